@@ -325,15 +325,12 @@ impl<'a> Rolling<'a> {
         let Some(owner) = goal.owner.as_ref() else { return };
         if !owner.adopts {
             // It may be one that an earlier rollout has left, which this one kept.
-            let found = owner.lock.strategy.as_ref().and_then(|strategy| strategy.get("type")?.as_str());
-            if found == Some("OnDelete")
+            if owner.lock.strategy.as_ref().is_some_and(durable::stateful_set::is_on_delete)
                 && let Ok(live) = self.reread(goal).await
             {
                 let mut ways = status(&live).ways;
                 ways.retain(|way| matches!(way.deed, Deed::Restore(_)));
-                for (label, command) in self.typing.ways(&ways, workload, Some(goal)) {
-                    shell.say(Meaning::Waiting, &label, &command);
-                }
+                self.say_ways(&ways, goal, shell);
             }
             return;
         }
@@ -386,7 +383,11 @@ impl<'a> Rolling<'a> {
     /// What lost its lock before has none yet: what leads on from it is what led here.
     async fn name_what_leads_on(&self, goal: &Goal, shell: &Shell) {
         let Ok(live) = self.reread(goal).await else { return };
-        for (label, command) in self.typing.ways(&status(&live).ways, &goal.workload, Some(goal)) {
+        self.say_ways(&status(&live).ways, goal, shell);
+    }
+
+    fn say_ways(&self, ways: &[Way], goal: &Goal, shell: &Shell) {
+        for (label, command) in self.typing.ways(ways, &goal.workload, Some(goal)) {
             shell.say(Meaning::Waiting, &label, &command);
         }
     }
@@ -402,9 +403,7 @@ impl<'a> Rolling<'a> {
                     "its controller rolls out the template that {workload} has now, and replaces pods for it"
                 ));
                 shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload));
-                for (label, command) in self.typing.ways(&status(live).ways, workload, Some(goal)) {
-                    shell.say(Meaning::Waiting, &label, &command);
-                }
+                self.say_ways(&status(live).ways, goal, shell);
             } else if workload.kind.holds_by() == HoldsBy::Nothing {
                 let what = format!(
                     "new pods get the template that {workload} has now, and those that are there keep what they have; what \
@@ -416,10 +415,7 @@ impl<'a> Rolling<'a> {
             return;
         }
         if is_unreadable {
-            let ways = Way::without_lock(&owner.lock.hooks);
-            for (label, command) in self.typing.ways(&ways, &goal.workload, Some(goal)) {
-                shell.say(Meaning::Waiting, &label, &command);
-            }
+            self.say_ways(&Way::without_lock(&owner.lock.hooks), goal, shell);
         } else if let Some(command) = self.typing.finish(goal) {
             let what = if owner.lock.direction == Direction::Back {
                 "To finish the way back:"

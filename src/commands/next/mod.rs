@@ -331,14 +331,10 @@ impl Typing {
                 Deed::Resume => verb(Verb::Resume),
                 Deed::Abort => verb(Verb::Abort),
                 Deed::Apply(images) => {
-                    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
-                    let task = std::iter::once(workload.to_string()).chain(images).collect();
-                    self.about(Verb::Apply, task, workload, goal, false)
+                    self.about(Verb::Apply, with_images(vec![workload.to_string()], images), workload, goal, false)
                 }
                 Deed::SetImage(images) => {
-                    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
-                    let task = std::iter::once(workload.to_string()).chain(images).collect();
-                    self.kubectl(&["set", "image"], task, workload)
+                    self.kubectl(&["set", "image"], with_images(vec![workload.to_string()], images), workload)
                 }
                 Deed::Restore(strategy) => self.restore(strategy, workload),
             };
@@ -461,8 +457,15 @@ fn is_shorter_than_usual(timeout: &Typed) -> bool {
 
 /// The words of an `apply` of pods alone.
 fn task(targets: Vec<String>, images: &BTreeMap<ContainerName, String>) -> Vec<String> {
-    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
-    targets.into_iter().chain(images).chain(["--pods-only".to_owned()]).collect()
+    let mut task = with_images(targets, images);
+    task.push("--pods-only".to_owned());
+    task
+}
+
+/// Targets and images, as `apply` and `kubectl set image` take them.
+fn with_images(mut targets: Vec<String>, images: &BTreeMap<ContainerName, String>) -> Vec<String> {
+    targets.extend(images.iter().map(|(container, image)| format!("{container}={image}")));
+    targets
 }
 
 /// Returns a command of this program: its task, and of what was typed the flags that it has and that are carried on.

@@ -10,8 +10,7 @@ use super::resume::sides;
 use super::{Verdict, WorkloadPlan};
 use super::{adopt, drift};
 use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::change::template::TemplateDiff;
-use crate::engine::change::{self, Change, Difference, Direction, TemplateImage, same};
+use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
@@ -197,13 +196,8 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
 pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
     let live = context.live;
     let Revisions::ControllerRevisions(_) = live.workload.reference.kind.revisions() else { return false };
-    let is_it = |known: &&Value| revisions::name_of(known) == revision || revisions::hash_of(known) == revision;
-    let lacks_no_more = |known: &Value| {
-        let Difference { change: lacked, qos, rest } =
-            change::diff(&revisions::template_of(known), live.workload.template());
-        rest == TemplateDiff::default() && qos.is_none() && change(context).covers(&lacked)
-    };
-    live.surroundings.owned.iter().find(is_it).is_some_and(lacks_no_more)
+    let known = revisions::labelled(&live.surroundings.owned, revision);
+    known.is_some_and(|known| revisions::lacks_no_more(known, live.workload.template(), &change(context)))
 }
 
 /// The names of the pods that were chosen.

@@ -156,7 +156,7 @@ fn is_adopted(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> bool {
 fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
     let found = template_of(set);
     // On the way back from a rollout that took another one's place it may still have what that one had brought.
-    let is_known = || step.goal.lock.left_by_the_others(template).iter().any(|left| same(&found, left));
+    let is_known = || step.goal.lock.left_by_the_others(template).iter().any(|(_, left)| same(&found, left));
     let is_back = step.goal.lock.direction == Direction::Back;
     if !(same(&found, step.goal.source()) || is_back && is_known()) {
         return close_superseded(step, "the template of its ReplicaSet was changed by another client");

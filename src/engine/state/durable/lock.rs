@@ -183,8 +183,9 @@ impl RolloutLock {
         self.direction = Direction::Back;
     }
 
-    /// Returns a template with what the rollouts brought in whose place it took: each of them may have stood still with it.
-    pub fn left_by_the_others(&self, template: &Value) -> Vec<Value> {
+    /// Returns a template with what the rollouts brought in whose place it took, and when each began: each of them may have
+    /// stood still with it.
+    pub fn left_by_the_others(&self, template: &Value) -> Vec<(&str, Value)> {
         let of_entry = |entry: &HistoryEntry| {
             let images = entry.containers.iter().filter_map(|(name, image)| {
                 let list = self.change.images.get(name)?.list;
@@ -192,7 +193,7 @@ impl RolloutLock {
             });
             Change { images: images.collect(), fields: entry.fields.clone() }.apply(template)
         };
-        self.replaced.iter().filter_map(of_entry).collect()
+        self.replaced.iter().filter_map(|entry| Some((entry.began.as_str(), of_entry(entry)?))).collect()
     }
 
     fn fields_from_the_first(&self) -> FieldChanges {

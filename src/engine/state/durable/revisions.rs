@@ -2,12 +2,10 @@
 
 use serde_json::Value;
 
-use super::history::{HistoryEntry, HistoryImage};
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
-use super::{OwnerGoal, OwnerPhase, OwnerStep, Step};
+use super::{OwnerGoal, OwnerPhase, OwnerStep, Step, stateful_set};
 use crate::engine::change::template::TemplateDiff;
-use crate::engine::change::{self, Change, Difference, Direction, TemplateImage, same};
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::change::{self, Change, Difference, Direction, same};
 use crate::engine::kinds::CONTROLLER_REVISION_HASH;
 
 /// Returns the template that a ControllerRevision holds.
@@ -39,18 +37,24 @@ pub fn hash_of(revision: &Value) -> &str {
         .unwrap_or_default()
 }
 
+/// Returns the revision that stands in a pod's label: by its name or, of a DaemonSet, by its hash.
+pub fn labelled<'r>(revisions: &'r [Value], label: &str) -> Option<&'r Value> {
+    let is_it = |revision: &&Value| name_of(revision) == label || hash_of(revision) == label;
+    if label.is_empty() { None } else { revisions.iter().find(is_it) }
+}
+
+/// Returns whether what a revision lacks of a template is all set anew by a change.
+pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> bool {
+    let Difference { change: lacked, qos, rest } = change::diff(&template_of(revision), template);
+    rest == TemplateDiff::default() && qos.is_none() && change.covers(&lacked)
+}
+
 /// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it: under
 /// the user's own OnDelete they get it when they are re-created, and the label tells which are left.
 pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
-    let is_on_delete = |strategy: &Value| strategy.get("type").and_then(Value::as_str) == Some("OnDelete");
-    let is_it = |revision: &&Value| name_of(revision) == label || hash_of(revision) == label;
-    let lacks_more = |revision: &Value| {
-        let Difference { change, qos, rest } = change::diff(&template_of(revision), goal.target());
-        rest != TemplateDiff::default() || qos.is_some() || !goal.lock.change.covers(&change)
-    };
-    !label.is_empty()
-        && goal.lock.strategy.as_ref().is_some_and(is_on_delete)
-        && revisions.iter().find(is_it).is_some_and(lacks_more)
+    let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.change);
+    goal.lock.strategy.as_ref().is_some_and(stateful_set::is_on_delete)
+        && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 
 /// On the way back: the revisions that this rollout made, and those whose place it took, and that nothing uses any more, would
@@ -59,7 +63,9 @@ pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase
     if step.goal.lock.direction != Direction::Back {
         return None;
     }
-    let brought = brought(step.goal);
+    // What is older than the rollout that brought it is a revision of somebody else's.
+    let mut brought = step.goal.lock.left_by_the_others(&step.goal.before);
+    brought.push(("", step.goal.after.clone()));
     let is_carried = |revision: &Value| {
         [name_of(revision), hash_of(revision)].iter().any(|label| step.pods.labels.contains_key(*label))
     };
@@ -68,27 +74,10 @@ pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase
         let is_free =
             !in_use.contains(&name) && step.goal.lock.reuses.as_deref() != Some(name) && !is_carried(revision);
         let made = revision.pointer("/metadata/creationTimestamp").and_then(Value::as_str).unwrap_or_default();
-        is_free
-            && brought.iter().any(|(since, template)| made >= since.as_str() && same(&template_of(revision), template))
+        is_free && brought.iter().any(|(since, template)| made >= *since && same(&template_of(revision), template))
     };
     let unused = step.owned.iter().find(is_unused)?;
     let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
     let version = version_of(unused);
     Some(OwnerPhase::Do(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
-}
-
-/// The templates that the rollout brought, and those before it whose place it took, which have changed no more than it; and
-/// since when: what is older is a revision of somebody else's.
-fn brought(goal: &OwnerGoal) -> Vec<(String, Value)> {
-    let of_entry = |entry: &HistoryEntry| {
-        let list = |name: &ContainerName| goal.lock.change.images.get(name).map(|image| image.list);
-        let image = |(name, image): (&ContainerName, &HistoryImage)| {
-            let image = TemplateImage { list: list(name)?, from: image.from.clone(), to: image.to.clone() };
-            Some((name.clone(), image))
-        };
-        let images = entry.containers.iter().filter_map(image).collect();
-        let template = Change { images, fields: entry.fields.clone() }.apply(&goal.before)?;
-        Some((entry.began.clone(), template))
-    };
-    goal.lock.replaced.iter().filter_map(of_entry).chain([(String::new(), goal.after.clone())]).collect()
 }

@@ -23,7 +23,8 @@ pub fn is_below_partition(strategy: &Value, set: &Value, pod: &str) -> bool {
         && ordinal.is_some_and(|ordinal| ordinal < integer(set, "/spec/ordinals/start").saturating_add(partition))
 }
 
-fn is_on_delete(strategy: &Value) -> bool {
+/// Returns whether a controller with this update strategy replaces no pod by itself.
+pub fn is_on_delete(strategy: &Value) -> bool {
     strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
 }
 
