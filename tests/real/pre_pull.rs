@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::{
-    AuthRegistry, Namespace, Output, container_status, containerd, image, images, is_ready, name, registry, restarted,
-    samples,
+    Api, AuthRegistry, Namespace, Output, container_status, containerd, image, images, is_ready, name, poll, registry,
+    restarted, samples,
 };
 
 /// What must be the same after a pull that failed.
@@ -54,11 +54,23 @@ impl Untouched {
     }
 }
 
-/// Takes images from the node, whose tests would find them there otherwise; `false` where that cannot be done.
+/// Takes images from the node, whose tests would find them there otherwise; `false` where that cannot be done. It waits for
+/// the node's own list of them, which the kubelet renews twice a minute: who reads the old one has nothing pulled.
 fn forget(images: &[&str]) -> bool {
     let Some(socket) = containerd() else { return false };
     let remove = ["-a", socket, "-n", "k8s.io", "images", "rm", "--sync"];
-    Command::new("ctr").args(remove).args(images).output().is_ok()
+    if Command::new("ctr").args(remove).args(images).output().is_err() {
+        return false;
+    }
+    let api = Api::open();
+    let is_renewed = || {
+        let node = api.get("/api/v1/nodes/node-1");
+        let listed = node["status"]["images"].as_array().into_iter().flatten();
+        let mut names = listed.filter_map(|image| image["names"].as_array()).flatten().filter_map(Value::as_str);
+        (!names.any(|name| images.contains(&name))).then_some(())
+    };
+    poll(is_renewed).expect("the node lists what it has");
+    true
 }
 
 #[test]
@@ -119,8 +131,7 @@ fn a_registry_that_wants_credentials_gets_those_of_the_pods() {
     let before = Untouched::new(&namespace, true);
     let wanted = registry.image("app:v2");
     forget(&[&wanted]);
-    // The node's list of its images is renewed twice a minute, and may still have that of the last time.
-    let line = ["apply", "deploy/web", &format!("app={wanted}"), "--yes", "--pre-pull=always"];
+    let line = ["apply", "deploy/web", &format!("app={wanted}"), "--yes"];
     let output = namespace.inplace(&line);
     assert_eq!(output.code, 0, "{output:#?}");
     let after = namespace.wait_ready("app=web", 2);

@@ -232,7 +232,8 @@ fn what_waits_for_an_init_container_that_crashes_is_resized_and_taken_back() {
 fn what_begins_after_the_plan_restarts_as_planned() {
     let (namespace, api) = (Namespace::new("resize-begun"), Api::open());
     let image = format!("{}/side:v1", crate::support::registry());
-    let setup = json!({"name": "setup", "image": image, "command": ["sh", "-c", "sleep 8"]});
+    let setup =
+        json!({"name": "setup", "image": image, "command": ["sh", "-c", "until [ -e /tmp/go ]; do sleep 0.2; done"]});
     let app = json!({"name": "app", "image": image, "resources": {"limits": {"memory": "64Mi"}},
         "resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]});
     let spec = json!({"initContainers": [setup], "containers": [app], "terminationGracePeriodSeconds": 1});
@@ -242,11 +243,16 @@ fn what_begins_after_the_plan_restarts_as_planned() {
         "template": {"metadata": {"labels": labels}, "spec": spec}}});
     namespace.apply(&owner.to_string());
     let pod = || api.get(&format!("/api/v1/namespaces/{}/pods/web-0", namespace.name()));
+    namespace.wait_pods("app=web", |pods| pods.len() == 1);
     poll(|| pod()["status"]["initContainerStatuses"][0]["state"]["running"].is_object().then_some(()))
         .expect("it waits");
     let uid = pod()["metadata"]["uid"].clone();
     let asked = ["apply", "statefulset/web", "-c", "app", "--limits", "memory=80Mi", "--yes", "--timeout", "60s"];
-    let told = namespace.inplace(&[asked.as_slice(), &["--before-pod", "sleep 14"]].concat());
+    // The plan has been made by the time the command lets it begin.
+    let kubectl = format!("kubectl -n {} ", namespace.name());
+    let begins =
+        format!("{kubectl} exec web-0 -c setup -- touch /tmp/go && {kubectl} wait --for=condition=Ready pod/web-0");
+    let told = namespace.inplace(&[asked.as_slice(), &["--before-pod", &begins]].concat());
     assert_eq!(told.code, 0, "{told:#?}");
     assert!(told.stdout.contains("Restarted as planned: app in 1 pod; nothing else restarted"), "{told:#?}");
     assert_eq!(pod()["metadata"]["uid"], uid);

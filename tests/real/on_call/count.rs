@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::support::{Seen, container_status, image, is_ready, name};
 
 /// Within this the program may not have heard of what others did: the machine is busy.
-const NEWS: Duration = Duration::from_millis(2_000);
+pub(super) const NEWS: Duration = Duration::from_millis(2_000);
 
 /// What a PodDisruptionBudget demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
