@@ -38,6 +38,7 @@ use crate::engine::value::qos;
 pub use image::TemplateImage;
 pub use metadata::{MetadataChange, ValueChange};
 pub use pod_resources::PodResourcesChange;
+pub use resizes::INIT_RESIZE_SINCE;
 pub use resources::{ContainerResources, ResourceField, ResourcesChange, resizing};
 pub use tolerations::TolerationsChange;
 

@@ -18,7 +18,7 @@ const LOWER_MEMORY_SINCE: KubeletVersion = KubeletVersion::new(1, 34);
 
 /// The first version whose API server and kubelet resize init containers that have done their work (beta: gate
 /// `InPlacePodVerticalScalingInitContainers`).
-const INIT_RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 36);
+pub const INIT_RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 36);
 
 /// The first version whose API server and kubelet resize pods that have cpu and memory as a whole, in these and in those of
 /// their containers (beta: gate `InPlacePodLevelResourcesVerticalScaling`).

@@ -8,15 +8,20 @@ use crate::engine::plan::resize::{self, ResizeFacts, Resized};
 
 /// Looks at what was read because of it.
 pub(super) fn look(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reason>, Vec<Warning>) {
-    let resized = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update && plan.fields.resizes());
-    let resized: Vec<Resized<'_>> =
-        resized.map(|(plan, pod)| Resized::new(pod, &plan.fields, plan.containers_of(pod).restarting)).collect();
-    if resized.is_empty() {
+    let which = |verdicts: &[PodVerdict]| -> Vec<Resized<'_>> {
+        let resized = pods.iter().filter(|(plan, _)| verdicts.contains(&plan.verdict) && plan.fields.resizes());
+        resized.map(|(plan, pod)| Resized::new(pod, &plan.fields, plan.containers_of(pod).restarting)).collect()
+    };
+    // Those that ask for it already may wait for room as well.
+    let (all, resized) = (which(&[PodVerdict::InProgress, PodVerdict::Update]), which(&[PodVerdict::Update]));
+    if all.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let (live, nothing) = (context.live, ResizeFacts::default());
     let facts = live.surroundings.resize.as_ref().unwrap_or(&nothing);
     let around = (live.surroundings.autoscalers.as_slice(), live.surroundings.quotas_not_read.as_ref());
     let reasons = resize::refused(&resized, facts, &live.surroundings.quotas);
-    (reasons, resize::warnings(&resized, facts, &live.workload, around))
+    let mut warnings = resize::warnings(&resized, facts, &live.workload, around);
+    warnings.extend(resize::deferred(&all, facts));
+    (reasons, warnings)
 }

@@ -157,10 +157,11 @@ fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
 /// When an update of pods alone was made, by the server's clock, where the pods tell.
 fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
     let images = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
-    let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized_at.get(name)));
+    let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized.get(name)));
     let as_a_whole = pods.iter().filter(|(_, record)| record.pod_resources != PodResourcesChange::default());
-    let as_a_whole = as_a_whole.filter_map(|(pod, _)| pod.resized_as_a_whole_at.as_ref());
-    let times = images.flatten().map(|set| &set.time).chain(resized.flatten()).chain(as_a_whole);
+    let as_a_whole = as_a_whole.filter_map(|(pod, _)| pod.resized_as_a_whole.as_ref());
+    let times =
+        images.flatten().map(|set| &set.time).chain(resized.flatten().chain(as_a_whole).map(|resized| &resized.at));
     times.filter(|time| !time.is_empty()).max().cloned()
 }
 

@@ -251,8 +251,8 @@ impl<'a> Wanted<'a> {
         let mut fields = self.of_pods.as_ref().unwrap_or(&self.diff.change.fields).clone();
         if let Some(template) = &self.manifest_template {
             let back = FieldChanges::drift(template, pod).turned_round().done_by(&self.versions);
-            fields.resources = fields.resources.with(back.resources, |name| pod.resized_at.contains_key(name));
-            if pod.resized_as_a_whole_at.is_some() {
+            fields.resources = fields.resources.with(back.resources, |name| pod.resized.contains_key(name));
+            if pod.resized_as_a_whole.is_some() {
                 fields.pod_resources = fields.pod_resources.with(back.pod_resources);
             }
         }

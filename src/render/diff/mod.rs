@@ -60,6 +60,7 @@ impl<'d> Unified<'d> {
             Effect::Restarts(_)
             | Effect::SidecarRestarts(_)
             | Effect::NoRestart
+            | Effect::InitResized
             | Effect::NoEffectNow
             | Effect::LeftAlone
             | Effect::New => false,
@@ -172,7 +173,9 @@ fn changed(
 fn meaning(effect: &Effect) -> Meaning {
     match effect {
         Effect::Restarts(_) | Effect::SidecarRestarts(_) => Meaning::Ok,
-        Effect::NoRestart | Effect::NoEffectNow | Effect::LeftAlone | Effect::New => Meaning::Waiting,
+        Effect::NoRestart | Effect::InitResized | Effect::NoEffectNow | Effect::LeftAlone | Effect::New => {
+            Meaning::Waiting
+        }
         Effect::NotInPlace(_) => Meaning::Failing,
     }
 }

@@ -419,6 +419,20 @@ fn every_reason() -> WorkloadPlan {
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
         Warning::RestartInBackoff { container: container(), pods: 2, seconds: 10 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
+        Warning::PodsResized {
+            what: "side limits.memory".into(),
+            template: Some("64Mi".into()),
+            values: vec!["96Mi".into()],
+            pods: 1,
+            to: Some("128Mi".into()),
+        },
+        Warning::PodsResized {
+            what: "app requests.cpu".into(),
+            template: None,
+            values: vec!["100m".into(), "200m".into()],
+            pods: 2,
+            to: None,
+        },
         Warning::PodsDrifted {
             container: container(),
             template: "acme/side:1".into(),

@@ -52,10 +52,14 @@ impl PodResourcesChange {
         self.in_pods.get(&field).or_else(|| self.values.get(&field))
     }
 
+    fn stays(&self, field: ResourceField, value: &ValueChange) -> bool {
+        field.stays(value, |limit| self.of_pod(limit))
+    }
+
     /// The same of a running pod, with its own value before. What a pod cannot lose it keeps.
     fn in_pod<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = InPod<'a>> {
-        let values =
-            self.of_pods().filter_map(|(field, change)| Some((field, change.from.as_ref(), change.to.as_ref()?)));
+        let reaches = self.of_pods().filter(|(field, change)| !self.stays(*field, change));
+        let values = reaches.filter_map(|(field, change)| Some((field, change.from.as_ref(), change.to.as_ref()?)));
         values.map(move |(field, from, to)| InPod { field, present: present(pod, field), from, to })
     }
 
@@ -97,7 +101,7 @@ impl PodResourcesChange {
 
     /// Sets what a pod would ask for.
     pub(super) fn ask(&self, pod: &mut Pod) {
-        for (field, change) in self.of_pods() {
+        for (field, change) in self.of_pods().filter(|(field, change)| !self.stays(*field, change)) {
             let (map, resource) = field.parts();
             if let Some(to) = &change.to {
                 let resources = pod.spec.resources.get_or_insert_default();
@@ -111,11 +115,8 @@ impl PodResourcesChange {
         let mut found = Self::default();
         let Some(spec) = template.get("spec") else { return found };
         for field in ResourceField::ALL {
-            let Some(Ok(wanted)) = field.of_value(spec).map(Quantity::of) else { continue };
-            let (wanted, present) = (wanted.to_string(), present(pod, field));
-            if !is_same(present, Some(&wanted)) {
-                found.values.insert(field, ValueChange { from: Some(wanted), to: present.cloned() });
-            }
+            let change = field.drift(spec, present(pod, field), pod.resized_as_a_whole.as_ref());
+            found.values.extend(change.map(|change| (field, change)));
         }
         found
     }
@@ -269,7 +270,7 @@ impl FieldChange for PodResourcesChange {
                 what: format!("{map}.{resource} of the pod"),
                 before: value.from.clone(),
                 after: value.to.clone(),
-                effect: if of_pods.to.is_some() { FieldEffect::InPlace } else { FieldEffect::LaterPods },
+                effect: if self.stays(field, of_pods) { FieldEffect::LaterPods } else { FieldEffect::InPlace },
             }
         };
         self.of_pods().map(row).collect()

@@ -178,6 +178,21 @@ pub enum Warning {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back_to: Option<String>,
     },
+    /// Pods have other cpu or memory than the template.
+    PodsResized {
+        /// What has it, such as `app requests.cpu`.
+        what: String,
+        /// The template's value; none where it does not say one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<String>,
+        /// The pods' other values.
+        values: Vec<String>,
+        /// How many pods.
+        pods: usize,
+        /// What they get; none where the change does not touch it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
     /// Pods of an older revision change too.
     PodsOfOldRevision {
         /// How many.
@@ -400,6 +415,7 @@ impl Warning {
             Self::RestartInBackoff { .. } => WarningCode::RestartInBackoff,
             Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
             Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
+            Self::PodsResized { .. } => WarningCode::PodsResized,
             Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
             Self::OrderBlocked { .. } => WarningCode::OrderBlocked,
             Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,

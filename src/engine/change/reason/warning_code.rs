@@ -143,6 +143,12 @@ codes! {
             why: "An earlier update in place left the template alone, or a webhook rewrites images when a pod is made. Pods made later get the template's.",
             remedy: "Put the image that you want into the template, or bring the pods back to it.",
         }
+        PodsResized {
+            summary: "pods have other cpu or memory than the owner's template says",
+            meaning: "Somebody has resized these pods alone: they have other cpu or memory than the owner's template, or a resize to it still waits for room on the node. Where this change touches the value, they get the new one like all others, and undo brings them to the template's, not to what they had.",
+            why: "A resize writes the pod and not its owner: a pod made later gets the template's value.",
+            remedy: "Look who resizes them, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
+        }
         PodsOfOldRevision {
             summary: "some pods are of an older revision of the owner's template",
             meaning: "These pods were made from an older template. The change is made in them all the same; whatever else differs between the two templates stays as it is.",

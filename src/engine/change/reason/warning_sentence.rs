@@ -112,6 +112,15 @@ impl Warning {
                     ),
                 }
             }
+            Self::PodsResized { what, template, values, pods, to } => {
+                let have = if *pods == 1 { "1 pod has".to_owned() } else { format!("{pods} pods have") };
+                let (values, template) = (values.join(", "), template.as_deref().unwrap_or("none"));
+                let then = match to {
+                    None => ", which this change does not touch".to_owned(),
+                    Some(to) => format!(", and would get {to}"),
+                };
+                format!("{have} {what} {values}{then}; the template says {template}")
+            }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
                     "{} of an older revision than {current}: only what is shown here changes in {}",

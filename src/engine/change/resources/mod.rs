@@ -404,10 +404,8 @@ pub(super) fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
         let is_it = |other: &&Value| other.get("name").and_then(Value::as_str) == Some(container.name.as_str());
         let Some(other) = of_template.into_iter().flatten().find(is_it) else { continue };
         for field in ResourceField::ALL {
-            let Some(Ok(wanted)) = field.of_value(other).map(Quantity::of) else { continue };
-            let (wanted, present) = (wanted.to_string(), field.of(&container.resources));
-            if !is_same(present, Some(&wanted)) {
-                let change = ValueChange { from: Some(wanted), to: present.cloned() };
+            let present = field.of(&container.resources);
+            if let Some(change) = field.drift(other, present, pod.resized.get(&container.name)) {
                 let entry = found.0.entry(container.name.clone()).or_insert_with(|| ContainerResources::new(list));
                 entry.is_plain_init = !container.is_long_lived(list);
                 entry.values.insert(field, change);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::change::{ValueChange, is_plain};
-use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Resources};
+use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, PastResize, Resources};
 use crate::engine::value::quantity::Quantity;
 
 /// One of the four values of a container that can be changed in a running pod.
@@ -38,6 +38,30 @@ impl ResourceField {
             Self::LimitsCpu => ("limits", "cpu"),
             Self::LimitsMemory => ("limits", "memory"),
         }
+    }
+
+    /// Whether a resize has set it.
+    fn is_in(self, resized: &PastResize) -> bool {
+        let (map, resource) = self.parts();
+        resized.values.contains(&format!("{map}.{resource}"))
+    }
+
+    /// Returns what the template says and what its pods have in place of it, raw. What the template does not say counts where a
+    /// resize has set it: the rest came with the pod, from a LimitRange or a webhook.
+    pub(in crate::engine::change) fn drift(
+        self,
+        template: &Value,
+        present: Option<&String>,
+        resized: Option<&PastResize>,
+    ) -> Option<ValueChange> {
+        let from = match self.of_value(template).map(Quantity::of) {
+            Some(Ok(wanted)) => Some(wanted.to_string()),
+            Some(Err(_)) => return None,
+            None => None,
+        };
+        let counts = from.is_some() || resized.is_some_and(|resized| self.is_in(resized));
+        let is_other = counts && !is_same(present, from.as_ref());
+        is_other.then(|| ValueChange { from, to: present.cloned() })
     }
 
     /// Sets the value of a container, raw as the API has it; `None` where it has no place there.
@@ -85,6 +109,21 @@ impl ResourceField {
             Self::RequestsMemory => Some(Self::LimitsMemory),
             Self::LimitsCpu | Self::LimitsMemory => None,
         }
+    }
+
+    /// Whether pods keep what they have: a limit that goes out of the template they cannot lose, and a request cannot be above
+    /// it (`ValidatePodResize`).
+    pub(in crate::engine::change) fn stays<'v>(
+        self,
+        value: &ValueChange,
+        of: impl Fn(Self) -> Option<&'v ValueChange>,
+    ) -> bool {
+        let quantity = |text: &Option<String>| text.as_ref()?.parse::<Quantity>().ok();
+        let limit = self.limit().and_then(of).filter(|limit| limit.to.is_none());
+        let is_above = |limit: &ValueChange| {
+            quantity(&value.to).zip(quantity(&limit.from)).is_some_and(|(request, limit)| request > limit)
+        };
+        value.to.is_none() || limit.is_some_and(is_above)
     }
 
     fn is_limit(self) -> bool {
@@ -156,15 +195,9 @@ impl ContainerResources {
         self.all().filter(|(field, value)| !self.stays(*field, value))
     }
 
-    /// Whether pods keep what they have: a limit that goes out of the template they cannot lose, and a request cannot be above
-    /// it (`ValidatePodResize`).
+    /// As [`ResourceField::stays`].
     pub(super) fn stays(&self, field: ResourceField, value: &ValueChange) -> bool {
-        let quantity = |text: &Option<String>| text.as_ref()?.parse::<Quantity>().ok();
-        let limit = field.limit().and_then(|limit| self.values.get(&limit)).filter(|limit| limit.to.is_none());
-        let is_above = |limit: &ValueChange| {
-            quantity(&value.to).zip(quantity(&limit.from)).is_some_and(|(request, limit)| request > limit)
-        };
-        value.to.is_none() || limit.is_some_and(is_above)
+        field.stays(value, |limit| self.values.get(&limit))
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ContainerList, ImageSet, ReadinessGate};
 use crate::engine::k8s::names::ContainerName;
+
+const RESOURCES: &str = "f:resources";
 
 /// Reads from `metadata.managedFields` who owns each container's image, and since when.
 ///
@@ -27,23 +30,42 @@ pub(super) fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, Ima
     newest
 }
 
-/// Reads from `metadata.managedFields` which containers were resized since their pod was made, whoever did it, and when last.
-pub(super) fn resized_at(managed_fields: &[Value]) -> BTreeMap<ContainerName, String> {
-    let mut newest: BTreeMap<ContainerName, String> = BTreeMap::new();
-    for entry in resizes(managed_fields) {
-        let time = entry.get("time").and_then(Value::as_str).unwrap_or_default();
-        for name in owned(entry, "f:resources") {
-            let known = newest.entry(name).or_default();
-            *known = time.max(known).to_owned();
-        }
-    }
-    newest
+/// What was resized since its pod was made, whoever did it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PastResize {
+    /// When last (RFC 3339, the server's time).
+    pub at: String,
+    /// The values that are there since, such as `limits.memory`.
+    pub values: BTreeSet<String>,
 }
 
-/// Reads from `metadata.managedFields` when the pod as a whole was resized last, whoever did it.
-pub(super) fn resized_as_a_whole_at(managed_fields: &[Value]) -> Option<String> {
-    let of_pod = resizes(managed_fields).filter(|entry| entry.pointer("/fieldsV1/f:spec/f:resources").is_some());
-    of_pod.map(|entry| entry.get("time").and_then(Value::as_str).unwrap_or_default().to_owned()).max()
+impl PastResize {
+    fn and(&mut self, entry: &Value, resources: &Value) {
+        let time = entry.get("time").and_then(Value::as_str).unwrap_or_default();
+        self.at = time.max(&self.at).to_owned();
+        for map in ["requests", "limits"] {
+            let values = resources.get(format!("f:{map}")).and_then(Value::as_object).into_iter().flatten();
+            let names = values.filter_map(|(key, _)| key.strip_prefix("f:"));
+            self.values.extend(names.map(|name| format!("{map}.{name}")));
+        }
+    }
+}
+
+/// Reads from `metadata.managedFields` what was resized: containers, and the pod as a whole.
+pub(super) fn resized(managed_fields: &[Value]) -> (BTreeMap<ContainerName, PastResize>, Option<PastResize>) {
+    let mut containers: BTreeMap<ContainerName, PastResize> = BTreeMap::new();
+    let mut whole = None;
+    for entry in resizes(managed_fields) {
+        for (name, fields) in containers_in(entry) {
+            if let (Some(name), Some(resources)) = (name, fields.get(RESOURCES)) {
+                containers.entry(name).or_default().and(entry, resources);
+            }
+        }
+        if let Some(resources) = entry.get("fieldsV1").and_then(|fields| fields.get("f:spec")?.get(RESOURCES)) {
+            whole.get_or_insert_with(PastResize::default).and(entry, resources);
+        }
+    }
+    (containers, whole)
 }
 
 fn resizes(managed_fields: &[Value]) -> impl Iterator<Item = &Value> {
@@ -52,10 +74,15 @@ fn resizes(managed_fields: &[Value]) -> impl Iterator<Item = &Value> {
 
 /// The containers of which an entry owns a field.
 fn owned<'e>(entry: &'e Value, field: &'e str) -> impl Iterator<Item = ContainerName> + 'e {
+    containers_in(entry).filter(move |(_, fields)| fields.get(field).is_some()).filter_map(|(name, _)| name)
+}
+
+/// What an entry owns of each container.
+fn containers_in(entry: &Value) -> impl Iterator<Item = (Option<ContainerName>, &Value)> {
     [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(move |list| {
         let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
         let containers = entry.pointer(&pointer).and_then(Value::as_object).into_iter().flatten();
-        containers.filter(move |(_, fields)| fields.get(field).is_some()).filter_map(|(key, _)| key_name(key))
+        containers.map(|(key, fields)| (key_name(key), fields))
     })
 }
 
@@ -121,7 +148,12 @@ mod tests {
             entry("2026-01-03T00:00:00Z", "resize", "side"),
             entry("2026-01-02T00:00:00Z", "resize", "side"),
         ];
-        assert_eq!(resized_at(&fields), [("side".into(), "2026-01-03T00:00:00Z".to_owned())].into());
+        let side = PastResize { at: "2026-01-03T00:00:00Z".to_owned(), values: ["limits.memory".to_owned()].into() };
+        assert_eq!(resized(&fields), ([("side".into(), side)].into(), None));
+        let mut whole = entry("2026-01-04T00:00:00Z", "resize", "app");
+        whole["fieldsV1"] = json!({"f:spec": {"f:resources": {"f:requests": {".": {}, "f:cpu": {}}}}});
+        let found = PastResize { at: "2026-01-04T00:00:00Z".to_owned(), values: ["requests.cpu".to_owned()].into() };
+        assert_eq!(resized(&[whole]), (BTreeMap::new(), Some(found)));
     }
 
     #[test]

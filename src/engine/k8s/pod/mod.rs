@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
+pub use managed_fields::PastResize;
 pub use memo::Memo;
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
@@ -40,12 +41,12 @@ pub struct Pod {
     pub terminating: bool,
     /// Who set each container's image and when, from `metadata.managedFields`.
     pub image_set: BTreeMap<ContainerName, ImageSet>,
-    /// The containers that were resized, and when last, from `metadata.managedFields`.
+    /// The containers that were resized, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub resized_at: BTreeMap<ContainerName, String>,
-    /// When the pod was resized as a whole, if it was, from `metadata.managedFields`.
+    pub resized: BTreeMap<ContainerName, PastResize>,
+    /// That the pod was resized as a whole, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resized_as_a_whole_at: Option<String>,
+    pub resized_as_a_whole: Option<PastResize>,
     /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_writers: BTreeMap<String, BTreeSet<String>>,
@@ -395,8 +396,7 @@ impl Pod {
     pub fn from_parts(metadata: Value, spec: PodSpec, status: PodStatus) -> Result<Self, serde_json::Error> {
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);
-        let resized_at = managed_fields::resized_at(&metadata.managed_fields);
-        let resized_as_a_whole_at = managed_fields::resized_as_a_whole_at(&metadata.managed_fields);
+        let (resized, resized_as_a_whole) = managed_fields::resized(&metadata.managed_fields);
         let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
@@ -408,8 +408,8 @@ impl Pod {
             owners: metadata.owner_references,
             terminating: metadata.deletion_timestamp.is_some(),
             image_set,
-            resized_at,
-            resized_as_a_whole_at,
+            resized,
+            resized_as_a_whole,
             gate_writers,
             spec,
             status,

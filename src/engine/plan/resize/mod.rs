@@ -21,7 +21,7 @@ use crate::engine::k8s::workload::Workload;
 use crate::engine::value::quantity::Quantity;
 
 pub use autoscaler::targets;
-pub use room::NodeRoom;
+pub use room::{NodeRoom, deferred};
 
 /// What was read because cpu or memory changes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -101,15 +101,14 @@ pub fn refused(pods: &[Resized<'_>], facts: &ResizeFacts, quotas: &[Value]) -> V
     reasons
 }
 
-/// Returns what is worth knowing.
+/// Returns what is worth knowing besides what [`deferred`] says.
 pub fn warnings(
     pods: &[Resized<'_>],
     facts: &ResizeFacts,
     workload: &Workload,
     (autoscalers, quotas_not_read): (&[Value], Option<&String>),
 ) -> Vec<Warning> {
-    let mut warnings = room::deferred(pods, facts);
-    warnings.extend(autoscaler::horizontal(pods, autoscalers, workload));
+    let mut warnings = autoscaler::horizontal(pods, autoscalers, workload);
     warnings.extend(autoscaler::vertical(pods, &facts.vertical_autoscalers, workload));
     warnings.extend(usage::below_use(pods, &facts.metrics));
     warnings.extend(runtime::sized_at_start(pods, workload.template()));

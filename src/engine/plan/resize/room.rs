@@ -79,7 +79,7 @@ pub(super) fn too_small(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Reason
 }
 
 /// Returns which pods would wait for room, one warning for each resource; and that it is not known, where it matters.
-pub(super) fn deferred(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Warning> {
+pub fn deferred(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Warning> {
     let grows = |pod: &&Resized<'_>| {
         let is_more = |field| requests::asked(&pod.after, field) > requests::allocated(pod.before, field);
         pod.before.is_scheduled() && FIELDS.into_iter().any(is_more)

@@ -141,7 +141,7 @@ fn pods_that_find_no_room_now_are_told_and_the_rest_is_left() {
     ] {
         let nodes = [("n1".into(), node(n1_cpu, "1Gi", &n1)), ("n2".into(), node(n2_cpu, "1Gi", &n2))].into();
         let facts = ResizeFacts { nodes, ..ResizeFacts::default() };
-        let told = room::deferred(&resized(&ours, &to(cpu, "64Mi", "1Gi")), &facts);
+        let told = deferred(&resized(&ours, &to(cpu, "64Mi", "1Gi")), &facts);
         assert_eq!(sentences(&told), expected, "{cpu}");
     }
 }
@@ -151,7 +151,7 @@ fn a_node_that_is_not_known_is_said_only_where_pods_grow() {
     let ours = [small("a", "n1", "100m", "64Mi")];
     let facts = ResizeFacts { nodes_not_read: Some("no".into()), ..ResizeFacts::default() };
     for (cpu, memory, is_said) in [("200m", "64Mi", true), ("100m", "65Mi", true), ("50m", "64Mi", false)] {
-        let told = room::deferred(&resized(&ours, &to(cpu, memory, "1Gi")), &facts);
+        let told = deferred(&resized(&ours, &to(cpu, memory, "1Gi")), &facts);
         assert_eq!(
             told.len() == 1 && told[0].sentence().contains("not known whether they have room"),
             is_said,
@@ -161,7 +161,7 @@ fn a_node_that_is_not_known_is_said_only_where_pods_grow() {
     let mut pending = small("a", "", "100m", "64Mi");
     pending.status = Default::default();
     let pending = [pending];
-    assert!(room::deferred(&resized(&pending, &to("9", "64Mi", "1Gi")), &facts).is_empty(), "the scheduler looks");
+    assert!(deferred(&resized(&pending, &to("9", "64Mi", "1Gi")), &facts).is_empty(), "the scheduler looks");
 }
 
 #[test]

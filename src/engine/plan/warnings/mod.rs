@@ -3,6 +3,7 @@
 mod containers;
 mod images;
 mod owner;
+mod resized;
 mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
         pods_differ(&updated, &mut warnings);
     }
     drifted(context, pods, containers, &mut warnings);
+    resized::warn(context, pods, &mut warnings);
     held_back(context, &updated, &mut warnings);
     if context.wanted.removals_unseen {
         warnings.insert(Warning::RemovalsUnseen);
@@ -120,23 +122,16 @@ fn drifted(
     }
     let asked: BTreeSet<&ContainerName> = context.wanted.named().collect();
     let stays = |plan: &&ContainerPlan| plan.to.is_none() && !asked.contains(&plan.container);
-    let ours = |(plan, pod): &&(PodPlan, &Pod)| {
-        plan.verdict != PodVerdict::Skipped
-            && !pod.terminating
-            && !pod.is_finished()
-            && context.revision.older(pod).is_none()
-    };
     if context.live.workload.rolling_out().is_some() {
         return;
     }
-    // Under a rollout of this program it is that one's doing.
-    let is_free = durable::present(context.live).is_none() && !adopt::is_unended(context.live);
+    let is_free = is_free(context);
     for plan in containers {
         let changes = context.durable && is_free && plan.to.as_ref().is_some_and(|to| is_other(context, plan, to));
         if !changes && !stays(&plan) {
             continue;
         }
-        let ours = pods.iter().filter(ours).map(|(_, pod)| *pod);
+        let ours = of_the_template(context, pods).map(|(_, pod)| pod);
         let Some(drift) = Drift::of(context, &plan.container, ours) else { continue };
         let ran = plan.to.as_ref().and_then(|to| drift::ran(context, &plan.container, to));
         warnings.insert(Warning::PodsDrifted {
@@ -147,6 +142,25 @@ fn drifted(
             template: drift.template,
         });
     }
+}
+
+/// Whether no rollout of this program is under way, whose doing it would be that pods and template differ.
+fn is_free(context: &Context<'_>) -> bool {
+    durable::present(context.live).is_none() && !adopt::is_unended(context.live)
+}
+
+/// The pods that should be as the template says.
+fn of_the_template<'a, 'p>(
+    context: &Context<'_>,
+    pods: &'a [(PodPlan, &'p Pod)],
+) -> impl Iterator<Item = (&'a PodPlan, &'p Pod)> {
+    let ours = |(plan, pod): &&(PodPlan, &Pod)| {
+        plan.verdict != PodVerdict::Skipped
+            && !pod.terminating
+            && !pod.is_finished()
+            && context.revision.older(pod).is_none()
+    };
+    pods.iter().filter(ours).map(|(plan, pod)| (plan, *pod))
 }
 
 /// Whether the template gets another image.

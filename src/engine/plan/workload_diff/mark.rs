@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::change::FieldEffect;
 use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::change::{FieldEffect, INIT_RESIZE_SINCE, Row};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::kinds::WorkloadKind;
@@ -23,6 +23,8 @@ pub enum Effect {
     SidecarRestarts(ContainerName),
     /// Changed in the pods, without a restart.
     NoRestart,
+    /// The init container is resized, without a restart, where API server and kubelet are new enough.
+    InitResized,
     /// Used when the pod is next made, such as a plain init container's image.
     NoEffectNow,
     /// It cannot be done in place, for the reason with this code.
@@ -42,6 +44,9 @@ impl Effect {
                 format!("in place: restarts {container} (kubelet {SIDECARS_RESTART} or newer)")
             }
             Self::NoRestart => "in place: no restart".to_owned(),
+            Self::InitResized => {
+                format!("in place: no restart (API server and kubelet {INIT_RESIZE_SINCE} or newer)")
+            }
             Self::NoEffectNow => "no effect now: used when a pod is next made".to_owned(),
             Self::NotInPlace(code) => format!("not in place ({code})"),
             Self::LeftAlone => "not changed: outside the pod template".to_owned(),
@@ -170,12 +175,16 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
     // What the values together make of the pod refuses each of them.
     let of_all = plan.all_reasons().find(|reason| reason.path().is_some_and(|path| path.starts_with("status.")));
     let resized: BTreeSet<String> = plan.fields.of_resize().rows().into_iter().map(|row| row.path).collect();
+    // No node is asked here.
+    let by_newest = plan.fields.clone().done_by([&INIT_RESIZE_SINCE]).rows();
+    let in_time = |row: &Row| by_newest.iter().any(|one| one.path == row.path && one.effect == FieldEffect::InPlace);
     for row in plan.fields.rows().iter().filter(|row| !refused.contains(&row.path)) {
         let effect = match (&row.effect, of_all.filter(|_| resized.contains(&row.path))) {
-            (FieldEffect::InPlace | FieldEffect::Restarts(_), Some(reason)) => Effect::NotInPlace(reason.code()),
+            (_, Some(reason)) => Effect::NotInPlace(reason.code()),
             (FieldEffect::InPlace, None) => Effect::NoRestart,
             (FieldEffect::Restarts(container), None) => Effect::Restarts(container.clone()),
-            (FieldEffect::LaterPods, _) => Effect::NoEffectNow,
+            (FieldEffect::LaterPods, None) if in_time(row) => Effect::InitResized,
+            (FieldEffect::LaterPods, None) => Effect::NoEffectNow,
         };
         marks.insert(Mark { path: in_template(&row.path), effect });
     }

@@ -29,11 +29,28 @@ fn live(object: Value) -> Workload {
 }
 
 fn marks(change: impl FnOnce(&mut Value)) -> Vec<(String, Effect)> {
-    let mut after = stored();
+    marks_of(stored(), change)
+}
+
+fn marks_of(before: Value, change: impl FnOnce(&mut Value)) -> Vec<(String, Effect)> {
+    let mut after = before.clone();
     change(&mut after);
-    let diff = build(&live(stored()), &after);
+    let diff = build(&live(before), &after);
     assert!(!diff.is_empty());
     diff.marks.into_iter().map(|mark| (mark.path.replace("spec.template.", "T."), mark.effect)).collect()
+}
+
+/// No server and no node is asked for their versions.
+#[test]
+fn an_init_container_is_resized_where_server_and_kubelet_are_new_enough() {
+    let with = |object: &mut Value, list: &str, resources: Value| {
+        object["spec"]["template"]["spec"][list][0]["resources"] = resources;
+    };
+    let mut before = stored();
+    with(&mut before, "containers", json!({"requests": {"memory": "1Mi"}}));
+    let found = marks_of(before, |object| with(object, "initContainers", json!({"requests": {"cpu": "10m"}})));
+    assert_eq!(found, [("T.spec.initContainers[init].resources.requests.cpu".to_owned(), Effect::InitResized)]);
+    assert_eq!(found[0].1.words(), "in place: no restart (API server and kubelet 1.36 or newer)");
 }
 
 #[test]
@@ -151,6 +168,10 @@ fn each_change_is_marked_with_what_it_means() {
         (
             at("/spec/template/metadata/labels", json!({"app": "web", "tier": "back"})),
             vec![("T.metadata.labels.tier", Effect::NoRestart)],
+        ),
+        (
+            at("/spec/template/spec/initContainers/0/resources", json!({"requests": {"cpu": "10m"}})),
+            vec![("T.spec.initContainers[init].resources.requests.cpu", Effect::NotInPlace("QosClassChanges"))],
         ),
         // What the values together make of the pod refuses them, and not what only sounds like them.
         (

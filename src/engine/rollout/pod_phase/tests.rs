@@ -74,8 +74,8 @@ fn old_pod() -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
-        resized_at: BTreeMap::new(),
-        resized_as_a_whole_at: None,
+        resized: BTreeMap::new(),
+        resized_as_a_whole: None,
         gate_writers: BTreeMap::new(),
         spec: PodSpec {
             containers: vec![Container { name: "side".into(), image: BEFORE.into(), ..Container::default() }],

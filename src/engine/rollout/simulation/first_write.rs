@@ -135,8 +135,8 @@ impl Scenario {
             }],
             terminating: false,
             image_set: Default::default(),
-            resized_at: Default::default(),
-            resized_as_a_whole_at: None,
+            resized: Default::default(),
+            resized_as_a_whole: None,
             gate_writers: Default::default(),
             spec: PodSpec { node_name: node.into(), containers: vec![side], ..PodSpec::default() },
             status: PodStatus {
