@@ -513,7 +513,7 @@ fn changes_nothing(goal: &Goal) -> bool {
 /// Says what goes out of the template alone.
 pub(super) fn say_what_pods_keep(workload: &WorkloadRef, fields: &FieldChanges, shell: &Shell) {
     for row in fields.rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods) {
-        shell.note(&format!("{workload}: pods that have the {} keep it, those made later do not have it", row.what));
+        shell.note(&format!("{workload}: pods that have the {} keep it; the template no longer has it", row.what));
     }
 }
 

@@ -195,7 +195,7 @@ impl Ending<'_> {
         } else if self.follows() && self.done_containers().next().is_none() {
             writeln!(
                 out,
-                "{} {name}: {} ready, no container updated in place (watched for {seconds}).",
+                "{} {name}: {} ready, no container restarted by an update in place (watched for {seconds}).",
                 ok("Complete:"),
                 pods(number)
             )
@@ -216,14 +216,25 @@ impl Ending<'_> {
                 number => format!(" {} had been patched before.", pods(number)),
             };
             let others = self.others();
-            let none = if self.outcome.pods.is_empty() { " No pod had to change." } else { "" };
-            let word = match self.tally.updated {
+            let changed = self.changed();
+            let none = if changed == 0 && self.tally.updated == number { " No pod had to change." } else { "" };
+            let word = match changed {
                 0 if !none.is_empty() || !others.is_empty() => "Complete".to_owned(),
                 number => format!("Updated {} in place", pods(number)),
             };
             writeln!(out, "{} in {seconds}.{none}{already}{others}{}", ok(&word), self.restarted())?;
             self.why(out)
         }
+    }
+
+    /// How many pods this run has changed: a label that names the revision is no change of a pod.
+    fn changed(&self) -> usize {
+        let is_nothing = |pod: &&PodEnd| {
+            let goal = self.told.run.and_then(|run| run.pod(&pod.pod));
+            goal.is_some_and(|goal| goal.containers.is_empty() && goal.fields.is_empty())
+        };
+        let relabelled = self.outcome.done().filter(|pod| pod.patched).filter(is_nothing).count();
+        self.tally.updated.saturating_sub(relabelled)
     }
 
     /// How many pods this run had not seen done when another run of the same rollout closed it.
@@ -273,10 +284,9 @@ impl Ending<'_> {
             0 => "pods replaced: 0".to_owned(),
             gone => format!("pods that left meanwhile: {gone}"),
         };
-        let goals: Vec<_> =
-            self.outcome.done().filter_map(|pod| self.told.run.and_then(|run| run.pod(&pod.pod))).collect();
-        let containers = self.in_pods(goals.iter().flat_map(|goal| goal.fields.resized()));
-        let as_a_whole = match goals.iter().filter(|goal| goal.fields.resizes_as_a_whole()).count() {
+        let proof = self.proof();
+        let containers = self.so_often(proof.resized.iter().map(|(name, pods)| (name, *pods)));
+        let as_a_whole = match proof.resized_as_a_whole {
             0 => String::new(),
             count => format!("{} as a whole", words::count(count, "pod")),
         };
@@ -291,6 +301,10 @@ impl Ending<'_> {
         for container in containers {
             *counts.entry(container).or_default() += 1;
         }
+        self.so_often(counts)
+    }
+
+    fn so_often<'a>(&self, counts: impl IntoIterator<Item = (&'a ContainerName, usize)>) -> String {
         let counts = counts
             .into_iter()
             .map(|(name, number)| format!("{} in {}", self.style.show(name.as_str()), words::count(number, "pod")));
@@ -470,7 +484,11 @@ impl Ending<'_> {
     }
 
     fn proof(&self) -> Proof {
-        Proof::of(self.outcome, |pod, container| self.restarts(pod, container))
+        Proof::of(
+            self.outcome,
+            |pod, container| self.restarts(pod, container),
+            |pod| self.told.run.and_then(|run| Some(&run.pod(pod)?.fields)),
+        )
     }
 
     fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {

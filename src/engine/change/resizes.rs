@@ -91,6 +91,11 @@ impl FieldChanges {
         self.resources.asks_for_more() || self.pod_resources.asks_for_more()
     }
 
+    /// Returns whether a pod keeps its quality of service class, whatever its template's would be.
+    pub fn keeps_class(&self, pod: &Pod) -> bool {
+        pod_resources::keeps_class(self, pod)
+    }
+
     /// Returns the pod as it would ask for cpu and memory.
     #[must_use]
     pub fn asked_of(&self, pod: &Pod) -> Pod {

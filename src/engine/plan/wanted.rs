@@ -195,6 +195,7 @@ impl<'a> Wanted<'a> {
             self.diff = resources(images, live, reasons);
             self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
             self.of_pods = Some(done_by(live, resources_of_pods(images, live)));
+            self.diff.qos = self.diff.qos.filter(|_| !keep_their_class(live, &self.diff));
             reasons.extend(rules::refused(&self.diff, &live.workload, Direction::Forward));
         }
         self.images = Some(images);
@@ -212,6 +213,7 @@ impl<'a> Wanted<'a> {
         let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
         self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
         self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
+        self.diff.qos = self.diff.qos.filter(|_| !keep_their_class(live, &self.diff));
         reasons.extend(rules::refused(&self.diff, &live.workload, direction));
         reasons.extend(rules::claims_refused(&live.workload, object));
         if kind.has_template() {
@@ -305,6 +307,13 @@ impl<'a> Wanted<'a> {
         };
         image.or_else(of_manifest)
     }
+}
+
+/// Whether the pods have a class that stays, though the template's changes: what a LimitRange gives them the template lacks.
+fn keep_their_class(live: &LiveWorkload, diff: &Difference) -> bool {
+    let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && !pod.terminating && !pod.is_finished();
+    let mut pods = live.pods.iter().filter(is_theirs).peekable();
+    pods.peek().is_some() && pods.all(|pod| diff.change.fields.keeps_class(pod))
 }
 
 /// The versions of the server and of the kubelets that are known; none where the server's is not.

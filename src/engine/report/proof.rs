@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::engine::change::FieldChanges;
 use crate::engine::k8s::events::{self, Event};
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::report::progress::PodPhase;
@@ -57,6 +58,10 @@ pub struct Proof {
     pub twice: BTreeMap<ContainerName, usize>,
     /// By container: in how many pods it restarted though no change of it was planned.
     pub collateral: BTreeMap<ContainerName, usize>,
+    /// By container: in how many pods its cpu or memory changed.
+    pub resized: BTreeMap<ContainerName, usize>,
+    /// How many pods were resized as a whole.
+    pub resized_as_a_whole: usize,
     /// The pods that left, and why.
     pub replaced: Vec<(PodKey, String)>,
     /// By container, in order of their names.
@@ -64,8 +69,13 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Works it out from an outcome. `restarts` says of a container in a pod whether its change restarts it.
-    pub fn of(outcome: &Outcome, restarts: impl Fn(&PodEnd, &ContainerName) -> bool) -> Self {
+    /// Works it out from an outcome. `restarts` says of a container in a pod whether its change restarts it, and `fields`
+    /// what else was wanted of a pod, where that is known.
+    pub fn of<'g>(
+        outcome: &Outcome,
+        restarts: impl Fn(&PodEnd, &ContainerName) -> bool,
+        fields: impl Fn(&PodKey) -> Option<&'g FieldChanges>,
+    ) -> Self {
         let mut proof = Self::default();
         let mut times: BTreeMap<&ContainerName, [Vec<f64>; 3]> = BTreeMap::new();
         let mut unknown: BTreeMap<&ContainerName, usize> = BTreeMap::new();
@@ -80,6 +90,12 @@ impl Proof {
             }
         }
         for end in outcome.done() {
+            if let Some(fields) = fields(&end.pod) {
+                for name in fields.resized() {
+                    *proof.resized.entry(name.clone()).or_default() += 1;
+                }
+                proof.resized_as_a_whole += usize::from(fields.resizes_as_a_whole());
+            }
             for container in &end.containers {
                 if container.changed && restarts(end, &container.container) {
                     if end.patched && container.down_seconds.is_none() {
@@ -266,14 +282,14 @@ mod tests {
         ends.push(end("d", PodPhase::Starting { containers: vec![] }, 7));
         ends[1].unplanned = vec!["app".into()];
         ends[1].containers[0].twice = true;
-        let proof = Proof::of(&outcome(ends.clone()), |_, _| true);
+        let proof = Proof::of(&outcome(ends.clone()), |_, _| true, |_| None);
         assert_eq!(proof.planned, [("side".into(), 2)].into());
         assert_eq!(proof.twice, [("side".into(), 1)].into());
         assert_eq!(proof.collateral, [("app".into(), 1)].into());
         assert_eq!(proof.replaced.len(), 1);
         let down = proof.times[0].down.map(|spread| (spread.min, spread.max, spread.count));
         assert_eq!(down, Some((0.0, 1.0, 2)), "only of pods that are done");
-        assert_eq!(Proof::of(&outcome(ends), |_, _| false).planned, [].into());
+        assert_eq!(Proof::of(&outcome(ends), |_, _| false, |_| None).planned, [].into());
     }
 
     #[test]
@@ -282,7 +298,7 @@ mod tests {
         ends[1].patched = false;
         ends[1].containers[0].twice = true;
         for (result, planned, down) in [(EndResult::Complete, 2, (1.0, 40.0)), (EndResult::Aborted, 1, (1.0, 1.0))] {
-            let proof = Proof::of(&Outcome { result, ..outcome(ends.clone()) }, |_, _| true);
+            let proof = Proof::of(&Outcome { result, ..outcome(ends.clone()) }, |_, _| true, |_| None);
             assert_eq!(proof.planned, [("side".into(), planned)].into(), "{result:?}");
             assert_eq!(proof.twice.len(), planned - 1, "{result:?}");
             assert_eq!(proof.times[0].down.map(|spread| (spread.min, spread.max)), Some(down), "{result:?}");
@@ -296,7 +312,7 @@ mod tests {
         // Of what another run has patched nothing is claimed.
         ends[2].containers[0].down_seconds = None;
         ends[2].patched = false;
-        let proof = Proof::of(&outcome(ends), |_, _| true);
+        let proof = Proof::of(&outcome(ends), |_, _| true, |_| None);
         assert_eq!((proof.times[0].down.map(|spread| spread.count), proof.times[0].down_unknown), (Some(1), 1));
     }
 

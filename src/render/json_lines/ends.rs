@@ -33,6 +33,8 @@ impl Step {
 pub(super) struct Proof<'a> {
     restarted_as_planned: Vec<InPods<'a>>,
     restarted_not_planned: Vec<InPods<'a>>,
+    resized: Vec<Resized<'a>>,
+    resized_as_a_whole: usize,
     replaced: Vec<Replaced<'a>>,
     times: Vec<Times<'a>>,
 }
@@ -42,6 +44,12 @@ struct InPods<'a> {
     container: &'a str,
     pods: usize,
     restarts: usize,
+}
+
+#[derive(Serialize)]
+struct Resized<'a> {
+    container: &'a str,
+    pods: usize,
 }
 
 #[derive(Serialize)]
@@ -85,6 +93,12 @@ impl<'a> Proof<'a> {
         Self {
             restarted_as_planned: in_pods(&proof.planned, &proof.twice),
             restarted_not_planned: in_pods(&proof.collateral, &BTreeMap::new()),
+            resized: proof
+                .resized
+                .iter()
+                .map(|(name, pods)| Resized { container: name.as_str(), pods: *pods })
+                .collect(),
+            resized_as_a_whole: proof.resized_as_a_whole,
             replaced: proof
                 .replaced
                 .iter()

@@ -181,7 +181,8 @@ impl Listener for JsonLines<'_> {
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let tally = Tally::of(outcome);
-        let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name));
+        let fields = |pod: &PodKey| self.run.as_ref().and_then(|run| Some(&run.pod(pod)?.fields));
+        let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name), fields);
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
         let next = if is_durable { next.that_fit(outcome) } else { next.after(outcome.result).clone() };
         let body = Summary {
@@ -248,10 +249,14 @@ struct Start<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Wanted<'a> {
     #[serde(flatten)]
     pod: PodName<'a>,
     containers: Vec<WantedContainer<'a>>,
+    /// Whose cpu or memory changes.
+    resized: Vec<&'a str>,
+    resized_as_a_whole: bool,
 }
 
 #[derive(Serialize)]
@@ -270,7 +275,12 @@ impl<'a> Wanted<'a> {
             to: wanted.to.as_deref().or(wanted.asks.as_deref()),
             restarts: wanted.restarts,
         });
-        Self { pod: PodName::of(&goal.key), containers: containers.collect() }
+        Self {
+            pod: PodName::of(&goal.key),
+            containers: containers.collect(),
+            resized: goal.fields.resized().map(ContainerName::as_str).collect(),
+            resized_as_a_whole: goal.fields.resizes_as_a_whole(),
+        }
     }
 }
 

@@ -141,7 +141,7 @@ fn a_run_that_is_killed_anywhere_is_finished_by_resume_or_taken_back_by_abort() 
         match verb {
             "resume" => scene.tolerates(&json!([gpu()]), 3, &what),
             _ => {
-                output.says("pods that have the toleration gpu op=Exists keep it, those made later do not have it");
+                output.says("pods that have the toleration gpu op=Exists keep it; the template no longer has it");
                 scene.tolerates(&Value::Null, had_it, &what);
             }
         }

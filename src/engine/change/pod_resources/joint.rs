@@ -21,12 +21,22 @@ pub(in crate::engine::change) fn refused_together(fields: &FieldChanges, pod: &P
     }
     let after = fields.asked_of(pod);
     let mut reasons = Vec::new();
-    let (from, to) = (qos::class(&as_in_spec(&pod.spec)), qos::class(&as_in_spec(&after.spec)));
+    let [from, to] = classes(pod, &after);
     if from != to {
         reasons.push(Reason::QosClassChanges { from: from.into(), to: to.into() });
     }
     reasons.extend(of_spec(&after.spec));
     reasons
+}
+
+/// Returns whether a pod's class stays: it may have values that its template does not say, from a LimitRange.
+pub(in crate::engine::change) fn keeps_class(fields: &FieldChanges, pod: &Pod) -> bool {
+    let [from, to] = classes(pod, &fields.asked_of(pod));
+    from == to
+}
+
+fn classes(before: &Pod, after: &Pod) -> [&'static str; 2] {
+    [before, after].map(|pod| qos::class(&as_in_spec(&pod.spec)))
 }
 
 /// The same of pods that are made from a template.

@@ -23,7 +23,7 @@ use crate::engine::k8s::pod::{Container, ContainerList, Pod, PodSpec, Resources}
 use crate::engine::k8s::workload::Workload;
 use crate::engine::value::quantity::Quantity;
 
-pub(super) use joint::{of_template, refused_together};
+pub(super) use joint::{keeps_class, of_template, refused_together};
 
 const PATH: &str = "spec.resources";
 

@@ -145,9 +145,9 @@ codes! {
         }
         PodsResized {
             summary: "pods have other cpu or memory than the owner's template says",
-            meaning: "Somebody has resized these pods alone: they have other cpu or memory than the owner's template, or a resize to it still waits for room on the node. Where this change touches the value, they get the new one like all others, and undo brings them to the template's, not to what they had.",
-            why: "A resize writes the pod and not its owner: a pod made later gets the template's value.",
-            remedy: "Look who resizes them, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
+            meaning: "Somebody has resized these pods alone (it may still wait for room on the node), or a LimitRange or a webhook gave them other values when they were made. Where this change touches the value, they get the new one like all others, and undo brings them to the template's, not to what they had.",
+            why: "A resize, and whatever completes a pod when it is made, writes the pod and not its owner.",
+            remedy: "Look who sets it, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
         }
         PodsOfOldRevision {
             summary: "some pods are of an older revision of the owner's template",

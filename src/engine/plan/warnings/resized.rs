@@ -1,4 +1,4 @@
-//! Pods that were resized alone: what they have is not what a plan shows as from before.
+//! Pods that have other cpu or memory than their template, which a plan shows as what was before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,18 +17,28 @@ pub(super) fn warn(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &m
     if !workload.reference.kind.has_template() || !is_at_rest {
         return;
     }
+    let is_set = context.wanted.fields().of_resize().rows();
+    let of_template = |path: &str| is_set.iter().find(|row| row.path == path).map(|row| row.before.clone());
     let mut found = Found::new();
+    let mut add = |key, value: Option<String>| {
+        let (values, pods) = found.entry(key).or_default();
+        values.insert(value.unwrap_or_else(|| "none".to_owned()));
+        *pods += 1;
+    };
     for (plan, pod) in super::of_the_template(context, pods) {
-        let (wanted, is_set) = (plan.fields.rows(), context.wanted.fields().rows());
-        for Row { path, what, before, after, .. } in FieldChanges::drift(workload.template(), pod).rows() {
-            let to = wanted.iter().chain(&is_set).find(|row| row.path == path).map(|row| row.after.clone());
-            // What the change sets, and the pod has already, is as it should be.
-            if to.as_ref() == Some(&after) {
-                continue;
+        let changed = plan.fields.of_resize().rows();
+        let drift = FieldChanges::drift(workload.template(), pod).rows();
+        // What the pod asks for already is as it should be.
+        for Row { path, what, before, after, .. } in changed.iter().filter(|row| row.before != row.after).cloned() {
+            let drifted = || drift.iter().find(|row| row.path == path).map(|row| row.before.clone());
+            if let Some(template) = of_template(&path).or_else(drifted).filter(|template| *template != before) {
+                add((what, template, after), before);
             }
-            let (values, pods) = found.entry((what, before, to.flatten())).or_default();
-            values.extend(after.or_else(|| Some("none".to_owned())));
-            *pods += 1;
+        }
+        for Row { path, what, before, after, .. } in drift {
+            if of_template(&path).is_none() && !changed.iter().any(|row| row.path == path) {
+                add((what, before, None), after);
+            }
         }
     }
     warnings.extend(found.into_iter().map(|((what, template, to), (values, pods))| Warning::PodsResized {

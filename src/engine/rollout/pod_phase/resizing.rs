@@ -62,7 +62,7 @@ impl PodJudge<'_> {
                 let judged = decided(self.pod, &[(ContainerName::default(), Progress::NotAsked)], entry, unbounded)?;
                 Some(match (judged.phase, entry.sent) {
                     (PodPhase::Patched, Sent::Note) => next_resize(self.goal).into(),
-                    (PodPhase::Patched, _) => resizing(None, false),
+                    (PodPhase::Patched, Sent::Resize) => resizing(None, false),
                     (PodPhase::Waiting, Sent::Note) if is_noted() => next_resize(self.goal).into(),
                     (phase, _) => Judged { phase, wake: judged.wake },
                 })
