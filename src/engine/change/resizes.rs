@@ -91,9 +91,10 @@ impl FieldChanges {
         self.resources.asks_for_more() || self.pod_resources.asks_for_more()
     }
 
-    /// Returns whether a pod keeps its quality of service class, whatever its template's would be.
-    pub fn keeps_class(&self, pod: &Pod) -> bool {
-        pod_resources::keeps_class(self, pod)
+    /// Returns whether a pod has another quality of service class than its template, and keeps it: it has values that the
+    /// template does not say, from a LimitRange.
+    pub fn keeps_class(&self, pod: &Pod, of_template: &str) -> bool {
+        pod_resources::keeps_class(self, pod, of_template)
     }
 
     /// Returns the pod as it would ask for cpu and memory.

@@ -195,7 +195,7 @@ impl<'a> Wanted<'a> {
             self.diff = resources(images, live, reasons);
             self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
             self.of_pods = Some(done_by(live, resources_of_pods(images, live)));
-            self.diff.qos = self.diff.qos.filter(|_| !keep_their_class(live, &self.diff));
+            self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
             reasons.extend(rules::refused(&self.diff, &live.workload, Direction::Forward));
         }
         self.images = Some(images);
@@ -213,7 +213,7 @@ impl<'a> Wanted<'a> {
         let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
         self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
         self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
-        self.diff.qos = self.diff.qos.filter(|_| !keep_their_class(live, &self.diff));
+        self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
         reasons.extend(rules::refused(&self.diff, &live.workload, direction));
         reasons.extend(rules::claims_refused(&live.workload, object));
         if kind.has_template() {
@@ -309,11 +309,11 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Whether the pods have a class that stays, though the template's changes: what a LimitRange gives them the template lacks.
-fn keep_their_class(live: &LiveWorkload, diff: &Difference) -> bool {
+/// Whether what the template's class becomes is not what becomes of the pods'.
+fn keep_their_class(live: &LiveWorkload, diff: &Difference, of_template: &str) -> bool {
     let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && !pod.terminating && !pod.is_finished();
     let mut pods = live.pods.iter().filter(is_theirs).peekable();
-    pods.peek().is_some() && pods.all(|pod| diff.change.fields.keeps_class(pod))
+    pods.peek().is_some() && pods.all(|pod| diff.change.fields.keeps_class(pod, of_template))
 }
 
 /// The versions of the server and of the kubelets that are known; none where the server's is not.

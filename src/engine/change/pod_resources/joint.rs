@@ -29,10 +29,10 @@ pub(in crate::engine::change) fn refused_together(fields: &FieldChanges, pod: &P
     reasons
 }
 
-/// Returns whether a pod's class stays: it may have values that its template does not say, from a LimitRange.
-pub(in crate::engine::change) fn keeps_class(fields: &FieldChanges, pod: &Pod) -> bool {
+/// Returns whether a pod has another class than its template, which stays.
+pub(in crate::engine::change) fn keeps_class(fields: &FieldChanges, pod: &Pod, of_template: &str) -> bool {
     let [from, to] = classes(pod, &fields.asked_of(pod));
-    from == to
+    from == to && from != of_template
 }
 
 fn classes(before: &Pod, after: &Pod) -> [&'static str; 2] {
