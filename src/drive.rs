@@ -342,3 +342,14 @@ pub async fn until_observed(cluster: &Cluster, mut live: LiveWorkload) -> Result
     }
     Ok(live)
 }
+
+/// Asks again after each pause until something is found; returns it, and how many seconds that took.
+pub async fn until_found<T>(pause: Duration, look: impl AsyncFn() -> Option<T>) -> (T, f64) {
+    let began = Instant::now();
+    loop {
+        tokio::time::sleep(pause).await;
+        if let Some(found) = look().await {
+            return (found, began.elapsed().as_secs_f64());
+        }
+    }
+}

@@ -1,5 +1,10 @@
 //! `follow`: watches an update to its end, and changes nothing.
 
+use std::pin::pin;
+use std::time::Duration;
+
+use futures::future::{self, Either};
+
 use super::Shell;
 use super::next::Verb;
 use super::planning::{follow_options, say_ways_on};
@@ -14,7 +19,7 @@ use crate::engine::change::target::Images;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::plan::{self, Denied, Hold, Intent, LiveWorkload};
+use crate::engine::plan::{self, Became, Denied, Hold, Intent, LiveWorkload};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
@@ -23,6 +28,9 @@ use crate::engine::status::{self, Drift};
 use crate::engine::value::hint::{Hint, kubectl};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{Listener, NextSteps};
+
+/// How often the owner is asked whether the rollout that is followed still goes on.
+const LOOKS_AGAIN: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy)?;
@@ -82,19 +90,30 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
         let mut outcome = if let Some(status) = replacing {
-            replaced(&goal, &status)
+            stopped(&goal, replacement(&status))
         } else {
             let scope = Cluster::scope(&live.workload);
-            drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder).await?
+            let driven = drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder);
+            match future::select(pin!(driven), pin!(ended_elsewhere(&live, &cluster))).await {
+                Either::Left((outcome, _)) => outcome?,
+                Either::Right(((became, seconds), _)) => {
+                    Outcome { seconds, ..stopped(&goal, became.sentence().to_owned()) }
+                }
+            }
         };
+        let became = if outcome.result == EndResult::Superseded { became(&live, &cluster).await } else { None };
+        if let Some(became) = became {
+            outcome.why = Some(became.sentence().to_owned());
+            outcome.nothing_more = became != Became::GoingBack;
+        }
         let taken = taken_by_its_controller(&outcome, &cluster).await;
         if let Some(status) = &taken {
             outcome.why = Some(replacement(status));
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
-        if !is_left && plan::hold(&live).is_some() {
-            say_what_was_left(&goal.workload, &cluster, shell).await;
+        if (!is_left || became.is_some()) && plan::hold(&live).is_some() {
+            say_what_was_left(&goal.workload, became, &cluster, shell).await;
         }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
@@ -121,11 +140,52 @@ async fn drift(live: &LiveWorkload, cluster: &Cluster) -> Vec<Drift> {
 }
 
 /// The same of what has stopped while it was followed.
-async fn say_what_was_left(workload: &WorkloadRef, cluster: &Cluster, shell: &Shell) {
+async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, cluster: &Cluster, shell: &Shell) {
     // What cannot be read does not change how the pods ended.
     let Ok(workload) = cluster.workload(workload).await else { return };
     let Ok(live) = cluster.live(workload, Nodes::Nowhere).await else { return };
-    say_what_is_left(&live, cluster, shell);
+    match became {
+        // The run that takes it back ends it, too.
+        Some(Became::GoingBack | Became::RolledBack) => {}
+        Some(Became::Superseded) => say_ways_on(&live, cluster, shell),
+        None => {
+            say_what_is_left(&live, cluster, shell);
+        }
+    }
+}
+
+/// Returns what became of the rollout that held a workload, if that will not bring any more what it was to bring.
+async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
+    let followed = plan::present(before)?;
+    // What cannot be read now tells nothing.
+    let workload = cluster.workload(&before.workload.reference).await.ok()?;
+    if let Some(became) = Became::of(&followed, &workload.object, &[]) {
+        return Some(became);
+    }
+    let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
+    Became::of(&followed, &live.workload.object, &live.surroundings.owned).or(match plan::hold(&live) {
+        Some(Hold::Overtaken | Hold::LetGo) => Some(Became::Superseded),
+        Some(
+            Hold::AtWork
+            | Hold::PerhapsAtWork
+            | Hold::LeftBehind
+            | Hold::SetBack
+            | Hold::WithoutLock(_)
+            | Hold::LeftOnPods
+            | Hold::HeldBack(_),
+        )
+        | None => None,
+    })
+}
+
+/// Waits until a rollout that is followed has ended so that pods that wait for their turn wait in vain: no pod tells of that.
+async fn ended_elsewhere(before: &LiveWorkload, cluster: &Cluster) -> (Became, f64) {
+    if plan::present(before).is_none() {
+        return std::future::pending().await;
+    }
+    // Pods tell in full what is on its way back.
+    let ended = async || became(before, cluster).await.filter(|became| *became != Became::GoingBack);
+    drive::until_found(LOOKS_AGAIN, ended).await
 }
 
 /// Says how a rollout is brought to its end that still holds the workload and that nobody carries on; returns whether one does.
@@ -141,17 +201,19 @@ fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bo
     true
 }
 
-/// The end of following pods that their owner's controller is about to replace: the same as if it had begun a moment
-/// later, so that no script depends on which of the two came first.
-fn replaced(goal: &Goal, status: &str) -> Outcome {
+/// The end of following pods that nothing more comes to: their owner's controller is about to replace them, or another client
+/// has ended their rollout. It is the same as if pods had told it a moment later, so that no script depends on which of the
+/// two came first.
+fn stopped(goal: &Goal, why: String) -> Outcome {
     Outcome {
         workload: goal.workload.clone(),
         result: EndResult::Superseded,
         pods: Vec::new(),
-        why: Some(replacement(status)),
+        why: Some(why),
         held: false,
         nothing_changed: false,
         still_forward: false,
+        nothing_more: false,
         budget_blocks: false,
         standing: Vec::new(),
         standing_fields: Vec::new(),

@@ -522,7 +522,7 @@ impl Ending<'_> {
             ("Roll back:", &next.take_back, take_back && touched),
             ("Resume:", &next.go_on, go_on),
             // Where the owner's controller has taken over, another command watches it.
-            ("Follow:", &next.follow, follow && !(self.follows() && self.is_replaced())),
+            ("Follow:", &next.follow, follow && !(self.follows() && self.is_replaced()) && !self.outcome.nothing_more),
             (DESPITE_BUDGET, &next.despite_budget(self.outcome), true),
         ];
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
@@ -545,7 +545,7 @@ impl Ending<'_> {
         ];
         // The same images would fail again: there is one thing to do. A person's command before a pod says nothing of them.
         let failed = || self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
-        let says_nothing = failed().count() > 0 && failed().all(|end| !end.patched);
+        let says_nothing = failed().all(|end| !end.patched);
         let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
         // Nor does what was not ready in all the time that a pod has get ready by more of it.
         let is_late = self.outcome.result == EndResult::TimedOut && run.next.with_more_time.is_none();

@@ -328,6 +328,7 @@ impl Typing {
             let verb = |verb| despite.as_ref().unwrap_or(self).of_workload(verb, workload, goal);
             let command = match &way.deed {
                 Deed::Follow => self.watching(workload, goal),
+                Deed::RolloutStatus => self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload),
                 Deed::Resume => verb(Verb::Resume),
                 Deed::Abort => verb(Verb::Abort),
                 Deed::Apply(images) => {

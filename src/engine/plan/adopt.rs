@@ -104,9 +104,22 @@ pub fn has_on_delete(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
 }
 
-/// Returns whether a lock can be found again, or made.
+/// Returns whether a lock can be found again, or made that a rollout may go on with.
 pub fn leads_on(live: &LiveWorkload) -> bool {
-    copied(live).is_some() || made(live, &Start::default()).is_some()
+    copied(live).is_some() || made(live, &Start::default()).is_some_and(|lock| !has_raised_partition(live, &lock))
+}
+
+/// Returns whether a lock could be made, and a rollout may not go on with it before the partition is set back.
+pub fn waits_for_partition(live: &LiveWorkload) -> bool {
+    copied(live).is_none() && made(live, &Start::default()).is_some_and(|lock| has_raised_partition(live, &lock))
+}
+
+/// Returns whether a rollout whose lock is gone has left the partition above every pod: under it no pod is anybody's to update.
+pub(super) fn has_raised_partition(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let partition = lock.strategy.as_ref().map_or(0, stateful_set::partition_of);
+    live.workload.reference.kind.has_partition()
+        && partition > 0
+        && partition >= i64::from(live.workload.desired_replicas())
 }
 
 /// Returns whether the way back of a lock that was made would lead to what pods note that an unfinished rollout has brought

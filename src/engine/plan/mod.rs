@@ -5,6 +5,7 @@ mod answers;
 pub mod assemble;
 mod availability;
 mod back_off;
+mod became;
 mod build;
 mod container_order;
 mod drains;
@@ -53,9 +54,11 @@ pub use crate::engine::plan::live::{Denied, LAST_APPLIED, LiveWorkload, Options,
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{
     copied, has_on_delete, images_before, leads_in_place, leads_on, may_be_left, saved_strategy, waits_for_more,
+    waits_for_partition,
 };
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
 pub use back_off::held_back;
+pub use became::Became;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;

@@ -19,7 +19,7 @@ use crate::engine::rollout::{Goal, Mode, PodGoal, Policy};
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::holder::{Holder, Process, beat_of};
 use crate::engine::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
-use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, stateful_set, template_of_revision};
+use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{TakenOver, UpdateRecord};
@@ -256,7 +256,7 @@ pub fn resume(
         // Nothing tells what the run before has on its way.
         owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
     }
-    if adopts && is_made && has_raised_partition(live, &lock) {
+    if adopts && is_made && adopt::has_raised_partition(live, &lock) {
         return Err(ResumeError::NoWayOn(PARTITION_IS_RAISED));
     }
     if adopts && is_made && lock.direction == Direction::Back && adopt::was_brought(live, &lock) {
@@ -310,14 +310,6 @@ const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template 
 const LEFT_ON_PODS: &str = "pods note a rollout that did not end, and nothing tells what its template was: set the image that you want in the template, with apply, or with kubectl set image where its controller replaces pods";
 
 const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollout leaves it, and nothing tells what it was: set it back first with kubectl edit, and its controller updates the pods from there on";
-
-/// Returns whether a rollout whose lock is gone has left the partition above every pod: under it no pod is anybody's to update.
-fn has_raised_partition(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    let partition = lock.strategy.as_ref().map_or(0, stateful_set::partition_of);
-    live.workload.reference.kind.has_partition()
-        && partition > 0
-        && partition >= i64::from(live.workload.desired_replicas())
-}
 
 /// Returns the lock to go on from, and whether that is one that had to be found again.
 fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {

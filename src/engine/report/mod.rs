@@ -204,6 +204,8 @@ pub struct Outcome {
     /// A way back that has written nothing: the rollout stands as it did, and can be resumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub still_forward: bool,
+    /// It was followed, and nobody carries it on any more: to follow it again would wait in vain.
+    pub nothing_more: bool,
     /// A budget has kept the next pod from being taken: without asking it, the rollout goes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub budget_blocks: bool,

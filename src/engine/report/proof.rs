@@ -255,6 +255,7 @@ mod tests {
             held: false,
             nothing_changed: false,
             still_forward: false,
+            nothing_more: false,
             budget_blocks: false,
             standing: vec![],
             standing_fields: Vec::new(),

@@ -245,6 +245,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         why,
         held: state.owner.stays_held(look),
         nothing_changed: state.owner.has_changed_nothing(look),
+        nothing_more: false,
         still_forward: look.goal.is_back() && state.owner.is_still_forward(look),
         budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
         standing: standing::of(look, state),

@@ -21,7 +21,7 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{
     CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_on, present, saved_strategy,
-    waits_for_more,
+    waits_for_more, waits_for_partition,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -265,14 +265,20 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
     let is_left = left.is_some();
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left));
-    let ways = match hold.filter(|hold| *hold != Hold::LeftOnPods || leads_on(live)) {
+    let may_go_on = |hold: &Hold| match hold {
+        Hold::LeftOnPods => leads_on(live),
+        Hold::WithoutLock(_) | Hold::HeldBack(_) => !waits_for_partition(live),
+        Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind | Hold::SetBack | Hold::Overtaken | Hold::LetGo => true,
+    };
+    let ways = match hold.filter(may_go_on) {
         Some(hold) => ways::ways(hold, present(live).as_ref(), &pods),
         None => {
             let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
             let left = is_left.then(ways::delete_left_revision);
             let back = ways::way_to_images_before(images_before(live), waits_for_more(live), &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
-            left.into_iter().chain(back).chain(others).collect()
+            let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
+            left.into_iter().chain(on).chain(back).chain(others).collect()
         }
     };
     WorkloadStatus {

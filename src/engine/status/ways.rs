@@ -7,8 +7,10 @@ use serde_json::Value;
 use super::{Comparison, Condition, OwnerState, PodState, PodStatus};
 use crate::engine::change::{Change, Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::durable::stateful_set;
 use crate::engine::state::hook::HookPhase;
 
 /// One command that leads on.
@@ -31,6 +33,8 @@ pub struct Way {
 pub enum Deed {
     /// Only looks.
     Follow,
+    /// Only looks, at what the owner's controller does.
+    RolloutStatus,
     /// On.
     Resume,
     /// Back.
@@ -45,7 +49,7 @@ pub enum Deed {
 
 impl Way {
     fn new(deed: Deed, label: &'static str, hooks: &BTreeSet<HookPhase>) -> Self {
-        let hooks = if deed == Deed::Follow { BTreeSet::new() } else { hooks.clone() };
+        let hooks = if matches!(deed, Deed::Follow | Deed::RolloutStatus) { BTreeSet::new() } else { hooks.clone() };
         Self { deed, label, take_over: false, despite: None, hooks }
     }
 
@@ -159,6 +163,21 @@ pub(super) fn way_to_images_before(
     }
 }
 
+/// Returns what leads on where pods note a rollout that nothing can be resumed or rolled back from: its owner's controller is
+/// at work, or waits for its partition to be set back.
+pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> Option<Way> {
+    let none = BTreeSet::new();
+    if owner.iter().any(|state| matches!(state, OwnerState::NotObserved | OwnerState::RollingOut { .. })) {
+        return Some(Way::new(Deed::RolloutStatus, "Follow", &none));
+    }
+    let present = workload.object.pointer("/spec/updateStrategy")?;
+    let is_above = stateful_set::partition_of(present) >= i64::from(workload.desired_replicas());
+    let mut strategy = present.clone();
+    *strategy.pointer_mut("/rollingUpdate/partition").filter(|_| is_above)? = 0.into();
+    let label = "Set the partition back, so that its template rolls out, which replaces pods";
+    Some(Way::new(Deed::Restore(strategy), label, &none))
+}
+
 /// Returns what deletes the ReplicaSet that a rollout has left.
 pub(super) fn delete_left_revision() -> Way {
     Way::new(Deed::Abort, "Delete the ReplicaSet", &BTreeSet::new())
@@ -203,10 +222,13 @@ fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::engine::k8s::failure::Failure;
     use crate::engine::k8s::names::PodKey;
     use crate::engine::k8s::pod::ContainerList;
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::status::ContainerReport;
 
     fn pod(condition: Condition) -> PodStatus {
@@ -258,5 +280,23 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(way_to_images_before(BTreeMap::new(), true, &[], &[failing]), None);
+    }
+
+    #[test]
+    fn pods_that_a_rollout_has_left_are_watched_or_wait_for_the_partition() {
+        let set = |partition: u32| {
+            let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+            let spec = json!({"replicas": 3, "updateStrategy": strategy});
+            let object = json!({"metadata": {"name": "web", "uid": "u"}, "spec": spec});
+            Workload::from_object(WorkloadKind::StatefulSet, object).expect("it has a name")
+        };
+        let deed = |partition, owner: &[OwnerState]| ways_from_left_pods(&set(partition), owner).map(|way| way.deed);
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+        assert_eq!(deed(3, &[]), Some(Deed::Restore(strategy)));
+        assert_eq!(deed(2, &[]), None);
+        let rolls_out = OwnerState::RollingOut { status: "1 of 3".into() };
+        for state in [OwnerState::NotObserved, rolls_out] {
+            assert_eq!(deed(0, &[state]), Some(Deed::RolloutStatus));
+        }
     }
 }

@@ -74,7 +74,7 @@ fn written_at(width: Option<u16>, format: OutputFormat, workloads: &[WorkloadSta
     let mut out = Vec::new();
     let commands = |status: &WorkloadStatus| {
         let deed = |way: &Way| match &way.deed {
-            Deed::Follow => "follow",
+            Deed::Follow | Deed::RolloutStatus => "follow",
             Deed::Resume => "resume",
             Deed::Abort => "abort",
             Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) => "apply",

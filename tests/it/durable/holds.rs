@@ -307,3 +307,52 @@ fn a_refusal_of_the_first_write_leaves_nothing_and_names_no_way_back() {
         scene.is_settled("acme/side:v1", kind.typed);
     });
 }
+
+/// What is tried again may be admitted then, and the way back needs no more than that either.
+#[test]
+fn a_refusal_of_taking_over_names_both_ways() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+        let deny = Effect::Deny { webhook: "images.acme.example".into(), message: "not here".into(), code: 403 };
+        scene.server.fault(When::verb("patch").of(kind.plural), deny);
+        let output = scene.run("resume", "").ends_with(4).prints("not here");
+        output.prints("Resume: kubectl inplace resume").prints("Roll back: kubectl inplace abort");
+        scene.server.clear_faults();
+        scene.run("abort", "").ends_with(0).prints("Rolled back");
+        scene.is_settled("acme/side:v1", kind.typed);
+    });
+}
+
+#[test]
+fn who_follows_a_rollout_is_told_that_another_run_has_aborted_it() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let (scene, running) = stuck(kind);
+        let follow = typed(&scene.server, &format!("follow {}", kind.typed)).spawn();
+        follow.wait_for_stderr("following 3 pods");
+        let abort = scene.typed("abort", "--take-over").spawn();
+        let told = follow.wait().ends_with(6);
+        told.prints("the rollout was aborted by another run, which ").omits("Its pods changed since the plan");
+        free(&scene);
+        abort.wait().ends_with(0).prints("Rolled back");
+        running.wait().ends_with(6);
+    });
+}
+
+/// Pods that wait for their turn tell nothing of it.
+#[test]
+fn who_follows_a_rollout_is_told_that_another_template_has_ended_it() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+        let follow = typed(&scene.server, &format!("follow {}", kind.typed)).spawn();
+        follow.wait_for_stderr("following 3 pods");
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v3".into();
+        });
+        let told = follow.wait().ends_with(6);
+        told.prints("another client has changed the template, so nobody carries the rollout on")
+            .omits("Follow: kubectl inplace follow")
+            .says("kubectl inplace abort");
+    });
+}

@@ -154,7 +154,9 @@ fn a_partition_that_a_rollout_has_raised_is_not_the_users() {
         });
         scene.run("abort", "").ends_with(6).says("\"partition\":1").omits("--take-over");
         let why = "its partition is above every pod";
-        scene.run("resume", "--take-over").ends_with(1).says(why).omits("Complete");
+        let resumed = scene.run("resume", "--take-over").ends_with(1).says(why).omits("Complete");
+        resumed.omits("kubectl inplace resume");
+        super::ways_out::status(&scene).omits("--take-over");
         scene.run("abort", "--take-over").ends_with(1).says(why).omits("Rolled back");
     });
 }

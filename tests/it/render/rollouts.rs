@@ -175,6 +175,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         why: None,
         held: false,
         still_forward: false,
+        nothing_more: false,
         budget_blocks: false,
         nothing_changed: false,
         standing: vec![standing],

@@ -64,6 +64,7 @@ fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
         held: false,
         nothing_changed: false,
         still_forward: false,
+        nothing_more: false,
         budget_blocks: false,
         standing: vec![],
         standing_fields: Vec::new(),

@@ -1,0 +1,59 @@
+//! What became of a rollout that somebody only watches.
+
+use serde_json::Value;
+
+use crate::engine::change::Direction;
+use crate::engine::state::durable::history;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::outcome::EndResult;
+
+/// What another client has made of a rollout, so that what it was to bring does not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Became {
+    /// Another run is on its way back.
+    GoingBack,
+    /// Another run has rolled it back.
+    RolledBack,
+    /// Another client's template, or another rollout, has ended it.
+    Superseded,
+}
+
+impl Became {
+    /// Returns what became of the rollout whose lock was seen before, as its owner and what that owns tell now; `None` where
+    /// it may still come to its end.
+    pub fn of(followed: &RolloutLock, object: &Value, owned: &[Value]) -> Option<Self> {
+        // Whoever began to watch on the way back waits for just that.
+        if followed.direction == Direction::Back {
+            return None;
+        }
+        let entries = history::union(std::iter::once(object).chain(owned));
+        if let Some(entry) = entries.into_iter().find(|entry| entry.id == followed.id) {
+            return match entry.outcome {
+                EndResult::Aborted => Some(Self::RolledBack),
+                EndResult::Superseded => Some(Self::Superseded),
+                EndResult::Complete
+                | EndResult::NothingToDo
+                | EndResult::Paused
+                | EndResult::Error
+                | EndResult::Changes
+                | EndResult::NotEligible
+                | EndResult::Failed
+                | EndResult::TimedOut
+                | EndResult::Deferred
+                | EndResult::Interrupted
+                | EndResult::Terminated => None,
+            };
+        }
+        let lock = RolloutLock::of(object).ok().flatten()?;
+        (lock.id == followed.id && lock.direction == Direction::Back).then_some(Self::GoingBack)
+    }
+
+    /// Returns it as a sentence without a full stop.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::GoingBack => "the rollout was aborted by another run, which is rolling it back",
+            Self::RolledBack => "the rollout was aborted by another run, which has rolled it back",
+            Self::Superseded => "another client has changed the template, so nobody carries the rollout on",
+        }
+    }
+}
