@@ -202,7 +202,7 @@ impl Listener for JsonLines<'_> {
             roll_back: next.take_back,
             resume: next.go_on,
             abort: next.abort,
-            follow: next.follow,
+            follow: next.follow.filter(|_| !outcome.nothing_more),
         };
         self.write("summary", words::from_seconds(outcome.seconds), &body)
     }
