@@ -7,7 +7,6 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::{NODES, POD_METRICS, VERTICAL_AUTOSCALERS};
 use super::send::ListedPod;
-use crate::engine::change::FieldChanges;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::PODS;
 use crate::engine::plan::LiveWorkload;
@@ -23,12 +22,12 @@ impl Cluster {
     /// Reads what bears on a change of cpu and memory.
     ///
     /// Nothing here fails a plan. Of what is often neither there nor allowed (VerticalPodAutoscalers, metrics) nothing is said.
-    pub async fn resize_facts(&self, fields: &FieldChanges, live: &LiveWorkload) -> ResizeFacts {
+    pub async fn resize_facts(&self, needs_room: bool, live: &LiveWorkload) -> ResizeFacts {
         let namespace = live.workload.reference.namespace.as_str();
         let selector = live.workload.selector().unwrap_or_default();
         let selectors = [("labelSelector", selector.as_str())];
         let (rooms, vertical, metrics) = futures::join!(
-            self.rooms(fields, &live.pods),
+            self.rooms(needs_room, &live.pods),
             self.list::<Value>(VERTICAL_AUTOSCALERS, Some(namespace), &[]),
             self.list::<Value>(POD_METRICS, Some(namespace), &selectors),
         );
@@ -40,9 +39,9 @@ impl Cluster {
     }
 
     /// The room of the pods' nodes, where pods ask for more.
-    async fn rooms(&self, fields: &FieldChanges, pods: &[Pod]) -> ResizeFacts {
+    async fn rooms(&self, needs_room: bool, pods: &[Pod]) -> ResizeFacts {
         let mut facts = ResizeFacts::default();
-        if !fields.asks_for_more() {
+        if !needs_room {
             return facts;
         }
         let mut nodes: Vec<&str> = pods.iter().map(|pod| pod.spec.node_name.as_str()).collect();

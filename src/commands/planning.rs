@@ -140,7 +140,7 @@ pub(super) async fn make_for(
             if plan.fields.resizes_init_containers() {
                 cluster.kubelets(&mut live, Nodes::OfEveryPod).await;
             }
-            live.surroundings.resize = Some(cluster.resize_facts(&plan.fields, &live).await);
+            live.surroundings.resize = Some(cluster.resize_facts(plan.needs_room(), &live).await);
             plan = build(&live)?;
         }
         if plan.verdict == Verdict::InPlace {

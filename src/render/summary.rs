@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::engine::change::FieldEffect;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::report::failure_report::{FailureReport, LATE};
 use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
-use crate::engine::rollout::{Goal, Mode};
+use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::outcome::EndResult;
 
 use super::run::{NextSteps, Run};
@@ -229,9 +230,13 @@ impl Ending<'_> {
 
     /// How many pods this run has changed: a label that names the revision is no change of a pod.
     fn changed(&self) -> usize {
+        let is_for_later = |goal: &PodGoal| {
+            goal.containers.is_empty() && goal.fields.rows().iter().all(|row| row.effect == FieldEffect::LaterPods)
+        };
+        // A pod that nothing is wanted of is not among those that the run began with.
         let is_nothing = |pod: &&PodEnd| {
-            let goal = self.told.run.and_then(|run| run.pod(&pod.pod));
-            goal.is_some_and(|goal| goal.containers.is_empty() && goal.fields.is_empty())
+            let is_it = self.told.run.is_some_and(|run| run.pod(&pod.pod).is_none_or(is_for_later));
+            is_it && !pod.containers.iter().any(|end| end.changed)
         };
         let relabelled = self.outcome.done().filter(|pod| pod.patched).filter(is_nothing).count();
         self.tally.updated.saturating_sub(relabelled)

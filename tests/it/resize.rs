@@ -214,6 +214,7 @@ fn what_the_node_puts_off_is_left_to_the_kubelet_where_that_is_asked_for() {
             json.ends_with(5).stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let summary = summary.iter().find(|line| line["type"] == "summary").expect("there is one");
         assert_eq!((&summary["result"], &summary["leftToKubelet"]), (&json!("deferred"), &json!(3)));
+        assert_eq!(summary["proof"]["resized"], json!([]), "none has it");
         assert_eq!(
             (&summary["pods"][0]["phase"], &summary["pods"][0]["node"]),
             (&json!("resizeLeft"), &json!("node-a"))
@@ -226,6 +227,25 @@ fn what_the_node_puts_off_is_left_to_the_kubelet_where_that_is_asked_for() {
             (vec![json!("10m"); 3], vec!["acme/app:v1".to_owned(); 3])
         );
     }
+}
+
+/// What pods cannot lose they keep, and a StatefulSet's have another label then, that of the revision: nothing of them changes.
+#[test]
+fn a_limit_that_goes_out_of_the_template_changes_no_pod() {
+    let server = with_controllers_of([Workload::stateful_set("web").container("app", "acme/app:v1")]);
+    let line = "apply sts/web -c app --limits memory=64Mi --yes -o json";
+    let lines: Vec<Value> =
+        run(&server, line).ends_with(3).stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(lines.len(), 1, "another class: {lines:#?}");
+    let fields = json!({"resources": {"requests": {"cpu": "10m", "memory": "16Mi"}}});
+    let server = with_controllers_of([Workload::stateful_set("web").container_with("app", "acme/app:v1", fields)]);
+    let lines: Vec<Value> =
+        run(&server, line).ends_with(0).stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |word: &str| lines.iter().find(|line| line["type"] == word).expect("there is one").clone();
+    assert_eq!(of("start")["pods"][0]["resized"], json!(["app"]));
+    assert_eq!(of("summary")["proof"]["resized"], json!([{"container": "app", "pods": 3}]));
+    let back = run(&server, "undo sts/web --yes").ends_with(0);
+    back.prints("Complete in ").prints("No pod had to change.").says("pods that have the app limits.memory keep it");
 }
 
 /// The rollout that began first, as the history has it.

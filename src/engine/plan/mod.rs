@@ -328,6 +328,13 @@ impl WorkloadPlan {
         self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
     }
 
+    /// Returns whether pods need more room on their nodes, or wait for it perhaps.
+    pub fn needs_room(&self) -> bool {
+        let needs =
+            |pod: &PodPlan| pod.fields.asks_for_more() || pod.verdict == PodVerdict::InProgress && pod.fields.resizes();
+        self.fields.asks_for_more() || self.pods.iter().any(needs)
+    }
+
     /// Returns the reasons of the workload and of its pods.
     pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter().chain(self.pods.iter().flat_map(|pod| &pod.reasons))

@@ -286,3 +286,15 @@ fn a_limit_that_a_container_has_from_its_pod_restarts_nothing() {
         assert_eq!((of_template.is_empty(), fields.restarting_in(&pod).is_empty()), (!restarts, !restarts), "{limit}");
     }
 }
+
+/// No request is above a limit, and the limit stays.
+#[test]
+fn a_request_that_a_kept_limit_is_below_stays_as_it_is() {
+    let with = json!({"requests": {"cpu": "10m", "memory": "8Mi"}, "limits": {"memory": "12Mi"}});
+    let back = |memory: &str| {
+        let (change, _) = change(&with, &json!({"requests": {"cpu": "20m", "memory": memory}}));
+        rows(&change.fields.left_in(&pod(&with, &with, &json!({}))))
+    };
+    assert_eq!(back("16Mi"), ["requests.cpu of the pod 10m -> 20m"]);
+    assert_eq!(back("12Mi"), ["requests.cpu of the pod 10m -> 20m", "requests.memory of the pod 8Mi -> 12Mi"]);
+}

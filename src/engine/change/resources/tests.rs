@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::change::{Change, diff};
+use crate::engine::k8s::pod::PastResize;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::value::kubelet_version::KubeletVersion;
 
@@ -215,6 +216,22 @@ fn a_pod_that_has_something_else_than_its_template_is_seen() {
         ["app limits.memory Some(\"64Mi\") Some(\"128Mi\")"],
         "what the template does not say is the server's"
     );
+}
+
+/// A limit that is taken back stays in the pods; what a LimitRange gave them nobody has set.
+#[test]
+fn what_a_resize_has_set_is_seen_where_the_template_does_not_say_it() {
+    let has = json!({"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}});
+    let mut pod = pod(&has, &has, &json!([]));
+    let rows = |pod: &Pod| drift(&template(&json!({"requests": {"cpu": "10m"}})), pod).rows();
+    assert_eq!(rows(&pod), []);
+    let resized = PastResize { at: "2026-01-01T00:00:00Z".into(), values: ["limits.memory".to_owned()].into() };
+    pod.resized = [("app".into(), resized.clone())].into();
+    let found = rows(&pod);
+    assert_eq!((found.len(), found[0].what.as_str()), (1, "app limits.memory"));
+    assert_eq!((&found[0].before, &found[0].after), (&None, &Some("64Mi".to_owned())));
+    pod.resized = [("side".into(), resized)].into();
+    assert_eq!(rows(&pod), []);
 }
 
 #[test]

@@ -227,6 +227,8 @@ fn every_situation_has_exactly_its_reasons_and_warnings() {
         if (&reasons, &warnings) != (&case.reasons, &case.warnings) {
             wrong.push_str(&format!("{}:\n  {reasons:?}\n  {warnings:?}\n", case.name));
         }
+        // The nodes' room is read only where the plan says that it matters.
+        assert!(!warnings.contains("ResizeDeferred") || case.plan.needs_room(), "{}", case.name);
         let blocked = case.plan.verdict == Verdict::NotEligible;
         let skipped = case.plan.pods.iter().all(|pod| pod.reasons.is_empty() || pod.verdict == PodVerdict::Skipped);
         assert_eq!(blocked, !(case.plan.reasons.is_empty() && skipped), "{}", case.name);

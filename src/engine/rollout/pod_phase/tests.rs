@@ -465,6 +465,11 @@ fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
     ] {
         assert_eq!(phase(goal, pod, &mut Entry::default()), expected, "{what}");
     }
+    for (sent, expected) in [(Sent::Drain, "patched"), (Sent::Resize, "resizing")] {
+        let mut sent = Entry { sent, request: Request::Accepted, ..Entry::default() };
+        let before = resized("1Mi", "1Mi", old, false);
+        assert_eq!(phase(&resize_goal(None), before, &mut sent), expected, "it may be its label that was sent");
+    }
     let mut noted = Entry { sent: Sent::Note, ..Entry::default() };
     assert_eq!(phase(&resize_goal(None), resized("1Mi", "1Mi", old, true), &mut noted), "next", "its own note");
     let mut lost = Entry { sent: Sent::Note, ..Entry::default() };
