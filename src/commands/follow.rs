@@ -164,7 +164,7 @@ async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
     }
     let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
     Became::of(&followed, &live.workload.object, &live.surroundings.owned).or(match plan::hold(&live) {
-        Some(Hold::Overtaken | Hold::LetGo) => Some(Became::Superseded),
+        Some(Hold::Overtaken | Hold::LetGo | Hold::Anothers) => Some(Became::Superseded),
         Some(
             Hold::AtWork
             | Hold::PerhapsAtWork

@@ -20,7 +20,7 @@ use crate::engine::change::{self, Change, Difference, Direction, FieldChanges, T
 use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
+use crate::engine::kinds::{CONTROLLER_REVISION_HASH, HoldsBy, Revisions};
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::state::durable::history::{self, HistoryEntry, HistoryImage};
 use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
@@ -145,6 +145,12 @@ pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
     let mut managers =
         entries.filter(|entry| holds_by.is_set_in(entry)).filter_map(|entry| entry.get("manager")?.as_str());
     managers.any(|manager| manager == OUR_MANAGER || is_noted(manager))
+}
+
+/// Whether a Deployment is a copy of the one that the lock was written on.
+pub(super) fn is_anothers(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    live.workload.reference.kind.holds_by() == HoldsBy::Paused
+        && deployment::is_anothers(&live.surroundings.owned, lock, &super::resume::sides(live, lock).0)
 }
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.

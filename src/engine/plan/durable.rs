@@ -234,7 +234,7 @@ pub enum TemplateStand {
 /// Says where the template stands against a run that goes in a direction with the rollout whose lock was found. Lock and
 /// template are written together: only a run that turns round, or that found no lock, sets the template.
 pub fn template_stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &RolloutLock) -> TemplateStand {
-    if found.is_some_and(|found| was_let_go(live, found)) {
+    if found.is_some_and(|found| was_let_go(live, found) || adopt::is_anothers(live, found)) {
         return TemplateStand::Foreign;
     }
     let (before, after) = sides(live, goal);
@@ -284,6 +284,8 @@ pub enum Hold {
     Overtaken,
     /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
     LetGo,
+    /// The same, and it was another Deployment's: the lock came with a copy.
+    Anothers,
     /// What a rollout has left whose lock cannot be read, or is gone.
     WithoutLock(IfResumed),
     /// What a rollout whose lock is gone has left on its pods alone.
@@ -325,6 +327,9 @@ fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
     };
     if is_its(lock) {
         return Hold::LeftBehind;
+    }
+    if adopt::is_anothers(live, lock) {
+        return Hold::Anothers;
     }
     // The way back is to where the first of those began whose place it took.
     let mut back = lock.clone();

@@ -268,7 +268,13 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let may_go_on = |hold: &Hold| match hold {
         Hold::LeftOnPods => leads_on(live),
         Hold::WithoutLock(_) | Hold::HeldBack(_) => !waits_for_partition(live),
-        Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind | Hold::SetBack | Hold::Overtaken | Hold::LetGo => true,
+        Hold::AtWork
+        | Hold::PerhapsAtWork
+        | Hold::LeftBehind
+        | Hold::SetBack
+        | Hold::Overtaken
+        | Hold::LetGo
+        | Hold::Anothers => true,
     };
     let ways = match hold.filter(may_go_on) {
         Some(hold) => ways::ways(hold, present(live).as_ref(), &pods),

@@ -225,6 +225,10 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
             left,
             "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them: abort ends it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
         )),
+        Hold::Anothers => Some((
+            left,
+            "the rollout was not of these pods: its lock came with a copy of another Deployment, or its ReplicaSet is gone; abort removes it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
+        )),
         Hold::WithoutLock(_) if status.held != Held::No => None,
         Hold::WithoutLock(if_resumed) | Hold::HeldBack(if_resumed) => {
             let is_known = matches!(hold, Hold::WithoutLock(_));

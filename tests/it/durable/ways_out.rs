@@ -269,6 +269,34 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
     assert_eq!(scene.lock(), Value::Null);
 }
 
+/// A copy of a Deployment brings the lock along, and its pods were made from the template as it was then.
+#[test]
+fn the_lock_of_another_deployment_is_removed_and_replaces_no_pod() {
+    let scene = killed_at(KINDS[0], Write { verb: "patch", plural: "pods", nth: 1 });
+    let lock = scene.lock();
+    let outgoing = lock["outgoing"]["uid"].as_str().expect("a uid");
+    let of_another = lock.to_string().replace(outgoing, "of-another");
+    for verb in ["abort", "resume"] {
+        let copy = Scene::new(KINDS[0]);
+        set_image(&copy, "acme/side:v2");
+        let replaced = || {
+            let pods = copy.server.objects("pods");
+            let is_new = |pod: &Value| pod["spec"]["containers"][1]["image"] == "acme/side:v2";
+            (pods.len() == 3 && pods.iter().all(is_new)).then_some(())
+        };
+        crate::support::clock::eventually("its pods are of that template", replaced);
+        annotate(&copy, "deployments", "kubectl-inplace.io/rollout", Some(&of_another));
+        let (pods, template) = (uids(&copy.server), copy.owner()["spec"]["template"].clone());
+        let told = status(&copy).prints("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
+        told.prints("End it, changing no image: kubectl inplace abort").omits("Resume: ");
+        copy.run("abort", "--dry-run").omits("will be set");
+        copy.run(verb, "").ends_with(6);
+        assert_eq!((uids(&copy.server), &copy.owner()["spec"]["template"]), (pods, &template), "{verb}");
+        assert_eq!(copy.lock(), Value::Null, "{verb}");
+        copy.apply("acme/side:v3").ends_with(0);
+    }
+}
+
 pub(super) fn status(scene: &Scene) -> Output {
     typed(&scene.server, &format!("status {}", scene.kind.typed)).run().ends_with(0)
 }

@@ -101,11 +101,23 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
 }
 
 /// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and to go
-/// back would let it replace them once more.
+/// back would let it replace them once more. The same where the lock came with a copy of another Deployment: its pods are in a
+/// ReplicaSet that the rollout knows nothing of.
 pub(super) fn let_go_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<OwnerPhase> {
-    let current = found.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)))?;
+    let current = found.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
+    let Some(current) = current else {
+        let is_anothers = is_anothers(step.owned, found, step.goal.target());
+        return is_anothers.then(|| without_replica_set(step, found));
+    };
     was_let_go(step.object, found, current, &step.goal.after)
         .then(|| changed_by_another(step, found, current, UNPAUSED))
+}
+
+/// Whether the rollout is none of these ReplicaSets', and to go back to a template would replace the pods that they have.
+pub fn is_anothers(owned: &[Value], lock: &RolloutLock, before: &Value) -> bool {
+    let is_known = |set: &Value| lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
+    let has_pods = |set: &Value| !is_empty(set) && !same(&template_of(set), before);
+    !owned.iter().any(is_known) && owned.iter().any(has_pods)
 }
 
 /// Whether somebody has lifted the pause of a rollout before the ReplicaSet had the new template.
