@@ -321,6 +321,12 @@ fn unreachable(server: &str, why: &Unreached) -> String {
 
 fn unreached_hints(why: &Unreached) -> Vec<Hint> {
     let hint = match why {
+        // rustls' words (`CertificateError`).
+        Unreached::Certificate(why)
+            if why.contains("certificate not valid yet") || why.contains("certificate expired") =>
+        {
+            "check the clock of this machine, and how long the certificate of the server is valid"
+        }
         Unreached::Certificate(_) => {
             "check certificate-authority and tls-server-name of the cluster in the kubeconfig, and the https:// of its server"
         }

@@ -159,3 +159,15 @@ fn who_may_is_asked_with_the_very_verb() {
         assert_eq!(Hint::default().command(request.can_i()).to_string(), expected);
     }
 }
+
+#[test]
+fn a_certificate_out_of_its_time_may_be_the_clock_of_this_machine() {
+    let hint = |why: &str| {
+        let error = ClusterError::Unreachable { server: "s:1".into(), why: Unreached::Certificate(why.into()) };
+        error.hints().first().map(ToString::to_string).unwrap_or_default()
+    };
+    for late in ["certificate not valid yet: verification time 1", "certificate expired: verification time 3"] {
+        assert!(hint(&format!("invalid peer certificate: {late}")).starts_with("check the clock"), "{late}");
+    }
+    assert!(hint("invalid peer certificate: UnknownIssuer").contains("certificate-authority"));
+}
