@@ -447,6 +447,13 @@ fn every_reason() -> WorkloadPlan {
             pods: 2,
             back_to: Some("acme/app:2".into()),
         },
+        Warning::PodsBelowPartition {
+            container: container(),
+            images: vec!["acme/side:1".into()],
+            pods: 2,
+            partition: 2,
+            template: "acme/side:2".into(),
+        },
         Warning::PodsOfOldRevision { pods: 2, current: "web-6b86".into() },
         Warning::OrderBlocked { pod: "web-0".into(), allowed: 1 },
         Warning::DisruptionBudgetAllowsNone {

@@ -121,6 +121,11 @@ impl Warning {
                 };
                 format!("{have} {what} {values}{then}; the template says {template}")
             }
+            Self::PodsBelowPartition { container, images, pods, partition, template } => {
+                let below = format!("below the partition ({partition})");
+                let keep = if *pods == 1 { format!("1 pod {below} keeps") } else { format!("{pods} pods {below} keep") };
+                format!("{keep} {} for {container}; only pods from the partition on get the template's {template}", images.join(", "))
+            }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
                     "{} of an older revision than {current}: only what is shown here changes in {}",

@@ -3,6 +3,7 @@
 mod containers;
 mod images;
 mod owner;
+mod partition;
 mod resized;
 mod traffic;
 
@@ -63,6 +64,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
     }
     drifted(context, pods, containers, &mut warnings);
     resized::warn(context, pods, &mut warnings);
+    partition::warn(context, pods, containers, &mut warnings);
     held_back(context, &updated, &mut warnings);
     if context.wanted.removals_unseen {
         warnings.insert(Warning::RemovalsUnseen);
