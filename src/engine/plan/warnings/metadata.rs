@@ -1,8 +1,8 @@
 //! Labels and annotations: what reads them, and what somebody has set in the pods alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::Updated;
+use super::{Found, Updated};
 use crate::engine::change::reason::Warning;
 use crate::engine::change::{FieldChanges, Row};
 use crate::engine::k8s::metadata::MetadataMap;
@@ -42,7 +42,7 @@ fn differs(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTree
         FieldChanges::from(metadata).rows()
     };
     let of_template = rows(context.wanted.fields());
-    let mut found: BTreeMap<(String, Option<String>, Option<String>), (BTreeSet<String>, usize)> = BTreeMap::new();
+    let mut found = Found::new();
     for (plan, _) in super::of_the_template(context, pods) {
         for Row { path, what, before, after, .. } in rows(&plan.fields) {
             let Some(template) = of_template.iter().find(|row| row.path == path) else { continue };

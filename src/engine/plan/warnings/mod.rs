@@ -24,6 +24,9 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::plan::live::LiveWorkload;
 
+/// What pods have in place of what the template says, by the value that they get.
+type Found = BTreeMap<(String, Option<String>, Option<String>), (BTreeSet<String>, usize)>;
+
 /// A pod that would be patched.
 pub(super) struct Updated<'a> {
     pub(super) plan: &'a PodPlan,
