@@ -58,6 +58,7 @@ fn row<'a>(plan: &'a WorkloadPlan, container: &'a ContainerPlan) -> Row<'a> {
             (Effect::Unchanged | Effect::Restart, 1) => "restarts in place",
             (Effect::Unchanged | Effect::Restart, _) => "restarts in place, twice",
             (Effect::NoEffectNow, _) => "used when the pod is next created",
+            (Effect::LaterPods, _) => "new pods only",
         },
     };
     if container.effect != Effect::Unchanged || container.resize_restarts {

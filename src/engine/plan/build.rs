@@ -258,7 +258,7 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
 fn changes(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> bool {
     let kind = context.live.workload.reference.kind;
     // Pods may have already what the template does not say yet, or keep what it says no more.
-    let of_template = context.durable && kind.has_template() && !context.wanted.fields().is_empty();
+    let of_template = context.durable && kind.has_template() && !durable::change(context).is_empty();
     of_template || pods.iter().any(|(plan, _)| matches!(plan.verdict, PodVerdict::Update | PodVerdict::InProgress))
 }
 
@@ -357,12 +357,21 @@ fn container_plan(
         let changes_owner = context.durable || in_pods.is_empty();
         in_template.filter(|_| changes_owner || in_a_pod.is_some()).or(in_a_pod).cloned()
     });
-    let effect = if other.is_some() { effect(list, container) } else { Effect::Unchanged };
+    let effect = match other.is_some() {
+        true if changes_no_pod(name, &in_pods) => Effect::LaterPods,
+        true => effect(list, container),
+        false => Effect::Unchanged,
+    };
     let (from, to) = match other {
         Some(other) => (other, to),
         None => (container.image.clone(), None),
     };
     Some(ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false, is_down: false })
+}
+
+/// Whether all pods have the image, or keep the one that they have.
+fn changes_no_pod(name: &ContainerName, in_pods: &[(&PodPlan, &Container)]) -> bool {
+    !in_pods.is_empty() && !in_pods.iter().any(|(plan, _)| plan.changes.contains_key(name))
 }
 
 /// What the pods that change run, where none of them runs what its template says.

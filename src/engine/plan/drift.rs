@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::build::Context;
+use super::partition;
 use super::wanted::is_pinned;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
@@ -22,11 +23,15 @@ pub(super) struct Drift<'p> {
 impl<'p> Drift<'p> {
     /// Looks at a container in these pods; `None` where each has the template's image, or a pin of it.
     pub(super) fn of(context: &Context<'_>, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
-        let template = &context.known.template.get(name)?.image;
-        let mut drift = Self { template: template.clone(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
+        Self::from(&context.known.template.get(name)?.image, name, pods)
+    }
+
+    /// The same against an image that the template is to have.
+    pub(super) fn from(template: &str, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
+        let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
         for pod in pods {
             let Some((_, _, container)) = pod.container(name) else { continue };
-            if container.image == *template || is_pinned(template, pod, container) {
+            if container.image == template || is_pinned(template, pod, container) {
                 drift.is_everywhere = false;
             } else {
                 drift.images.insert(&container.image);
@@ -51,7 +56,12 @@ impl<'p> Drift<'p> {
 pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> Option<&'p str> {
     let is_changed = |pod: &&Pod| {
         let is_other = pod.container(name).is_some_and(|(_, _, container)| container.image != to);
-        is_other && pod.is_controlled_by(&context.live.controllers) && !pod.terminating && !pod.is_finished()
+        let is_kept = context.durable && partition::is_below(&context.live.workload, pod);
+        is_other
+            && !is_kept
+            && pod.is_controlled_by(&context.live.controllers)
+            && !pod.terminating
+            && !pod.is_finished()
     };
     Drift::of(context, name, context.live.pods.iter().filter(is_changed))?.common()
 }

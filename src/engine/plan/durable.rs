@@ -442,7 +442,7 @@ fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {
 }
 
 /// What changes in the template: containers that only pods have, such as injected ones, are none of it.
-fn change(context: &Context<'_>) -> Change {
+pub(super) fn change(context: &Context<'_>) -> Change {
     let mut change = Change { images: BTreeMap::new(), fields: context.wanted.fields().clone() };
     for (name, list) in &context.known.containers {
         let Some(container) = context.known.template.get(name) else { continue };
@@ -583,14 +583,4 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     let after = plan.change.apply(workload.template());
     let known = after.and_then(|after| revisions::newest_with(owned, &after));
     plan.reuses = known.map(|revision| revisions::name_of(revision).to_owned());
-}
-
-/// Under a partition a durable rollout leaves the pods below it as they are.
-pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
-    let strategy = match RolloutLock::of(&workload.object) {
-        Ok(Some(lock)) if lock.strategy.is_some() => lock.strategy,
-        Ok(_) | Err(_) => workload.object.pointer("/spec/updateStrategy").cloned(),
-    };
-    workload.reference.kind.has_partition()
-        && strategy.is_some_and(|strategy| stateful_set::is_below_partition(&strategy, &workload.object, &pod.key.name))
 }

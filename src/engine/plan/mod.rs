@@ -17,6 +17,7 @@ pub mod intent;
 pub mod live;
 pub mod offline;
 mod order;
+mod partition;
 mod pods;
 mod policy;
 pub mod resize;
@@ -194,6 +195,8 @@ pub enum Effect {
     Restart,
     /// A plain init container: recorded, used when the pod is next created.
     NoEffectNow,
+    /// No pod there is changes: the template does, for pods created later.
+    LaterPods,
 }
 
 /// What would happen to one pod.

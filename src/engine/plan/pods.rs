@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::build::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
-use super::{drains, durable};
+use super::{drains, durable, partition};
 use crate::engine::change::reason::Reason;
 use crate::engine::change::{Containers, FieldChanges, FieldProgress};
 use crate::engine::k8s::container_hash::{HashEra, container_hash};
@@ -44,7 +44,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         }
     }
     plan.left_off = drains::left_off(pod).filter(|_| !pod.is_finished());
-    if !is_chosen(context, pod) || context.durable && durable::is_below_partition(&live.workload, pod) {
+    if !is_chosen(context, pod) || context.durable && partition::is_below(&live.workload, pod) {
         // What is off is put back also where nothing else is wanted.
         plan.verdict = if plan.left_off.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::drains::{drain_goal, left_off};
-use super::durable::is_below_partition;
 use super::order::{self, Ranked};
+use super::partition;
 use super::pods::{effect, is_in_progress};
 use crate::engine::change::{Direction, FieldChanges, FieldProgress};
 use crate::engine::k8s::failure;
@@ -37,7 +37,7 @@ impl Resumed<'_> {
         let workload = &self.live.workload;
         match self.lock.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
             Some(strategy) => stateful_set::is_below_partition(strategy, &workload.object, &pod.key.name),
-            None => is_below_partition(workload, pod),
+            None => partition::is_below(workload, pod),
         }
     }
 

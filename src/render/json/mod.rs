@@ -386,5 +386,6 @@ fn effect(effect: Effect) -> &'static str {
         Effect::Unchanged => "unchanged",
         Effect::Restart => "restart",
         Effect::NoEffectNow => "noEffectNow",
+        Effect::LaterPods => "laterPods",
     }
 }

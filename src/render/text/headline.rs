@@ -100,6 +100,7 @@ fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {
     match (plan.workload.kind.has_template(), skipped) {
         (false, true) => "The pod is skipped.".into(),
         (false, false) => "The pod is up to date.".into(),
+        (true, true) if plan.count(PodVerdict::Skipped) == plan.pods.len() => "Every pod is skipped.".into(),
         (true, true) => "Every pod that is not skipped is up to date.".into(),
         (true, false) => "Every pod is up to date.".into(),
     }

@@ -221,7 +221,7 @@ impl<'a> Pods<'a> {
             let planned = self.containers.iter().find(|row| row.container == name.as_str());
             let name = self.style.show(name.as_str());
             let effect = match change.effect {
-                Effect::Unchanged | Effect::Restart => "",
+                Effect::Unchanged | Effect::Restart | Effect::LaterPods => "",
                 Effect::NoEffectNow => " (no restart)",
             };
             match planned {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{HISTORY, KINDS, Scene, side_by_side};
+use super::{HISTORY, KINDS, Scene, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::clock;
 use crate::support::run::Output;
@@ -179,4 +179,36 @@ fn under_a_partition_the_pods_below_it_keep_what_they_have() {
     scene.run("undo", "").ends_with(0);
     assert_eq!(images(&scene.server, "side"), ["acme/side:v1"; 3]);
     scene.is_settled("acme/side:v1", "back");
+}
+
+/// The template gets the image, and what the pods keep is said: also of a second `apply`, which has nothing to do.
+#[test]
+fn under_a_partition_above_every_pod_the_template_alone_changes() {
+    let partition = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}});
+    let scene = Scene::with(KINDS[1], |workload| workload.spec(&partition));
+    let kept = |template: &str| {
+        format!(
+            "3 pods below the partition (3) keep acme/side:v1 for side; only pods from the partition on get the template's {template}."
+        )
+    };
+    let image = || scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"].clone();
+    scene.apply("acme/side:v2").ends_with(0).prints("0 of 3 pods (3 skipped)").says(&kept("acme/side:v2"));
+    scene.apply("acme/side:v2").ends_with(0).prints("Every pod is skipped.").says(&kept("acme/side:v2"));
+    scene.apply("acme/side:v3").ends_with(0).prints("new pods only").says(&kept("acme/side:v3"));
+    assert_eq!((image(), images(&scene.server, "side")), (json!("acme/side:v3"), vec!["acme/side:v1".to_owned(); 3]));
+    // To what the template said, not to what pods have that it did not change.
+    scene.run("undo", "").ends_with(0);
+    assert_eq!((image(), uids(&scene.server)), (json!("acme/side:v2"), scene.uids.clone()));
+}
+
+/// Somebody has set the image in the pods: what is left is the template, from which later pods are made.
+#[test]
+fn a_template_gets_what_its_pods_have_already() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:v2 --pods-only").ends_with(0);
+        scene.apply("acme/side:v2").ends_with(0).prints("0 of 3 pods (3 up to date)").prints("new pods only");
+        scene.is_settled("acme/side:v2", kind.typed);
+        scene.apply("acme/side:v2").ends_with(0).prints("Every pod is up to date.");
+    });
 }

@@ -209,7 +209,7 @@ fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
         return Effect::NotInPlace(reason.code());
     }
     match (container.effect, container.list) {
-        (plan::Effect::NoEffectNow, _) => Effect::NoEffectNow,
+        (plan::Effect::NoEffectNow | plan::Effect::LaterPods, _) => Effect::NoEffectNow,
         (plan::Effect::Restart | plan::Effect::Unchanged, ContainerList::Containers) => {
             Effect::Restarts(container.container.clone())
         }
