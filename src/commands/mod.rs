@@ -10,6 +10,7 @@ mod explain;
 mod follow;
 mod hash;
 mod history;
+mod kept;
 mod next;
 mod notices;
 mod permitted;

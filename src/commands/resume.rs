@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::kept::say_what_goes_back_keeps;
 use super::next::{Verb, flags_of};
 use super::permitted::Permitted;
-use super::rolling::{Rolling, say_what_goes_back_keeps};
+use super::rolling::Rolling;
 use super::several::Job;
 use super::targets;
 use super::{Shell, approve, planning, pulls};
@@ -95,7 +96,7 @@ pub(super) async fn go_on(
         rolling.refuse_what_admission_refuses(&goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
         warn(&live, &goal, shell);
-        say_what_goes_back_keeps(&goal, shell);
+        say_what_goes_back_keeps(&live, &goal, shell);
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }

@@ -4,6 +4,7 @@ use crate::engine::value::hint::{Hint, inplace, kubectl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::kept::say_what_goes_back_keeps;
 use super::next::{MOST_PODS, Typing, Verb};
 use super::planning::{self, Planned};
 use super::recording::RecordTo;
@@ -13,8 +14,8 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::change::{Direction, FieldChanges, FieldEffect, same};
-use crate::engine::k8s::names::{ContainerName, WorkloadRef};
+use crate::engine::change::{Direction, same};
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::kinds::{HoldsBy, Release};
 use crate::engine::plan::{self, Hold, Intent, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::report::progress::PodPhase;
@@ -199,7 +200,13 @@ impl<'a> Rolling<'a> {
                 Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
         } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != goal.id)) {
-            shell.note(&format!("{}: no pod was changed, so there is nothing to roll back", goal.workload));
+            shell.note(&format!("{}: this run changed no pod, so it has nothing to roll back", goal.workload));
+            let before = Intent::Undo { to: None, pin_digest: false };
+            let before = plan::build(&before, &live, &plan::Options::default());
+            if before.is_ok_and(|plan| plan.verdict == Verdict::InPlace) {
+                let undo = self.typing.of_workload(Verb::Undo, &goal.workload, None);
+                shell.say(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
+            }
             return Ok(());
         } else {
             let intent = Intent::Undo { to: Some(goal.id.to_string()), pin_digest: false };
@@ -211,7 +218,7 @@ impl<'a> Rolling<'a> {
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
-        say_what_goes_back_keeps(&back, shell);
+        say_what_goes_back_keeps(&live, &back, shell);
         self.drive(&back, &live, None, shell).await.map(drop)
     }
 
@@ -508,18 +515,4 @@ fn has_ended(result: EndResult) -> bool {
 
 fn changes_nothing(goal: &Goal) -> bool {
     goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty() || owner.lock.goes_back())
-}
-
-/// Says what goes out of the template alone.
-pub(super) fn say_what_pods_keep(workload: &WorkloadRef, fields: &FieldChanges, shell: &Shell) {
-    for row in fields.rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods) {
-        shell.note(&format!("{workload}: pods that have the {} keep it; the template no longer has it", row.what));
-    }
-}
-
-/// The same of a way back.
-pub(super) fn say_what_goes_back_keeps(goal: &Goal, shell: &Shell) {
-    if let Some(owner) = &goal.owner {
-        say_what_pods_keep(&goal.workload, &owner.lock.directed().fields, shell);
-    }
 }

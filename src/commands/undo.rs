@@ -1,7 +1,8 @@
 //! `undo`: back to the images recorded before an update in place.
 
+use super::kept::say_what_pods_keep;
 use super::planning::{self, Planned};
-use super::rolling::{Rolling, say_what_pods_keep};
+use super::rolling::Rolling;
 use super::targets;
 use super::{Shell, approve, plan, resume};
 use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
@@ -56,8 +57,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    for plan in &planned.plan.workloads {
-        say_what_pods_keep(&plan.workload, &plan.fields, shell);
+    for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
+        say_what_pods_keep(live, &plan.fields, shell);
     }
     let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
     rolling.on_deferred = args.resize.deferred;

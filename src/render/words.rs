@@ -10,7 +10,7 @@ use crate::engine::change::reason::Reason;
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WorkloadPlan;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::{NOT_SCHEDULED, PodPhase};
 use crate::engine::rollout::{ContainerGoal, PodGoal};
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
@@ -323,6 +323,9 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             (Meaning::Waiting, if containers.is_empty() { held } else { format!("{containers}: {held}") })
         }
         PodPhase::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
+        PodPhase::Restarting { waiting: Some(reason), .. } if reason.starts_with(NOT_SCHEDULED) => {
+            (Meaning::Waiting, style.show(reason))
+        }
         PodPhase::Restarting { waiting: Some(reason), .. } => {
             (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
         }

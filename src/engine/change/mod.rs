@@ -160,6 +160,17 @@ trait FieldChange {
     fn progress_in(&self, pod: &Pod) -> FieldProgress;
 }
 
+impl FieldProgress {
+    /// Returns the kubelet's words, if it says something.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Waiting { why, .. } => why.as_deref(),
+            Self::Failed { message, .. } => Some(message),
+            Self::NotAsked | Self::Done => None,
+        }
+    }
+}
+
 /// A value that only the API server keeps is done once it is there.
 fn once_there(change: &impl FieldChange, pod: &Pod) -> FieldProgress {
     if change.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{FieldChange, FieldChanges, PodResourcesChange, ResourcesChange, pod_resources, resources};
+use super::{FieldChange, FieldChanges, FieldEffect, PodResourcesChange, ResourcesChange, pod_resources, resources};
 use crate::engine::change::reason::Reason;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerList, Pod, Resources};
@@ -38,6 +38,11 @@ impl FieldChanges {
     /// Returns whether it changes cpu or memory.
     pub fn resizes(&self) -> bool {
         !self.resources.is_empty() || !self.pod_resources.is_empty()
+    }
+
+    /// Returns whether pods keep cpu or memory that the template changes.
+    pub fn keeps_resized(&self) -> bool {
+        self.of_resize().rows().iter().any(|row| row.effect == FieldEffect::LaterPods)
     }
 
     /// Returns whether it changes cpu or memory of an init container of pods that run.

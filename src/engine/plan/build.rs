@@ -88,7 +88,10 @@ fn planned(
     let (mut policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
-    let ranked = |plan: &PodPlan, pod| Ranked::new(pod, availability::stuck(plan, pod).is_some());
+    // Where nothing restarts, a pod that no node runs has it at once, and proves nothing.
+    let proves_nothing = |plan: &PodPlan, pod: &Pod| !pod.is_scheduled() && plan.restarted(pod).next().is_none();
+    let ranked =
+        |plan: &PodPlan, pod| Ranked::new(pod, availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod));
     pods.sort_by(|(plan_a, a), (plan_b, b)| order::compare(live, options.order, ranked(plan_a, a), ranked(plan_b, b)));
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);

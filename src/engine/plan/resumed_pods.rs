@@ -61,7 +61,13 @@ impl Resumed<'_> {
             left_off(pod).is_some() || self.is_chosen(pod) && is_meant()
         };
         let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
-        let ranked = |pod| Ranked::new(pod, failure::stuck(pod, |name| change.images.contains_key(name)).is_some());
+        // Where nothing restarts, a pod that no node runs has it at once, and proves nothing.
+        let proves_nothing =
+            |pod: &Pod| !pod.is_scheduled() && change.images.is_empty() && change.fields.restarting_in(pod).is_empty();
+        let ranked = |pod| {
+            let is_stuck = failure::stuck(pod, |name| change.images.contains_key(name)).is_some();
+            Ranked::new(pod, is_stuck || proves_nothing(pod))
+        };
         pods.sort_by(|a, b| order::compare(live, lock.policy.order, ranked(a), ranked(b)));
         let goal = |pod: &Pod| {
             if !self.is_chosen(pod) {

@@ -122,6 +122,9 @@ pub struct Progress {
     pub shown: Vec<PodProgress>,
 }
 
+/// How the words of a container begin whose pod no node runs yet.
+pub const NOT_SCHEDULED: &str = "not scheduled";
+
 /// How far a pod is that is updated now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodProgress {

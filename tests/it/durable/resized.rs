@@ -191,7 +191,10 @@ fn a_limit_that_stays_below_the_request_before_keeps_nobody_from_going_back() {
         let asked = "-c side --requests cpu=20m,memory=8Mi --limits memory=12Mi";
         let kept = "pods that have the side limits.memory keep it";
         resize("apply", &format!("{asked} --canary 1")).ends_with(0);
-        resize("abort", "").ends_with(0).says(kept).says("pods that have the side requests.memory keep it");
+        resize("abort", "")
+            .ends_with(0)
+            .says(kept)
+            .says("pods that have side requests.memory 8Mi keep it; the template has 16Mi");
         resize("apply", asked).ends_with(0);
         resize("undo", "").ends_with(0).says(kept);
         assert_eq!(scene.owner()["spec"]["template"], scene.spec["template"], "{}", kind.typed);

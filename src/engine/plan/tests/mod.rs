@@ -240,6 +240,13 @@ fn every_situation_has_exactly_its_reasons_and_warnings() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// A pod that no node runs has other cpu and memory at once: that it goes first would prove nothing.
+#[test]
+fn where_nothing_restarts_a_pod_that_no_node_runs_goes_last() {
+    let of = |name| case(name).pods.iter().map(|pod| pod.node.clone()).collect::<Vec<_>>();
+    assert_eq!(of("a resize where no node runs one of the pods"), ["node-a", ""]);
+}
+
 /// A pod that is outside of what is chosen is in the goal with nothing wanted of it: what is off is put back.
 #[test]
 fn what_is_off_a_pod_that_is_not_chosen_is_put_back() {

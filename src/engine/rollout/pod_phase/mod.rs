@@ -8,7 +8,7 @@ use crate::engine::change::FieldProgress;
 use crate::engine::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::{NOT_SCHEDULED, PodPhase};
 use crate::engine::report::proof::{BEING_DELETED, DELETED, LEFT};
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 use crate::engine::rollout::patch::PodPart;
@@ -523,7 +523,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
     }
     if let Some(waiting) = restarting {
         // Nothing of it restarts before a node takes it.
-        let waiting = pod.unscheduled().map(|why| format!("not scheduled: {why}")).or(waiting);
+        let waiting = pod.unscheduled().map(|why| format!("{NOT_SCHEDULED}: {why}")).or(waiting);
         return Some(Judged { phase: PodPhase::Restarting { containers, waiting, until: held }, wake });
     }
     unverified.map(|why| Judged { phase: PodPhase::Unverified { why }, wake })

@@ -1,0 +1,35 @@
+//! What pods keep of a way back, said before it begins.
+
+use super::Shell;
+use crate::engine::change::{FieldChanges, FieldEffect, Row, resizing};
+use crate::engine::plan::LiveWorkload;
+use crate::engine::rollout::Goal;
+
+/// Says what goes back in the template alone.
+pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, shell: &Shell) {
+    let workload = &live.workload.reference;
+    let kept: Vec<Row> = fields.rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods).collect();
+    for Row { what, before, after, .. } in &kept {
+        let note = match (before, after) {
+            (Some(before), Some(after)) => {
+                format!("{workload}: pods that have {what} {before} keep it; the template has {after}")
+            }
+            (_, _) => format!("{workload}: pods that have the {what} keep it; the template no longer has it"),
+        };
+        shell.note(&note);
+    }
+    let at_work = live.pods.iter().filter_map(|pod| Some((&pod.key.name, resizing(pod)?)));
+    if let (Some((pod, progress)), true) = (at_work.into_iter().next(), fields.keeps_resized()) {
+        let why = progress.why().map_or_else(String::new, |why| format!(": {why}"));
+        shell.note(&format!(
+            "{workload}: what pods keep is not given to all of them yet, such as pod/{pod}{why}; another value ends that: kubectl inplace apply with --requests and --limits"
+        ));
+    }
+}
+
+/// The same of a way back.
+pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
+    if let Some(owner) = &goal.owner {
+        say_what_pods_keep(live, &owner.lock.directed().fields, shell);
+    }
+}
