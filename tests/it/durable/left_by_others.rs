@@ -108,6 +108,29 @@ fn a_label_takes_the_place_of_itself_in_pods_of_both_revisions() {
     });
 }
 
+/// What another client has set since is not called what the rollout has set: in the template, and in a single pod.
+#[test]
+fn a_label_that_somebody_has_set_since_is_not_dropped_without_a_word() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        let mut manifest = scene.manifest(&json!([]));
+        manifest["spec"]["template"]["spec"].as_object_mut().map(|spec| spec.remove("tolerations"));
+        manifest["spec"]["template"]["metadata"]["labels"]["tier"] = "2".into();
+        scene.apply_manifest(&manifest, "").ends_with(0);
+        let Some(name) = scene.server.objects("pods")[0]["metadata"]["name"].as_str().map(str::to_owned) else {
+            panic!("a pod without a name")
+        };
+        scene.server.edit("pods", &name, |pod| pod["metadata"]["labels"]["tier"] = "9".into());
+        let why = "1 pod has label tier 9, and would lose it; the template says 2. (PodsMetadataDiffers)";
+        scene.run("undo", "--dry-run=client").ends_with(0).says(why);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["metadata"]["labels"]["tier"] = "3".into();
+        });
+        let why = "set label tier to \"2\", and its template says \"3\" now: another client has changed it since";
+        scene.run("undo", "--dry-run=client").ends_with(1).says(why);
+    });
+}
+
 /// Under the user's own OnDelete the label tells which pods are still to be re-created: those that lack more than the update
 /// brings keep theirs.
 #[test]

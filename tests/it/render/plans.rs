@@ -447,6 +447,20 @@ fn every_reason() -> WorkloadPlan {
             pods: 2,
             back_to: Some("acme/app:2".into()),
         },
+        Warning::PodsMetadataDiffers {
+            what: "label tier".into(),
+            template: Some("2".into()),
+            values: vec!["9".into()],
+            pods: 1,
+            to: Some("1".into()),
+        },
+        Warning::PodsMetadataDiffers {
+            what: "annotation level".into(),
+            template: None,
+            values: vec!["high".into(), "low".into()],
+            pods: 2,
+            to: None,
+        },
         Warning::PodsBelowPartition {
             container: container(),
             images: vec!["acme/side:1".into()],

@@ -193,6 +193,21 @@ pub enum Warning {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
     },
+    /// Pods have another value of a label or annotation than the template, where the change sets it.
+    PodsMetadataDiffers {
+        /// What, such as `label tier`.
+        what: String,
+        /// The template's value; none where it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        template: Option<String>,
+        /// The pods' other values.
+        values: Vec<String>,
+        /// How many pods.
+        pods: usize,
+        /// What they get; none where it is removed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
     /// Pods below a StatefulSet's partition keep another image than the one asked for.
     PodsBelowPartition {
         /// The container.
@@ -429,6 +444,7 @@ impl Warning {
             Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
             Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
             Self::PodsResized { .. } => WarningCode::PodsResized,
+            Self::PodsMetadataDiffers { .. } => WarningCode::PodsMetadataDiffers,
             Self::PodsBelowPartition { .. } => WarningCode::PodsBelowPartition,
             Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
             Self::OrderBlocked { .. } => WarningCode::OrderBlocked,

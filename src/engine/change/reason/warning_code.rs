@@ -149,6 +149,12 @@ codes! {
             why: "A resize, and whatever completes a pod when it is made, writes the pod and not its owner.",
             remedy: "Look who sets it, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
         }
+        PodsMetadataDiffers {
+            summary: "pods have another label or annotation value than the owner's template says",
+            meaning: "Somebody has set this label or annotation in these pods alone, or removed it. They get the new value like all others, and undo brings them to the template's, not to what they had.",
+            why: "kubectl label, kubectl annotate and controllers write the pod and not its owner.",
+            remedy: "Look who sets it before you overwrite it; put the value that you want into the template.",
+        }
         PodsBelowPartition {
             summary: "pods below the StatefulSet's partition keep another image",
             meaning: "The template gets the image, and so do the pods from spec.updateStrategy.rollingUpdate.partition on, counted from the first ordinal. Pods below it keep the image that they have, and one that is created again there is made of the revision before.",

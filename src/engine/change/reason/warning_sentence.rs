@@ -121,6 +121,12 @@ impl Warning {
                 };
                 format!("{have} {what} {values}{then}; the template says {template}")
             }
+            Self::PodsMetadataDiffers { what, template, values, pods, to } => {
+                let have = if *pods == 1 { "1 pod has".to_owned() } else { format!("{pods} pods have") };
+                let template = template.as_deref().unwrap_or("none");
+                let then = to.as_ref().map_or("lose it".to_owned(), |to| format!("get {to}"));
+                format!("{have} {what} {}, and would {then}; the template says {template}", values.join(", "))
+            }
             Self::PodsBelowPartition { container, images, pods, partition, template } => {
                 let below = format!("below the partition ({partition})");
                 let keep = if *pods == 1 { format!("1 pod {below} keeps") } else { format!("{pods} pods {below} keep") };

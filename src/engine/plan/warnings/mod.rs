@@ -2,6 +2,7 @@
 
 mod containers;
 mod images;
+mod metadata;
 mod owner;
 mod partition;
 mod resized;
@@ -22,6 +23,9 @@ use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::plan::live::LiveWorkload;
+
+/// What pods have in place of what the template says, by the value that they get.
+type Found = BTreeMap<(String, Option<String>, Option<String>), (BTreeSet<String>, usize)>;
 
 /// A pod that would be patched.
 pub(super) struct Updated<'a> {
@@ -58,7 +62,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
         owner::warn(context, &updated, containers, &mut warnings);
     }
     traffic::warn(context, &updated, pods, &mut warnings);
-    metadata(context, &updated, &mut warnings);
+    metadata::warn(context, &updated, pods, &mut warnings);
     if !context.wanted.is_restart() {
         pods_differ(&updated, &mut warnings);
     }
@@ -86,17 +90,6 @@ fn held_back(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTre
         }
     }
     warnings.extend(held.warnings());
-}
-
-fn metadata(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    for Updated { plan, pod } in updated {
-        warnings.extend(plan.fields.warnings(&plan.containers_of(pod)));
-    }
-    let of_old_revision: Vec<String> =
-        updated.iter().filter_map(|updated| context.revision.older(updated.pod)).map(|old| old.current).collect();
-    if let Some(current) = of_old_revision.first() {
-        warnings.insert(Warning::PodsOfOldRevision { pods: of_old_revision.len(), current: current.clone() });
-    }
 }
 
 fn pods_differ(updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {

@@ -1,15 +1,13 @@
 //! Pods that have other cpu or memory than their template, which a plan shows as what was before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::Found;
 use crate::engine::change::reason::Warning;
 use crate::engine::change::{FieldChanges, Row};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::PodPlan;
 use crate::engine::plan::build::Context;
-
-/// What pods have in place of what the template says, by the value that they get.
-type Found = BTreeMap<(String, Option<String>, Option<String>), (BTreeSet<String>, usize)>;
 
 pub(super) fn warn(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
     let workload = &context.live.workload;

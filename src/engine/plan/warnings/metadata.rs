@@ -1,0 +1,63 @@
+//! Labels and annotations: what reads them, and what somebody has set in the pods alone.
+
+use std::collections::BTreeSet;
+
+use super::{Found, Updated};
+use crate::engine::change::reason::Warning;
+use crate::engine::change::{FieldChanges, Row};
+use crate::engine::k8s::metadata::MetadataMap;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::plan::PodPlan;
+use crate::engine::plan::build::Context;
+
+pub(super) fn warn(
+    context: &Context<'_>,
+    updated: &[Updated<'_>],
+    pods: &[(PodPlan, &Pod)],
+    warnings: &mut BTreeSet<Warning>,
+) {
+    for Updated { plan, pod } in updated {
+        warnings.extend(plan.fields.warnings(&plan.containers_of(pod)));
+    }
+    let of_old_revision: Vec<String> =
+        updated.iter().filter_map(|updated| context.revision.older(updated.pod)).map(|old| old.current).collect();
+    if let Some(current) = of_old_revision.first() {
+        warnings.insert(Warning::PodsOfOldRevision { pods: of_old_revision.len(), current: current.clone() });
+    }
+    differs(context, pods, warnings);
+}
+
+/// Values that the change sets, and that are not the template's in some pods: nobody would see them go.
+fn differs(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
+    let workload = &context.live.workload;
+    let is_at_rest = workload.rolling_out().is_none() && super::is_free(context);
+    if !workload.reference.kind.has_template() || !is_at_rest {
+        return;
+    }
+    let rows = |fields: &FieldChanges| {
+        let mut metadata = fields.metadata.clone();
+        // What each pod has of its own by its controller is refused.
+        metadata.labels.retain(|key, _| !MetadataMap::Labels.is_reserved(key));
+        metadata.annotations.retain(|key, _| !MetadataMap::Annotations.is_reserved(key));
+        FieldChanges::from(metadata).rows()
+    };
+    let of_template = rows(context.wanted.fields());
+    let mut found = Found::new();
+    for (plan, _) in super::of_the_template(context, pods) {
+        for Row { path, what, before, after, .. } in rows(&plan.fields) {
+            let Some(template) = of_template.iter().find(|row| row.path == path) else { continue };
+            if template.before != before {
+                let (values, pods) = found.entry((what, template.before.clone(), after)).or_default();
+                values.insert(before.unwrap_or_else(|| "none".to_owned()));
+                *pods += 1;
+            }
+        }
+    }
+    warnings.extend(found.into_iter().map(|((what, template, to), (values, pods))| Warning::PodsMetadataDiffers {
+        what,
+        template,
+        values: values.into_iter().collect(),
+        pods,
+        to,
+    }));
+}
