@@ -60,6 +60,28 @@ fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
     copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_old(live, lock))
 }
 
+/// Returns which way leads out where the lock of a rollout that has ended came back with its pause, such as with a manifest
+/// that was read halfway: the one that it ended by, which finds the pods as they are wanted.
+pub fn way_it_ended(live: &LiveWorkload) -> Option<Direction> {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten().filter(|_| is_held_back(live))?;
+    let ended = known(live).into_iter().find(|entry| entry.id == lock.id)?;
+    match ended.outcome {
+        EndResult::Complete => Some(Direction::Forward),
+        EndResult::Aborted => Some(Direction::Back),
+        EndResult::Superseded
+        | EndResult::Deferred
+        | EndResult::NothingToDo
+        | EndResult::Paused
+        | EndResult::Error
+        | EndResult::Changes
+        | EndResult::NotEligible
+        | EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Interrupted
+        | EndResult::Terminated => None,
+    }
+}
+
 /// Whether it may be one of those that the history has forgotten.
 fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     is_forgotten(&known(live), &lock.id)
