@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::durable::{holder, is_stale};
+use super::partition;
 use super::policy::policy_of;
 use super::resume::Start;
 use crate::engine::change::template::TemplateDiff;
@@ -57,6 +58,28 @@ fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
     let owned = &live.surroundings.owned;
     let copies = owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
     copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_old(live, lock))
+}
+
+/// Returns which way leads out where the lock of a rollout that has ended came back with its pause, such as with a manifest
+/// that was read halfway: the one that it ended by, which finds the pods as they are wanted.
+pub fn way_it_ended(live: &LiveWorkload) -> Option<Direction> {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten().filter(|_| is_held_back(live))?;
+    let ended = known(live).into_iter().find(|entry| entry.id == lock.id)?;
+    match ended.outcome {
+        EndResult::Complete => Some(Direction::Forward),
+        EndResult::Aborted => Some(Direction::Back),
+        EndResult::Superseded
+        | EndResult::Deferred
+        | EndResult::NothingToDo
+        | EndResult::Paused
+        | EndResult::Error
+        | EndResult::Changes
+        | EndResult::NotEligible
+        | EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Interrupted
+        | EndResult::Terminated => None,
+    }
 }
 
 /// Whether it may be one of those that the history has forgotten.
@@ -205,7 +228,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     };
     let change = change::diff(&before, after).change;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
-    if change.is_empty() && !is_locked || !leads_in_place(workload, &before, after) {
+    if change.is_empty() && !is_locked || !leads_in_place(workload, &before, after) || goes_its_own_way(live) {
         return None;
     }
     Some(RolloutLock {
@@ -219,6 +242,19 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         late: true,
         ..start.lock(RolloutId::from(start.run.as_str()), change, policy_of(live, &Options::default()))
     })
+}
+
+/// Whether the controller is free to replace pods that do not carry the revision of the template: a rollout would end at once,
+/// having changed nothing. A DaemonSet's replaces none of them that has its template generation, such as one that was deleted
+/// without its pods and created again (`IsPodUpdated` in pkg/controller/daemon/util).
+fn goes_its_own_way(live: &LiveWorkload) -> bool {
+    let workload = &live.workload;
+    if !workload.reference.kind.holds_by().restores_the_field() || is_held_back(live) {
+        return false;
+    }
+    let Some(newest) = revisions::newest_with(&live.surroundings.owned, workload.template()) else { return false };
+    let lacking = pods(live).count().saturating_sub(carriers(live, newest));
+    i64::try_from(lacking).is_ok_and(|lacking| lacking > partition::of(workload))
 }
 
 /// Returns whether a Deployment can go back: an older ReplicaSet with the template from before would take its pods over.

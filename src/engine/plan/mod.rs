@@ -55,7 +55,7 @@ pub use crate::engine::plan::live::{Denied, LAST_APPLIED, LiveWorkload, Options,
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{
     copied, has_on_delete, images_before, leads_in_place, leads_on, may_be_left, saved_strategy, waits_for_more,
-    waits_for_partition,
+    waits_for_partition, way_it_ended,
 };
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
 pub use back_off::held_back;

@@ -21,7 +21,7 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{
     CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_on, present, saved_strategy,
-    waits_for_more, waits_for_partition,
+    waits_for_more, waits_for_partition, way_it_ended,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -284,7 +284,8 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             let back = ways::way_to_images_before(images_before(live), waits_for_more(live), &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
-            left.into_iter().chain(on).chain(back).chain(others).collect()
+            let ended = way_it_ended(live).map(ways::ended_already);
+            ended.into_iter().chain(left).chain(on).chain(back).chain(others).collect()
         }
     };
     WorkloadStatus {

@@ -178,6 +178,16 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
     Some(Way::new(Deed::Restore(strategy), label, &none))
 }
 
+/// Returns what removes the lock of a rollout that has ended, and what it holds back.
+pub(super) fn ended_already(way: Direction) -> Way {
+    let label = "The rollout has ended before. To remove its lock and let the controller go, in place";
+    let deed = match way {
+        Direction::Forward => Deed::Resume,
+        Direction::Back => Deed::Abort,
+    };
+    Way::new(deed, label, &BTreeSet::new())
+}
+
 /// Returns what deletes the ReplicaSet that a rollout has left.
 pub(super) fn delete_left_revision() -> Way {
     Way::new(Deed::Abort, "Delete the ReplicaSet", &BTreeSet::new())

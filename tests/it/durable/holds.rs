@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::faults::kill_at;
 use super::{KINDS, Kind, Scene, side_by_side};
 use crate::support::api_server::{Effect, When};
 use crate::support::clock;
@@ -354,5 +355,26 @@ fn who_follows_a_rollout_is_told_that_another_template_has_ended_it() {
         told.prints("another client has changed the template, so nobody carries the rollout on")
             .omits("Follow: kubectl inplace follow")
             .says("kubectl inplace abort");
+    });
+}
+
+/// A manifest that was read halfway brings lock and pause of a rollout back that has ended since, as its ReplicaSets tell: what
+/// takes them away is named, and does.
+#[test]
+fn a_lock_that_comes_back_with_its_pause_is_taken_away_in_place() {
+    side_by_side(vec![("resume", "acme/side:v2"), ("abort", "acme/side:v1")], |(verb, image)| {
+        let scene = Scene::new(KINDS[0]);
+        kill_at(&scene, scene.kind.writes[1], scene.typed("apply", "side=acme/side:v2"));
+        let read = scene.owner();
+        scene.run(verb, "").ends_with(0);
+        scene.server.edit("deployments", "w", |owner| {
+            owner["spec"] = read["spec"].clone();
+            owner["metadata"]["annotations"] = read["metadata"]["annotations"].clone();
+        });
+        let way = format!("let the controller go, in place: kubectl inplace {verb} deployment/w");
+        super::ways_out::status(&scene).prints(&way).omits("Resume: ").omits("Roll back: ");
+        scene.run(verb, "").ends_with(0);
+        scene.is_settled(image, verb);
+        assert_eq!((scene.lock(), &scene.owner()["spec"]["paused"]), (Value::Null, &Value::Null), "{verb}");
     });
 }

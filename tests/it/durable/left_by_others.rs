@@ -183,3 +183,26 @@ fn a_partition_that_a_rollout_has_raised_is_not_the_users() {
         scene.run("abort", "--take-over").ends_with(1).says(why).omits("Rolled back");
     });
 }
+
+/// Deleted without its pods and created again, a DaemonSet has the template generation that they carry: its controller
+/// replaces none of them, whatever revision they have.
+#[test]
+fn what_a_daemon_set_that_was_created_again_has_left_goes_to_its_template() {
+    let scene = Scene::new(KINDS[2]);
+    kill_at(&scene, Write::new("patch", "pods", 1), scene.typed("apply", "side=acme/side:v2"));
+    scene.server.run_controllers(false);
+    lose_lock(&scene, None);
+    scene.server.edit("daemonsets", "w", |owner| owner["spec"] = scene.spec.clone());
+    scene.server.edit("daemonsets", "w", |owner| {
+        owner["status"]["observedGeneration"] = owner["metadata"]["generation"].clone();
+        owner["status"]["updatedNumberScheduled"] = owner["status"]["desiredNumberScheduled"].clone();
+    });
+    let way = "Bring the pods to the template, in place: kubectl inplace apply daemonset/w side=acme/side:v1";
+    super::ways_out::status(&scene).prints(way).omits("--take-over");
+    for verb in ["resume", "abort"] {
+        scene.run(verb, "").ends_with(1).says(way);
+        scene.run(verb, "--take-over").ends_with(1).says(way);
+    }
+    scene.apply("acme/side:v1").ends_with(0);
+    assert_eq!((images(&scene.server, "side"), uids(&scene.server)), (vec!["acme/side:v1".to_owned(); 3], scene.uids));
+}
