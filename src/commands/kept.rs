@@ -22,7 +22,7 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
     if let (Some((pod, progress)), true) = (at_work.into_iter().next(), fields.keeps_resized()) {
         let why = progress.why().map_or_else(String::new, |why| format!(": {why}"));
         shell.note(&format!(
-            "{workload}: what pods keep is not given to all of them yet, such as pod/{pod}{why}; another value ends that: kubectl inplace apply with --requests and --limits"
+            "{workload}: what pods keep is not given to all of them yet, such as pod/{pod}{why}; apply another value (--requests, --limits) to end that"
         ));
     }
 }
