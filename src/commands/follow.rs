@@ -75,7 +75,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         cluster.check_watch(&goal.workload.namespace).await?;
         let replacing = plan::replacing(&live);
-        let rollout_status = shell.typing(&cluster).rollout_status(&goal.workload);
+        let rollout_status = shell.typing(&cluster).rollout_status(&goal.workload).to_string();
         let follow = match replacing {
             Some(_) => rollout_status.clone(),
             None => shell.typing(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
@@ -89,19 +89,22 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let mut recording = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
-        let mut outcome = if let Some(status) = replacing {
-            stopped(&goal, replacement(&status))
+        let (mut outcome, found) = if let Some(status) = replacing {
+            (stopped(&goal, replacement(&status)), None)
         } else {
             let scope = Cluster::scope(&live.workload);
             let driven = drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder);
             match future::select(pin!(driven), pin!(ended_elsewhere(&live, &cluster))).await {
-                Either::Left((outcome, _)) => outcome?,
+                Either::Left((outcome, _)) => (outcome?, None),
                 Either::Right(((became, seconds), _)) => {
-                    Outcome { seconds, ..stopped(&goal, became.sentence().to_owned()) }
+                    (Outcome { seconds, ..stopped(&goal, became.sentence().to_owned()) }, Some(became))
                 }
             }
         };
-        let became = if outcome.result == EndResult::Superseded { became(&live, &cluster).await } else { None };
+        let became = match found {
+            None if outcome.result == EndResult::Superseded => became(&live, &cluster).await,
+            found => found,
+        };
         if let Some(became) = became {
             outcome.why = Some(became.sentence().to_owned());
             outcome.nothing_more = became != Became::GoingBack;

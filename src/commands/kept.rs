@@ -18,8 +18,10 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
         };
         shell.note(&note);
     }
-    let at_work = live.pods.iter().filter_map(|pod| Some((&pod.key.name, resizing(pod)?)));
-    if let (Some((pod, progress)), true) = (at_work.into_iter().next(), fields.keeps_resized()) {
+    let at_work = || live.pods.iter().find_map(|pod| Some((&pod.key.name, resizing(pod)?)));
+    if fields.keeps_resized()
+        && let Some((pod, progress)) = at_work()
+    {
         let why = progress.why().map_or_else(String::new, |why| format!(": {why}"));
         shell.note(&format!(
             "{workload}: what pods keep is not given to all of them yet, such as pod/{pod}{why}; apply another value (--requests, --limits) to end that"

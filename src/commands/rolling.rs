@@ -409,7 +409,7 @@ impl<'a> Rolling<'a> {
                 shell.note(&format!(
                     "its controller rolls out the template that {workload} has now, and replaces pods for it"
                 ));
-                shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload));
+                shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload).to_string());
                 self.say_ways(&status(live).ways, goal, shell);
             } else if workload.kind.holds_by() == HoldsBy::Nothing {
                 let what = format!(

@@ -328,7 +328,7 @@ impl Typing {
             let verb = |verb| despite.as_ref().unwrap_or(self).of_workload(verb, workload, goal);
             let command = match &way.deed {
                 Deed::Follow => self.watching(workload, goal),
-                Deed::RolloutStatus => self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload),
+                Deed::RolloutStatus => self.rollout_status(workload),
                 Deed::Resume => verb(Verb::Resume),
                 Deed::Abort => verb(Verb::Abort),
                 Deed::Apply(images) => {
@@ -369,8 +369,8 @@ impl Typing {
     }
 
     /// Returns kubectl's command that watches a rollout of the owner's controller.
-    pub(super) fn rollout_status(&self, workload: &WorkloadRef) -> String {
-        self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload).to_string()
+    pub(super) fn rollout_status(&self, workload: &WorkloadRef) -> Printed {
+        self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload)
     }
 
     fn kubectl(&self, words: &[&str], more: Vec<String>, workload: &WorkloadRef) -> Printed {

@@ -12,8 +12,11 @@ pub(super) fn look(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reas
         let resized = pods.iter().filter(|(plan, _)| verdicts.contains(&plan.verdict) && plan.fields.resizes());
         resized.map(|(plan, pod)| Resized::new(pod, &plan.fields, plan.containers_of(pod).restarting)).collect()
     };
+    let resized = which(&[PodVerdict::Update]);
     // Those that ask for it already may wait for room as well.
-    let (all, resized) = (which(&[PodVerdict::InProgress, PodVerdict::Update]), which(&[PodVerdict::Update]));
+    let is_under_way = |(plan, _): &(PodPlan, &Pod)| plan.verdict == PodVerdict::InProgress && plan.fields.resizes();
+    let both = pods.iter().any(is_under_way).then(|| which(&[PodVerdict::InProgress, PodVerdict::Update]));
+    let all = both.as_ref().unwrap_or(&resized);
     if all.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -22,6 +25,6 @@ pub(super) fn look(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reas
     let around = (live.surroundings.autoscalers.as_slice(), live.surroundings.quotas_not_read.as_ref());
     let reasons = resize::refused(&resized, facts, &live.surroundings.quotas);
     let mut warnings = resize::warnings(&resized, facts, &live.workload, around);
-    warnings.extend(resize::deferred(&all, facts));
+    warnings.extend(resize::deferred(all, facts));
     (reasons, warnings)
 }

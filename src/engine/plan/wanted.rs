@@ -193,12 +193,17 @@ impl<'a> Wanted<'a> {
         reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
         if !images.resources.is_empty() {
             self.diff = resources(images, live, reasons);
-            self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
+            self.as_pods_take_it(live);
             self.of_pods = Some(done_by(live, resources_of_pods(images, live)));
-            self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
             reasons.extend(rules::refused(&self.diff, &live.workload, Direction::Forward));
         }
         self.images = Some(images);
+    }
+
+    /// What the pods' server and kubelets make of the difference, and what becomes of their class.
+    fn as_pods_take_it(&mut self, live: &LiveWorkload) {
+        self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
+        self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
     }
 
     fn stored(&mut self, live: &LiveWorkload, object: &Value, reasons: &mut Vec<Reason>) {
@@ -212,8 +217,7 @@ impl<'a> Wanted<'a> {
         let kind = live.workload.reference.kind;
         let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
         self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
-        self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
-        self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
+        self.as_pods_take_it(live);
         reasons.extend(rules::refused(&self.diff, &live.workload, direction));
         reasons.extend(rules::claims_refused(&live.workload, object));
         if kind.has_template() {

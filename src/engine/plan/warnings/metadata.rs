@@ -29,9 +29,7 @@ pub(super) fn warn(
 
 /// Values that the change sets, and that are not the template's in some pods: nobody would see them go.
 fn differs(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
-    let workload = &context.live.workload;
-    let is_at_rest = workload.rolling_out().is_none() && super::is_free(context);
-    if !workload.reference.kind.has_template() || !is_at_rest {
+    if !super::is_at_rest(context) {
         return;
     }
     let rows = |fields: &FieldChanges| {
@@ -42,21 +40,19 @@ fn differs(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTree
         FieldChanges::from(metadata).rows()
     };
     let of_template = rows(context.wanted.fields());
-    let mut found = Found::new();
+    let mut found = Found::default();
     for (plan, _) in super::of_the_template(context, pods) {
         for Row { path, what, before, after, .. } in rows(&plan.fields) {
             let Some(template) = of_template.iter().find(|row| row.path == path) else { continue };
             if template.before != before {
-                let (values, pods) = found.entry((what, template.before.clone(), after)).or_default();
-                values.insert(before.unwrap_or_else(|| "none".to_owned()));
-                *pods += 1;
+                found.add((what, template.before.clone(), after), before);
             }
         }
     }
-    warnings.extend(found.into_iter().map(|((what, template, to), (values, pods))| Warning::PodsMetadataDiffers {
+    warnings.extend(found.into_all().map(|((what, template, to), values, pods)| Warning::PodsMetadataDiffers {
         what,
         template,
-        values: values.into_iter().collect(),
+        values,
         pods,
         to,
     }));

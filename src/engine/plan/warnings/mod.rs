@@ -24,8 +24,24 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::plan::live::LiveWorkload;
 
-/// What pods have in place of what the template says, by the value that they get.
-type Found = BTreeMap<(String, Option<String>, Option<String>), (BTreeSet<String>, usize)>;
+/// What differs, the template's value, and the one that pods get.
+type Differs = (String, Option<String>, Option<String>);
+
+/// What pods have in place of what the template says: the values, and how many pods.
+#[derive(Default)]
+struct Found(BTreeMap<Differs, (BTreeSet<String>, usize)>);
+
+impl Found {
+    fn add(&mut self, differs: Differs, value: Option<String>) {
+        let (values, pods) = self.0.entry(differs).or_default();
+        values.insert(value.unwrap_or_else(|| "none".to_owned()));
+        *pods += 1;
+    }
+
+    fn into_all(self) -> impl Iterator<Item = (Differs, Vec<String>, usize)> {
+        self.0.into_iter().map(|(differs, (values, pods))| (differs, values.into_iter().collect(), pods))
+    }
+}
 
 /// A pod that would be patched.
 pub(super) struct Updated<'a> {
@@ -137,6 +153,12 @@ fn drifted(
             template: drift.template,
         });
     }
+}
+
+/// Whether there is a template that pods should be as, and nobody at work to bring them there.
+fn is_at_rest(context: &Context<'_>) -> bool {
+    let workload = &context.live.workload;
+    workload.reference.kind.has_template() && workload.rolling_out().is_none() && is_free(context)
 }
 
 /// Whether no rollout of this program is under way, whose doing it would be that pods and template differ.

@@ -10,39 +10,32 @@ use crate::engine::plan::PodPlan;
 use crate::engine::plan::build::Context;
 
 pub(super) fn warn(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
-    let workload = &context.live.workload;
-    let is_at_rest = workload.rolling_out().is_none() && super::is_free(context);
-    if !workload.reference.kind.has_template() || !is_at_rest {
+    if !super::is_at_rest(context) {
         return;
     }
     let is_set = context.wanted.fields().of_resize().rows();
     let of_template = |path: &str| is_set.iter().find(|row| row.path == path).map(|row| row.before.clone());
-    let mut found = Found::new();
-    let mut add = |key, value: Option<String>| {
-        let (values, pods) = found.entry(key).or_default();
-        values.insert(value.unwrap_or_else(|| "none".to_owned()));
-        *pods += 1;
-    };
+    let mut found = Found::default();
     for (plan, pod) in super::of_the_template(context, pods) {
         let changed = plan.fields.of_resize().rows();
-        let drift = FieldChanges::drift(workload.template(), pod).rows();
+        let drift = FieldChanges::drift(context.live.workload.template(), pod).rows();
         // What the pod asks for already is as it should be.
         for Row { path, what, before, after, .. } in changed.iter().filter(|row| row.before != row.after).cloned() {
             let drifted = || drift.iter().find(|row| row.path == path).map(|row| row.before.clone());
             if let Some(template) = of_template(&path).or_else(drifted).filter(|template| *template != before) {
-                add((what, template, after), before);
+                found.add((what, template, after), before);
             }
         }
         for Row { path, what, before, after, .. } in drift {
             if of_template(&path).is_none() && !changed.iter().any(|row| row.path == path) {
-                add((what, before, None), after);
+                found.add((what, before, None), after);
             }
         }
     }
-    warnings.extend(found.into_iter().map(|((what, template, to), (values, pods))| Warning::PodsResized {
+    warnings.extend(found.into_all().map(|((what, template, to), values, pods)| Warning::PodsResized {
         what,
         template,
-        values: values.into_iter().collect(),
+        values,
         pods,
         to,
     }));
