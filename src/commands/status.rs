@@ -1,11 +1,13 @@
 //! `status`: shows where workloads and their pods stand, once or whenever it changes, and changes nothing.
 #![expect(clippy::disallowed_methods, reason = "waits between two looks, and knows how long one took")]
 
+use std::collections::BTreeMap;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
 use futures::future::{Either, select};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Shell;
@@ -15,7 +17,7 @@ use crate::cluster::{Cluster, Nodes};
 use crate::engine::plan::LiveWorkload;
 use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::status::{Held, WorkloadStatus, status};
+use crate::engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
 use crate::engine::value::hint::Hint;
 use crate::error::CommandError;
 use crate::render::{self, OutputFormat, Redrawn, StatusContext};
@@ -170,13 +172,28 @@ impl Look<'_> {
                 // What may not be listed is not known to be empty.
                 return Err(forbidden.into());
             }
-            let workloads = self.closer(&overview.workloads).await;
+            let mut lives = overview.workloads;
+            self.read_budgets(&mut lives).await;
+            let workloads = self.closer(&lives).await;
             return Ok(Read { workloads, not_read: overview.not_read, pulling: overview.pulling });
         };
         let found = targets::find_any(asked.clone(), &self.words, self.global, &self.cluster).await?;
         let workloads = found.into_iter().map(|(workload, _)| workload).collect();
-        let lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
+        let mut lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
+        self.read_budgets(&mut lives).await;
         Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling: Vec::new() })
+    }
+
+    /// Reads the budgets that unfinished rollouts may wait for, once a namespace. Who may not list them has the rest.
+    async fn read_budgets(&self, lives: &mut [LiveWorkload]) {
+        let mut read: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for live in lives.iter_mut().filter(|live| waits_for_budgets(&live.workload)) {
+            let namespace = &live.workload.reference.namespace;
+            if !read.contains_key(namespace) {
+                read.insert(namespace.clone(), self.cluster.budgets(namespace).await.unwrap_or_default());
+            }
+            live.surroundings.budgets = read.get(namespace).cloned().unwrap_or_default();
+        }
     }
 
     /// Says where the workloads of an overview stand. It has of revisions no more than their names: where something is

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api_server::ApiServer;
+use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::builders::{self, Workload};
 use crate::support::run::Output;
 use crate::support::scene::{
@@ -115,7 +115,6 @@ fn pods_in_hand_count_as_down_though_they_look_ready() {
 
 #[test]
 fn budgets_that_cannot_be_read_hold_it_up_and_are_no_permission() {
-    use crate::support::api_server::{Effect, When};
     let server = with_budgets([budget("loose", 2)]);
     // The plan has read them.
     server.fault(When::verb("list").of("poddisruptionbudgets").after(1), Effect::Unavailable);
@@ -125,7 +124,6 @@ fn budgets_that_cannot_be_read_hold_it_up_and_are_no_permission() {
 
 #[test]
 fn where_only_results_are_shown_a_safeguard_is_not_dropped_in_silence() {
-    use crate::support::api_server::{Effect, When};
     let server = with_budgets([budget("loose", 2)]);
     server.fault(When::verb("list").of("poddisruptionbudgets"), Effect::Forbid);
     let output = run(&server, &format!("{APPLY} -q")).ends_with(0);
@@ -138,6 +136,10 @@ fn a_rollout_that_was_left_is_not_taken_over_while_a_budget_allows_nothing() {
         let server = with_controllers();
         run(&server, &format!("apply deploy/web side=:v2 --canary 1 {FAST}")).ends_with(0).prints("Paused");
         server.insert([budget("strict", 3)]);
+        let status = run(&server, "status deploy/web").ends_with(0);
+        status.prints("the rollout waits: poddisruptionbudget/strict allows no pod to be down now: ");
+        server.fault(When::verb("list").of("poddisruptionbudgets").times(1), Effect::Forbid);
+        run(&server, "status deploy/web").ends_with(0).omits("poddisruptionbudget");
         // Its controller may count the pods that are ready meanwhile.
         let held = || {
             let owner = server.object("deployments", "web").unwrap_or_default();

@@ -4,6 +4,7 @@
 //! Promise: says of a container that it runs what is asked only where that is proven (`evidence`); what one look cannot
 //! tell is called unverified, never done. Not in here: what changes over time, such as whether ready holds; that is `follow`.
 
+mod budget;
 mod container;
 mod drift;
 mod owner;
@@ -32,6 +33,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::engine::value::json_path::text;
 
+pub use budget::waits_for_budgets;
 pub use container::{Again, Comparison, Condition, ContainerReport};
 pub use drift::Drift;
 pub use owner::{Held, OwnerState};
@@ -236,15 +238,15 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let held = Held::of(workload);
     let asked = Asked::of(live, &held);
     let revision = CurrentRevision::of(live);
-    let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
-    pods.sort_by(|a, b| workload.order(a, b));
+    let mut theirs: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
+    theirs.sort_by(|a, b| workload.order(a, b));
     let denied = live.surroundings.denied.iter().map(|denied| {
         format!(
             "you may not {} {}, so not all of its pods are known ({})",
             denied.verb, denied.resource, denied.message
         )
     });
-    let pods: Vec<PodStatus> = pods.into_iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
+    let pods: Vec<PodStatus> = theirs.iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
     let life = match &held {
         Held::By(lock) => {
             let seen = &live.surroundings;
@@ -264,7 +266,8 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         if held == Held::No { deployment::leftover_name(&workload.object, &live.surroundings.owned) } else { None };
     let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
     let is_left = left.is_some();
-    let owner = owner::states(workload, &held, on_delete.into_iter().chain(left));
+    let waits = budget::blocking(live, &held, &theirs, &pods);
+    let owner = owner::states(workload, &held, on_delete.into_iter().chain(left).chain(waits));
     let may_go_on = |hold: &Hold| match hold {
         Hold::LeftOnPods => leads_on(live),
         Hold::WithoutLock(_) | Hold::HeldBack(_) => !waits_for_partition(live),

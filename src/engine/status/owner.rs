@@ -58,6 +58,11 @@ pub enum OwnerState {
         /// Its name.
         replica_set: String,
     },
+    /// A PodDisruptionBudget allows no pod to be down that the rollout has still to restart.
+    DisruptionBudget {
+        /// Which one, and why.
+        why: String,
+    },
     /// Its controller says that it is not progressing.
     Stuck {
         /// Such as `ProgressDeadlineExceeded`.
@@ -77,6 +82,7 @@ impl OwnerState {
             Self::Paused => "paused",
             Self::OnDelete { .. } => "onDelete",
             Self::LeftRevision { .. } => "leftRevision",
+            Self::DisruptionBudget { .. } => "disruptionBudget",
             Self::Stuck { .. } => "stuck",
         }
     }
@@ -86,9 +92,8 @@ impl OwnerState {
         match self {
             Self::OnDelete { applied } => applied.is_none(),
             Self::LeftRevision { .. } => true,
-            Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused | Self::Stuck { .. } => {
-                false
-            }
+            Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused => false,
+            Self::DisruptionBudget { .. } | Self::Stuck { .. } => false,
         }
     }
 
@@ -108,6 +113,7 @@ impl OwnerState {
             Self::LeftRevision { replica_set } => format!(
                 "replicaset/{replica_set} is left of a rollout that was rolled back, and is in kubectl rollout history"
             ),
+            Self::DisruptionBudget { why } => format!("the rollout waits: {why}"),
             Self::Stuck { reason, message } if message.is_empty() => {
                 format!("its controller is not progressing: {reason}")
             }

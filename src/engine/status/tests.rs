@@ -9,7 +9,7 @@ use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{Denied, Revision, Surroundings};
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 
-const CREATED: &str = "2026-03-01T09:00:00Z";
+pub(super) const CREATED: &str = "2026-03-01T09:00:00Z";
 pub(super) const SET: &str = "2026-03-01T10:00:00Z";
 const EARLIER: &str = "2026-03-01T09:59:59Z";
 pub(super) const LATER: &str = "2026-03-01T10:00:05Z";
@@ -37,7 +37,7 @@ impl Side {
         Self { record: Some(record), ..self }
     }
 
-    fn not_ready(self) -> Self {
+    pub(super) fn not_ready(self) -> Self {
         Self { ready: "False", ..self }
     }
 
@@ -80,7 +80,7 @@ pub(super) fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
     }
 }
 
-fn lock(direction: Direction) -> RolloutLock {
+pub(super) fn lock(direction: Direction) -> RolloutLock {
     let text = json!({"id": "20260301-100000-000002", "run": "r", "who": "jane", "since": SET, "version": "0.1.0",
         "state": "running", "direction": direction, "history": {"do": "keep"},
         "change": {"images": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}},
@@ -89,7 +89,7 @@ fn lock(direction: Direction) -> RolloutLock {
     serde_json::from_value(text).unwrap()
 }
 
-fn running(at: &str) -> Value {
+pub(super) fn running(at: &str) -> Value {
     json!({"state": {"running": {"startedAt": at}}})
 }
 

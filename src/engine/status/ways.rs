@@ -114,7 +114,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
         }
         Hold::LeftBehind => both(way(Deed::Resume, "Resume"), way(Deed::Abort, "Roll back")),
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
-        Hold::Overtaken | Hold::LetGo | Hold::Anothers => vec![way(Deed::Abort, "End it, changing no image")],
+        Hold::Overtaken | Hold::LetGo | Hold::Anothers => vec![way(Deed::Abort, "End it, changing no container")],
         Hold::WithoutLock(_) | Hold::LeftOnPods => Way::without_lock(hooks).into(),
         Hold::HeldBack(_) => Way::held_back(hooks).into(),
     }

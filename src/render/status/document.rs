@@ -165,7 +165,8 @@ impl<'a> OwnerView<'a> {
             | OwnerState::NotObserved
             | OwnerState::Paused
             | OwnerState::OnDelete { .. }
-            | OwnerState::LeftRevision { .. } => (None, None),
+            | OwnerState::LeftRevision { .. }
+            | OwnerState::DisruptionBudget { .. } => (None, None),
         };
         Self { state: state.word(), status, reason, message: state.sentence() }
     }

@@ -155,7 +155,8 @@ fn workload(
             | OwnerState::RollingOut { .. }
             | OwnerState::Paused
             | OwnerState::OnDelete { .. }
-            | OwnerState::LeftRevision { .. } => Meaning::Waiting,
+            | OwnerState::LeftRevision { .. }
+            | OwnerState::DisruptionBudget { .. } => Meaning::Waiting,
         };
         writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
     }

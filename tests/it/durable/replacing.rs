@@ -157,7 +157,7 @@ fn what_another_client_puts_back_in_the_middle_is_no_beginning() {
         scene.server.edit(kind.plural, "w", |owner| {
             owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:missing".into();
         });
-        super::ways_out::status(&scene).prints("End it, changing no image").omits("again what it was before");
+        super::ways_out::status(&scene).prints("End it, changing no container").omits("again what it was before");
         scene.run("abort", "--pre-pull=never").ends_with(6);
         scene.run("abort", "--take-over --pre-pull=never").ends_with(0).omits("TO side:v2").prints("Rolled back");
         is_back(&scene);

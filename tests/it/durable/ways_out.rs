@@ -215,7 +215,7 @@ fn a_rollout_that_a_foreign_template_has_overtaken_says_so_and_ends() {
             });
             let status = typed(&scene.server, &format!("status {}", KINDS[0].typed)).run();
             let status = status.prints("another client has set another template since").omits("Resume: ");
-            status.prints("End it, changing no image: kubectl inplace abort");
+            status.prints("End it, changing no container: kubectl inplace abort");
             let output = scene.run(verb, "").ends_with(6).omits("GONE").omits("To go on").omits("will be set");
             let output = output.prints("another client has changed it or lets it roll out: no pod is updated");
             output.prints("changed by another client, and its controller replaces its pods");
@@ -258,7 +258,7 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
     crate::support::clock::eventually("its pods are replaced", replaced);
     let pods = uids(&scene.server);
     let status = typed(&scene.server, "status deploy/w").run().prints("another client has resumed it");
-    status.prints("End it, changing no image: kubectl inplace abort").omits("Resume: ");
+    status.prints("End it, changing no container: kubectl inplace abort").omits("Resume: ");
     for verb in ["resume", "abort"] {
         scene.run(verb, "--dry-run").prints("another client has changed it or lets it roll out: no pod is updated");
     }
@@ -288,7 +288,7 @@ fn the_lock_of_another_deployment_is_removed_and_replaces_no_pod() {
         annotate(&copy, "deployments", "kubectl-inplace.io/rollout", Some(&of_another));
         let (pods, template) = (uids(&copy.server), copy.owner()["spec"]["template"].clone());
         let told = status(&copy).prints("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
-        told.prints("End it, changing no image: kubectl inplace abort").omits("Resume: ");
+        told.prints("End it, changing no container: kubectl inplace abort").omits("Resume: ");
         copy.run("abort", "--dry-run").omits("will be set");
         copy.run(verb, "").ends_with(6);
         assert_eq!((uids(&copy.server), &copy.owner()["spec"]["template"]), (pods, &template), "{verb}");

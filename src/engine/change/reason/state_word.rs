@@ -168,6 +168,12 @@ pub const STATE_WORDS: &[StateWord] = &[
         "a ReplicaSet without pods is left of a rollout that was rolled back, in kubectl rollout history",
         "delete it: kubectl inplace abort TYPE/NAME",
     ),
+    word(
+        "disruptionBudget",
+        OWNER,
+        "a PodDisruptionBudget allows none of the pods to be down that the rollout has still to restart",
+        "see why in its message; resume --disruption-budget=ignore goes on without asking it",
+    ),
     word("stuck", OWNER, "it reports that it is not progressing", "see its reason and message"),
     // A rollout, and the run at work on it.
     word(

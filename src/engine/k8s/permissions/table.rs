@@ -291,6 +291,7 @@ pub(super) const ROWS: &[Row] = &[
         "tells an old revision of a Deployment",
     ),
     row((PLANNED, KINDS, BOTH), BUDGETS, &[List], Optional, "sees whether a budget allows a pod to be down"),
+    row((&[Status], KINDS, BOTH), BUDGETS, &[List], Optional, "sees which budget an unfinished rollout waits for"),
     row((PLANNED, KINDS, BOTH), AUTOSCALERS, &[List], Optional, "sees whether the workload is scaled meanwhile"),
     row((&[Follow], KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
     row((ROLLOUTS, KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
