@@ -5,6 +5,7 @@ use super::class::without_go_values;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::kinds::{Course, HoldsBy, IfResumed};
 use crate::engine::value::hint::{Hint, Spoken, inplace, kubectl};
+use crate::engine::value::quantity::Quantity;
 
 /// Returns how the API lets a running pod's field change, though this program does not do it.
 ///
@@ -258,7 +259,7 @@ impl Reason {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
             }
             Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
-            Self::FractionalMemory { .. } => "ask for whole bytes, such as 65Mi in place of 0.0635Gi",
+            Self::FractionalMemory { value, .. } => return whole_bytes(value).into(),
             Self::PodRequestTooSmall { .. } => "raise the pod's request with those of the containers",
             Self::LimitAbovePod { .. } => "raise the pod's limit with it",
             Self::PodLimitRestarts { .. } => {
@@ -441,6 +442,22 @@ impl Ways {
     }
 }
 
+/// Says how memory is asked for that is no whole number of bytes: most often `m` was meant to be megabytes.
+fn whole_bytes(value: &str) -> String {
+    if let Some(number) = value.strip_suffix('m') {
+        return format!("m stands for thousandths; {number}Mi may be what was meant");
+    }
+    const BYTE: i128 = 1000;
+    let unit = |thousandths: i128| if thousandths < BYTE << 20 { BYTE } else { BYTE << 20 };
+    let up =
+        |thousandths: i128| thousandths.div_euclid(unit(thousandths)).saturating_add(1).checked_mul(unit(thousandths));
+    let thousandths = value.parse().ok().and_then(|quantity: Quantity| quantity.thousandths());
+    match thousandths.and_then(up) {
+        Some(up) => format!("ask for whole bytes, such as {}", Quantity::of_thousandths(up, true)),
+        None => "ask for whole bytes".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -524,5 +541,18 @@ mod tests {
         }
         let pod = of(WorkloadKind::Pod);
         assert_eq!(Reason::NoPods.hint_for(&pod), Reason::NoPods.hint(&pod));
+    }
+
+    #[test]
+    fn memory_that_is_no_whole_number_of_bytes_has_a_neighbour_that_is() {
+        for (asked, hint) in [
+            ("100m", "m stands for thousandths; 100Mi may be what was meant"),
+            ("0.0635Gi", "ask for whole bytes, such as 66Mi"),
+            ("1.5", "ask for whole bytes, such as 2"),
+            ("0.1Gi", "ask for whole bytes, such as 103Mi"),
+            ("1e40", "ask for whole bytes"),
+        ] {
+            assert_eq!(whole_bytes(asked), hint, "{asked}");
+        }
     }
 }
