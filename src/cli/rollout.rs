@@ -37,7 +37,7 @@ pub struct PaceArgs {
     pub max_unavailable: Option<String>,
     /// Seconds that a pod must stay ready
     ///
-    /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
+    /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]. With 0 the first pod does not go alone
     #[arg(long, help_heading = PACE, value_name = "N")]
     pub min_ready_seconds: Option<u32>,
     /// How long one pod may take, such as 90s

@@ -111,6 +111,11 @@ impl FieldChanges {
         asked
     }
 
+    /// Returns what the server would set in the containers of a pod besides, by path, where it answers a resize with this pod.
+    pub fn added_by_admission(&self, pod: &Pod, answer: &Pod) -> Vec<(String, Option<String>)> {
+        resources::added(&self.asked_of(pod), answer)
+    }
+
     /// Returns the containers of a pod that restart for a resize that it does not ask for yet.
     pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
         self.resources.restarting_in(pod)

@@ -137,7 +137,7 @@ impl WorkloadPlan {
         let Some(dry_run) = answers.dry_run else { return self };
         self.checked_by_server = true;
         for answered in dry_run.answers {
-            self.take(answered);
+            self.take(answered, live);
         }
         if !dry_run.asked_all {
             let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
@@ -173,9 +173,12 @@ impl WorkloadPlan {
         Vec::new()
     }
 
-    fn take(&mut self, Answered { pod, part, pods, answer }: Answered) {
+    fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload) {
         let reason = match answer {
-            PatchAnswer::Pod(answer) => self.admitted(&pod, part, &answer),
+            PatchAnswer::Pod(answer) => {
+                let before = live.pods.iter().find(|known| known.key == pod);
+                before.and_then(|before| self.admitted(before, part, &answer))
+            }
             PatchAnswer::Refused { message } => Some(Reason::AdmissionRefused { message }),
             PatchAnswer::Denied { message } => {
                 self.checked_by_server = false;
@@ -245,14 +248,15 @@ impl WorkloadPlan {
     }
 
     /// Looks at what the server would make of a pod: admission may have set something else than what was asked for.
-    fn admitted(&self, pod: &PodKey, part: PodPart, answer: &Pod) -> Option<Reason> {
-        let plan = self.pods.iter().find(|known| known.pod == *pod)?;
+    fn admitted(&self, before: &Pod, part: PodPart, answer: &Pod) -> Option<Reason> {
+        let plan = self.pods.iter().find(|known| known.pod == before.key)?;
         if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
             let message = "its admission takes the change back".to_owned();
             return Some(Reason::AdmissionRefused { message });
         }
-        if part != PodPart::Pod {
-            return None;
+        if part == PodPart::Resize {
+            let values = plan.fields.added_by_admission(before, answer);
+            return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
         }
         plan.changes.iter().find_map(|(name, change)| {
             let (list, _, container) = answer.container(name)?;

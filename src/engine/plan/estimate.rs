@@ -96,13 +96,16 @@ fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
     }
 }
 
-/// The first pod goes alone, unless a person chose how long ready must hold; then as many at once as may be down.
+/// The first pod goes alone, unless a person chose that none is waited for; then as many at once as may be down.
 fn in_turn(turns: &[Timing<'_>], policy: &Policy, restarts: bool) -> f64 {
     let Some((first, others)) = turns.split_first() else { return 0.0 };
     let at_once =
         if restarts { usize::try_from(policy.max_unavailable.max(1)).unwrap_or(usize::MAX) } else { usize::MAX };
-    if policy.min_ready_seconds_given.is_some() || !restarts {
+    if !policy.first_goes_alone() || !restarts {
         return side_by_side(turns, at_once, 0.0);
+    }
+    if policy.min_ready_seconds_given.is_some() {
+        return side_by_side(others, at_once, first.seconds(0.0));
     }
     let is_blind = |step: &&Vec<&Container>| step.iter().any(|container| container.readiness_probe.is_none());
     // Each of its steps, where its containers change one after the other.

@@ -126,10 +126,10 @@ impl Asks<'_> {
         goes_on && self.state.pods.all(Is::Failed).contains(&position)
     }
 
-    /// The first pod goes alone until it has proven itself, unless a person chose the hold. Of several that were begun, as
+    /// The first pod goes alone until it has proven itself, unless a person chose that none is waited for. Of several that were begun, as
     /// another run may have left them, those that are down go first, one after the other.
     fn canary(&self) -> Option<Why> {
-        let is_proven = self.state.pods.has_proof() || self.look.goal.policy.min_ready_seconds_given.is_some();
+        let is_proven = self.state.pods.has_proof() || !self.look.goal.policy.first_goes_alone();
         if is_proven || self.look.has(Fault::NoCanary) {
             return None;
         }

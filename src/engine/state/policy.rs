@@ -117,6 +117,12 @@ impl OnDeferred {
 const LONGEST_SECONDS: u64 = 365 * 86_400;
 
 impl Policy {
+    /// Returns whether the first pod must prove itself before another one is taken: whoever gives `--min-ready-seconds 0`
+    /// waits for none.
+    pub fn first_goes_alone(&self) -> bool {
+        self.min_ready_seconds_given != Some(0)
+    }
+
     /// Returns it with every time within reason, as it must be before anything is reckoned with it.
     #[must_use]
     pub fn bounded(self) -> Self {

@@ -383,6 +383,9 @@ fn every_reason() -> WorkloadPlan {
             because: "it goes by a feature gate".into(),
         },
         Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },
+        Reason::AdmissionAdds {
+            values: vec![("spec.containers[side].resources.limits.cpu".into(), Some("100m".into()))],
+        },
         Reason::AdmissionRewrites { list, container: container(), image: "mirror.example/acme/side:2".into() },
     ];
     let images = || vec!["side=acme/side:2".to_owned()];

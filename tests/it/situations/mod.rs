@@ -21,7 +21,7 @@ use kubectl_inplace::render::{self, Guide, OutputFormat, Style};
 const AGAINST: &str = "against";
 
 /// What stands in no plan that the engine alone makes: only a server says it.
-const SAID_BY_THE_SERVER: [&str; 3] = ["AdmissionRewrites", "PullQuotaExceeded", "ServerWarning"];
+const SAID_BY_THE_SERVER: [&str; 4] = ["AdmissionAdds", "AdmissionRewrites", "PullQuotaExceeded", "ServerWarning"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/situations")

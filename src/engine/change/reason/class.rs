@@ -28,7 +28,7 @@ impl ReasonCode {
             Self::PermissionMissing => ReasonClass::Permission,
             Self::RolloutHeld => ReasonClass::Held,
             Self::PlanStale => ReasonClass::Stale,
-            Self::AdmissionRefused | Self::AdmissionRewrites => ReasonClass::Server,
+            Self::AdmissionRefused | Self::AdmissionRewrites | Self::AdmissionAdds => ReasonClass::Server,
             Self::ContainerNotFound
             | Self::PodNotFound
             | Self::ImageMalformed
@@ -185,6 +185,7 @@ impl Reason {
             | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
             | Self::AdmissionRewrites { .. }
+            | Self::AdmissionAdds { .. }
             | Self::OwnerFieldImmutable { .. }
             | Self::ManifestsNotMergeable { .. }
             | Self::PlanStale { .. }

@@ -373,6 +373,11 @@ pub enum Reason {
         /// The image that it would have.
         image: String,
     },
+    /// Admission would set more cpu or memory than was asked for.
+    AdmissionAdds {
+        /// The path of each, and the value; none is one that would be gone.
+        values: Vec<(String, Option<String>)>,
+    },
     /// A field of the owner, outside its template, that the API server never lets change.
     OwnerFieldImmutable {
         /// The path in the owner.
@@ -469,6 +474,7 @@ impl Reason {
             Self::QuotaExceeded { .. } => ReasonCode::QuotaExceeded,
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
+            Self::AdmissionAdds { .. } => ReasonCode::AdmissionAdds,
             Self::OwnerFieldImmutable { .. } => ReasonCode::OwnerFieldImmutable,
             Self::ControllerNotInPlace { .. } => ReasonCode::ControllerNotInPlace,
             Self::ManifestsNotMergeable { .. } => ReasonCode::ManifestsNotMergeable,

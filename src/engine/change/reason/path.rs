@@ -36,6 +36,7 @@ impl Reason {
             Self::SidecarNeedsNewerKubelet { container, .. } | Self::SidecarStartupPending { container } => {
                 within(&ContainerList::InitContainers, container, ".image")
             }
+            Self::AdmissionAdds { values } => values.first().map(|(path, _)| path.clone()),
             Self::TolerationRemoved { .. } => Some("spec.tolerations".into()),
             Self::QosClassChanges { .. } => Some("status.qosClass".into()),
             Self::SelectorLabelChanges { key } => Some(MetadataMap::Labels.path(key)),

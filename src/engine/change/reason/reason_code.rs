@@ -311,6 +311,12 @@ codes! {
             why: "Mutating admission runs on updates of pods too, after the patch is applied.",
             remedy: "Ask for the image in the form that the webhook makes of it.",
         }
+        AdmissionAdds {
+            summary: "admission would set cpu or memory that was not asked for",
+            meaning: "The dry run was taken, but its result has more than what was asked for: requests or limits that a LimitRange or a webhook fills in. In a running pod a limit can never be removed again.",
+            why: "The admission plugin LimitRanger gives the defaults of the namespace to every container of the pod in a resize, also to those that the resize does not name (plugin/pkg/admission/limitranger).",
+            remedy: "Ask for these values as well, so that the plan shows them and the template has them; or change the LimitRange.",
+        }
         OwnerFieldImmutable {
             summary: "a field of the owner that the API server never lets change",
             meaning: "The newer manifest changes a field outside the template, such as the selector or a StatefulSet's serviceName, that is fixed once the object exists.",

@@ -196,6 +196,14 @@ impl Reason {
             Self::AdmissionRewrites { container, image, .. } => {
                 format!("an admission webhook would replace the image of {container} with {image}")
             }
+            Self::AdmissionAdds { values } => {
+                let said = |(path, value): &(String, Option<String>)| match value {
+                    Some(value) => format!("{path} to {value}"),
+                    None => format!("{path} to nothing"),
+                };
+                let values = values.iter().map(said).collect::<Vec<_>>().join(", ");
+                format!("the server would also set {values}")
+            }
             Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
             Self::ControllerNotInPlace { course: Course::ReplacesPods, because, .. } => {
                 format!("its controller replaces the pods, since {because}")
@@ -371,6 +379,10 @@ impl Reason {
             }
             Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
             Self::AdmissionRewrites { .. } => "ask for the image in that form",
+            Self::AdmissionAdds { .. } => {
+                let what = "ask for these values as well, or change what fills them in, such as the namespace's LimitRange: ";
+                return Hint::from(what).command(here(kubectl("describe limitrange")));
+            }
             Self::OwnerFieldImmutable { .. } => {
                 "leave it out of this change; only re-creating the object changes it, and kubectl delete --cascade=orphan keeps its pods"
             }

@@ -433,6 +433,21 @@ fn path(list: ContainerList, name: &ContainerName, field: ResourceField) -> Stri
     format!("{}.resources.{map}.{resource}", element(&format!("spec.{}", list.spec_field()), name.as_str()))
 }
 
+/// Returns what containers of a pod would have besides what is asked for, by path: admission may fill in more. `None` is gone.
+pub(super) fn added(asked: &Pod, answer: &Pod) -> Vec<(String, Option<String>)> {
+    let mut added = Vec::new();
+    for (list, container) in asked.all_containers() {
+        let Some((_, _, answered)) = answer.container(&container.name) else { continue };
+        for field in ResourceField::ALL {
+            let value = field.of(&answered.resources);
+            if !is_same(value, field.of(&container.resources)) {
+                added.push((path(list, &container.name, field), value.cloned()));
+            }
+        }
+    }
+    added
+}
+
 /// The values that differ between two containers of one name, or two pods. What is no quantity is left to others.
 pub(super) fn changed(
     before: &Value,

@@ -134,6 +134,14 @@ fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
     (1..=older).map(before).chain([set(older + 1, 2, workload.template().clone())]).collect()
 }
 
+/// The plan with this pod as the server's answer to the only question.
+fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload) -> WorkloadPlan {
+    let (pod, pods) = (answer.key.clone(), vec![answer.key.clone()]);
+    let answers = vec![Answered { pod, pods, part, answer: PatchAnswer::Pod(Box::new(answer)) }];
+    let dry_run = Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None });
+    plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, live)
+}
+
 /// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` one of every pod,
 /// `pods` one each.
 fn read(case: &Value, base: &Value) -> Case {
@@ -191,10 +199,12 @@ fn read(case: &Value, base: &Value) -> Case {
     if let Some(image) = text(case, "/admissionMakes") {
         let mut answer = live.pods[0].clone();
         answer.spec.containers[1].image = image.into();
-        let (pod, pods) = (answer.key.clone(), vec![answer.key.clone()]);
-        let answers = vec![Answered { pod, pods, part: PodPart::Pod, answer: PatchAnswer::Pod(Box::new(answer)) }];
-        let dry_run = Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None });
-        plan = plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, &live);
+        plan = answered(plan, PodPart::Pod, answer, &live);
+    }
+    if let Some(limit) = text(case, "/admissionAdds") {
+        let mut answer = plan.pods[0].fields.asked_of(&live.pods[0]);
+        answer.spec.containers[1].resources.map_mut("limits").insert("cpu".into(), limit.into());
+        plan = answered(plan, PodPart::Resize, answer, &live);
     }
     if let Some(message) = text(case, "/serverWarns") {
         plan.warnings.push(Warning::ServerWarning { message: message.into() });

@@ -327,7 +327,7 @@ impl Invariants {
         let begun = self.resized.iter().chain(self.outstanding.values());
         let others = begun.filter(|key| **key != pod.key && !self.done_ever.contains(*key));
         let others = others.filter(|key| !self.is_failing(self.said.get(*key)) && truth.world.pod(key).is_some());
-        let is_chosen = truth.goal.policy.min_ready_seconds_given.is_some();
+        let is_chosen = truth.goal.policy.min_ready_seconds_given == Some(0);
         if alone && !is_chosen && !self.done_in_this_run && others.count() > 0 {
             self.broken(Invariant::Canary, truth.now, format!("{} is resized beside the first", pod.key));
         }

@@ -414,7 +414,7 @@ impl Invariants {
         let is_there = |key: &&PodKey| truth.world.pod(key).is_some_and(|pod| truth.belongs(pod));
         let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(is_there).collect();
         let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| **key != pod.key).collect();
-        let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given.is_none());
+        let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given != Some(0));
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
