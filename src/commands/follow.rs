@@ -175,7 +175,8 @@ async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
             | Hold::SetBack
             | Hold::WithoutLock(_)
             | Hold::LeftOnPods
-            | Hold::HeldBack(_),
+            | Hold::HeldBack(_)
+            | Hold::HeldOver(_),
         )
         | None => None,
     })
@@ -195,7 +196,7 @@ async fn ended_elsewhere(before: &LiveWorkload, cluster: &Cluster) -> (Became, f
 fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bool {
     match plan::hold(live) {
         // A person may have held it back.
-        None | Some(Hold::AtWork | Hold::HeldBack(_)) => return false,
+        None | Some(Hold::AtWork | Hold::HeldBack(_) | Hold::HeldOver(_)) => return false,
         Some(_) => {}
     }
     let workload = &live.workload.reference;

@@ -15,7 +15,7 @@ use crate::cli::{Cli, Typed, root};
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::kinds::Release;
+use crate::engine::kinds::{HoldsBy, IfResumed, Release};
 use crate::engine::plan::{self, LiveWorkload, WayBack};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
@@ -298,7 +298,12 @@ impl Typing {
             (Vec::new(), "")
         } else if leads {
             let hooks = &owner.lock.hooks;
-            let ways = if is_ours { Way::without_lock(hooks) } else { Way::held_back(hooks) };
+            let ways = match () {
+                () if same(found.template(), owner.target()) => Way::without_lock(hooks).to_vec(),
+                // The way back of what is there now would be on with this rollout.
+                () if is_ours => vec![Way::template_to_pods(hooks)],
+                () => Way::held_back(hooks).to_vec(),
+            };
             (self.ways(&ways, workload, Some(goal)), "")
         } else {
             let mut ways = status(live).ways;
@@ -309,8 +314,10 @@ impl Typing {
             )
         };
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
+        // The ReplicaSet of the pods has the template: nothing would roll out.
+        let rolls_out = workload.kind.holds_by() != HoldsBy::Paused || plan::if_resumed(live) != IfResumed::KeepsPods;
         let start = ("To let it roll out, which can replace every pod:".to_owned(), start.to_string());
-        [note].into_iter().chain(ways).chain([start]).collect()
+        [note].into_iter().chain(ways).chain(rolls_out.then_some(start)).collect()
     }
 
     /// Returns kubectl's command that gives an owner an update strategy.

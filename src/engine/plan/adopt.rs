@@ -147,10 +147,31 @@ pub(super) fn has_raised_partition(live: &LiveWorkload, lock: &RolloutLock) -> b
 
 /// Returns whether the way back of a lock that was made would lead to what pods note that an unfinished rollout has brought
 /// them, from what the template says.
-pub(super) fn was_brought(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+fn was_brought(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let records = unended(live);
     let mut images = lock.change.images.iter();
-    images.any(|(name, image)| noted_before(&records, name, &image.from).is_some_and(|before| before == image.to))
+    images.any(|(name, image)| {
+        let noted = noted_before(&records, name, &image.from);
+        let superseded = superseded_before(live, name, &image.from);
+        noted.or(superseded).is_some_and(|before| before == image.to)
+    })
+}
+
+/// Returns why a lock that was made has no way back.
+pub(super) fn no_way_back(live: &LiveWorkload, lock: &RolloutLock) -> Option<&'static str> {
+    if was_brought(live, lock) {
+        return Some(
+            "what its pods have was brought by the rollout that did not end, from what its template says: apply the image that you want",
+        );
+    }
+    most_have_the_template(live).then_some(
+        "most of its pods have its template, so there is nothing to roll back to; resume it, and the others get that, too",
+    )
+}
+
+/// Returns whether what a rollout has left without a lock can be rolled back.
+pub fn leads_back(live: &LiveWorkload) -> bool {
+    copied(live).is_some() || made(live, &Start::default()).is_some_and(|lock| no_way_back(live, &lock).is_none())
 }
 
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
@@ -161,13 +182,19 @@ pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
 /// Returns whether it is known that a run of this program has set what holds the owner back: the server notes whose write it
 /// was. Another field manager may be a run's, too, that was given its name.
 pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
-    let object = &live.workload.object;
+    holders(live).any(|manager| is_a_runs_name(live, manager))
+}
+
+/// The field managers of what holds the owner back.
+fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
     let holds_by = live.workload.reference.kind.holds_by();
-    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-    let is_noted = |manager: &str| pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager);
-    let mut managers =
-        entries.filter(|entry| holds_by.is_set_in(entry)).filter_map(|entry| entry.get("manager")?.as_str());
-    managers.any(|manager| manager == OUR_MANAGER || is_noted(manager))
+    let entries = live.workload.object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let entries = entries.into_iter().flatten().filter(move |entry| holds_by.is_set_in(entry));
+    entries.filter_map(|entry| entry.get("manager")?.as_str())
+}
+
+fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
+    manager == OUR_MANAGER || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
 }
 
 /// Whether a Deployment is a copy of the one that the lock was written on.
@@ -208,9 +235,13 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             let mut older = drift_or(live, cut_short(live));
             older.retain(|name, _| !known.contains_key(name));
             // What came nowhere to its end is nothing to go back to.
-            let is_left =
-                |name: &ContainerName| known.get(name).is_some_and(|image| was_superseded(live, name, &image.from));
-            older.extend(cut_short(live).into_iter().filter(|(name, _)| is_left(name)));
+            let cut_short = cut_short(live);
+            older.extend(known.iter().filter_map(|(name, image)| {
+                let before = superseded_before(live, name, &image.from)?;
+                let earlier = cut_short.get(name).map_or(before, |first| first.from.clone());
+                let left = TemplateImage { list: image.list, from: earlier, to: image.to.clone() };
+                (left.from != left.to).then(|| (name.clone(), left))
+            }));
             with_images(&before, &older).unwrap_or(before)
         }
         Some(before) => before,
@@ -275,7 +306,7 @@ fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
 }
 
 /// Returns whether as many pods have the template as any other revision: then that is no template to go back from.
-pub(super) fn most_have_the_template(live: &LiveWorkload) -> bool {
+fn most_have_the_template(live: &LiveWorkload) -> bool {
     let template = live.workload.template();
     match live.workload.reference.kind.revisions() {
         Revisions::ControllerRevisions(_) => {}
@@ -375,10 +406,14 @@ fn cut_short(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     })
 }
 
-/// Whether an image was brought by a rollout that was superseded before its end.
-fn was_superseded(live: &LiveWorkload, name: &ContainerName, image: &str) -> bool {
-    let brought = |entry: &HistoryEntry| entry.containers.get(name).is_some_and(|known| known.to == image);
-    known(live).iter().rev().find(|entry| brought(entry)).is_some_and(|entry| entry.outcome == EndResult::Superseded)
+/// Returns what there was before an image that was brought by a rollout which was superseded before its end.
+fn superseded_before(live: &LiveWorkload, name: &ContainerName, image: &str) -> Option<String> {
+    let mut entries = known(live).into_iter().rev();
+    let (brought, outcome) = entries.find_map(|mut entry| {
+        let known = entry.containers.remove(name).filter(|known| known.to == image)?;
+        Some((known, entry.outcome))
+    })?;
+    (outcome == EndResult::Superseded).then_some(brought.from)
 }
 
 /// Returns the images that a rollout has left in a template which another client has changed since, as they were before it.
@@ -406,6 +441,7 @@ pub(super) fn lost(live: &LiveWorkload, change: &Change) -> Option<HistoryEntry>
         fields: FieldChanges::default(),
         outcome: EndResult::Superseded,
         replaced_by: None,
+        strategy: None,
     })
 }
 
@@ -512,8 +548,21 @@ fn strategy(live: &LiveWorkload) -> Option<Value> {
     if is_held_back(live) { saved_strategy(live).or(present) } else { present }
 }
 
-/// Returns the update strategy of the last `kubectl apply`, as the server fills it up.
+/// Returns the update strategy that was there before the rollout which was last superseded, and has left its own in place of
+/// it. Whoever has set one since has taken the field over.
+pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
+    let strategy = known(live).pop()?.strategy?;
+    let is_anothers = holders(live).any(|manager| !is_a_runs_name(live, manager));
+    Some(strategy).filter(|_| !is_anothers)
+}
+
+/// Returns the update strategy from before a rollout: it has noted it, or it is that of the last `kubectl apply`, as the server
+/// fills it up.
 pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+    left_strategy(live).or_else(|| applied_strategy(live))
+}
+
+fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
     let annotations = live.workload.object.pointer("/metadata/annotations")?;
     let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
     let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));

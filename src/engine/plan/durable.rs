@@ -292,6 +292,8 @@ pub enum Hold {
     LeftOnPods,
     /// What a rollout whose lock is gone leaves, and a person who holds the controller back over a change as well.
     HeldBack(IfResumed),
+    /// What a rollout has left set over the template of another client, who has ended it by that.
+    HeldOver(IfResumed),
 }
 
 /// Returns what holds a workload, from what is written on it and on what it owns.
@@ -305,9 +307,10 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
         }),
         Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
         Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
-        Ok(None) if adopt::is_left_without_lock(live) => Some(match is_a_runs(live) {
-            true => Hold::WithoutLock(if_resumed(live)),
-            false => Hold::HeldBack(if_resumed(live)),
+        Ok(None) if adopt::is_left_without_lock(live) => Some(match () {
+            () if adopt::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
+            () if is_a_runs(live) => Hold::WithoutLock(if_resumed(live)),
+            () => Hold::HeldBack(if_resumed(live)),
         }),
         Ok(None) if adopt::is_left_on_pods(live) => Some(Hold::LeftOnPods),
         Ok(None) => None,
@@ -486,7 +489,7 @@ fn only_holder<'s>(workload: &Workload, sets: &'s [Value]) -> Option<&'s Value> 
 
 /// Returns what becomes of the pods of a paused Deployment once its rollouts are resumed: its controller moves them to the
 /// ReplicaSet that holds the template, or to a new one.
-pub(super) fn if_resumed(live: &LiveWorkload) -> IfResumed {
+pub fn if_resumed(live: &LiveWorkload) -> IfResumed {
     let sets = &live.surroundings.owned;
     // The parts of a template that were not read are not compared.
     let is_read = sets.iter().any(|set| set.pointer("/spec/template").is_some());

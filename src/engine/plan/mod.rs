@@ -54,8 +54,8 @@ use crate::engine::state::record::Drained;
 pub use crate::engine::plan::live::{Denied, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings};
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{
-    copied, has_on_delete, images_before, leads_in_place, leads_on, may_be_left, saved_strategy, waits_for_more,
-    waits_for_partition, way_it_ended,
+    copied, has_on_delete, images_before, leads_back, leads_in_place, leads_on, left_strategy, may_be_left,
+    saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
 };
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
 pub use back_off::held_back;
@@ -64,8 +64,8 @@ pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{
-    DurablePlan, HistoryPlan, Hold, TemplateStand, hold, is_behind, is_left_behind, may_be_at_work, present,
-    template_stand,
+    DurablePlan, HistoryPlan, Hold, TemplateStand, hold, if_resumed, is_behind, is_left_behind, may_be_at_work,
+    present, template_stand,
 };
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use intent::{Intent, IntentError, Manifest};

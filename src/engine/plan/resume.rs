@@ -259,16 +259,13 @@ pub fn resume(
     if adopts && is_made && adopt::has_raised_partition(live, &lock) {
         return Err(ResumeError::NoWayOn(PARTITION_IS_RAISED));
     }
-    if adopts && is_made && lock.direction == Direction::Back && adopt::was_brought(live, &lock) {
-        return Err(ResumeError::NoWayOn(
-            "what its pods have was brought by the rollout that did not end, from what its template says: apply the image that you want",
-        ));
-    }
     // What was found in a copy was written by a run, which knew.
-    if adopts && is_made && lock.direction == Direction::Back && adopt::most_have_the_template(live) {
-        return Err(ResumeError::NoWayOn(
-            "most of its pods have its template, so there is nothing to roll back to; resume it, and the others get that, too",
-        ));
+    if adopts
+        && is_made
+        && lock.direction == Direction::Back
+        && let Some(why) = adopt::no_way_back(live, &lock)
+    {
+        return Err(ResumeError::NoWayOn(why));
     }
     if adopts && lock.direction == Direction::Back && lock.change.is_empty() {
         return Err(ResumeError::NoWayOn("what there was before is not known, so it cannot be rolled back; resume it"));

@@ -21,8 +21,8 @@ use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadR
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{
-    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_on, present, saved_strategy,
-    waits_for_more, waits_for_partition, way_it_ended,
+    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_back, leads_on, left_strategy,
+    present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -259,7 +259,8 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let strategy = saved_strategy(live).filter(|_| has_on_delete);
     let pods_wait = strategy.is_some() || pods.iter().any(|pod| pod.older_revision.is_some());
     let on_delete = (has_on_delete && pods_wait).then(|| OwnerState::OnDelete {
-        applied: strategy.as_ref().map(|strategy| text(strategy, "/type").to_owned()),
+        before: strategy.as_ref().map(|strategy| text(strategy, "/type").to_owned()),
+        is_left: left_strategy(live).is_some(),
     });
     // Under a rollout it may still be wanted.
     let left =
@@ -270,7 +271,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left).chain(waits));
     let may_go_on = |hold: &Hold| match hold {
         Hold::LeftOnPods => leads_on(live),
-        Hold::WithoutLock(_) | Hold::HeldBack(_) => !waits_for_partition(live),
+        Hold::WithoutLock(_) | Hold::HeldBack(_) | Hold::HeldOver(_) => !waits_for_partition(live),
         Hold::AtWork
         | Hold::PerhapsAtWork
         | Hold::LeftBehind
@@ -280,7 +281,13 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         | Hold::Anothers => true,
     };
     let ways = match hold.filter(may_go_on) {
-        Some(hold) => ways::ways(hold, present(live).as_ref(), &pods),
+        Some(hold) => {
+            let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
+            // Found again is as good as kept; made is not.
+            let is_made = present(live).is_none();
+            ways.retain(|way| way.deed != Deed::Abort || !is_made || leads_back(live));
+            ways
+        }
         None => {
             let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
             let left = is_left.then(ways::delete_left_revision);

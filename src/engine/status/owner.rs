@@ -48,10 +48,12 @@ pub enum OwnerState {
     },
     /// Somebody has paused its rollouts.
     Paused,
-    /// It has the update strategy OnDelete, and the user applied another one last, or pods are of an older revision.
+    /// It has the update strategy OnDelete, and there was another one before, or pods are of an older revision.
     OnDelete {
-        /// The type of the one that was applied; `None` where that is not known.
-        applied: Option<String>,
+        /// The type of the one before; `None` where that is not known.
+        before: Option<String>,
+        /// A rollout that was superseded has left it; otherwise the one before is what the user has applied.
+        is_left: bool,
     },
     /// A ReplicaSet without pods is in its history which a rollout made that was taken back: its create came late.
     LeftRevision {
@@ -90,7 +92,7 @@ impl OwnerState {
     /// Returns whether nothing that is under way, and no pause, says it.
     pub(super) fn is_at_rest(&self) -> bool {
         match self {
-            Self::OnDelete { applied } => applied.is_none(),
+            Self::OnDelete { before, .. } => before.is_none(),
             Self::LeftRevision { .. } => true,
             Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused => false,
             Self::DisruptionBudget { .. } | Self::Stuck { .. } => false,
@@ -104,12 +106,17 @@ impl OwnerState {
             Self::NotObserved => "its controller has not observed the latest spec".into(),
             Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
             Self::Paused => "its rollouts are paused".into(),
-            Self::OnDelete { applied: None } => {
+            Self::OnDelete { before: None, .. } => {
                 "its updateStrategy is OnDelete: its controller replaces no pod for the template, until the pod is deleted".into()
             }
-            Self::OnDelete { applied: Some(applied) } => format!(
-                "its updateStrategy is OnDelete, and {applied} was applied last: its controller replaces no pod for a later template"
-            ),
+            Self::OnDelete { before: Some(before), is_left } => {
+                let why = if *is_left {
+                    format!("which a superseded rollout has left in place of {before}")
+                } else {
+                    format!("and {before} was applied last")
+                };
+                format!("its updateStrategy is OnDelete, {why}: its controller replaces no pod for a later template")
+            }
             Self::LeftRevision { replica_set } => format!(
                 "replicaset/{replica_set} is left of a rollout that was rolled back, and is in kubectl rollout history"
             ),

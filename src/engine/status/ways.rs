@@ -61,10 +61,15 @@ impl Way {
     /// not the rollout's.
     pub fn held_back(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
         [
-            Self::new(Deed::Resume, "Bring the template to the pods, in place", hooks).taking_over(),
+            Self::template_to_pods(hooks),
             Self::new(Deed::Abort, "Roll back in place, dropping what was set in the template since", hooks)
                 .taking_over(),
         ]
+    }
+
+    /// Returns what brings to the pods whatever the template says now.
+    pub fn template_to_pods(hooks: &BTreeSet<HookPhase>) -> Self {
+        Self::new(Deed::Resume, "Bring the template to the pods, in place", hooks).taking_over()
     }
 
     /// Returns what leads out where another client's template is held back that cannot be brought into the pods, and a rollout
@@ -116,7 +121,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
         Hold::Overtaken | Hold::LetGo | Hold::Anothers => vec![way(Deed::Abort, "End it, changing no container")],
         Hold::WithoutLock(_) | Hold::LeftOnPods => Way::without_lock(hooks).into(),
-        Hold::HeldBack(_) => Way::held_back(hooks).into(),
+        Hold::HeldBack(_) | Hold::HeldOver(_) => Way::held_back(hooks).into(),
     }
 }
 
@@ -137,9 +142,9 @@ pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strateg
     // Their images may be the same: it goes by the revision.
     let is_older = pods.iter().any(|pod| pod.older_revision.is_some());
     let label = if is_older {
-        "Restore the updateStrategy that was applied last, which replaces pods"
+        "Restore the updateStrategy from before, which replaces pods"
     } else {
-        "Restore the updateStrategy that was applied last"
+        "Restore the updateStrategy from before"
     };
     let restore = strategy.map(|strategy| Way::new(Deed::Restore(strategy), label, &none));
     apply.into_iter().chain(restore).collect()

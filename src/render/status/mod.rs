@@ -231,14 +231,18 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
             "the rollout was not of these pods: its lock came with a copy of another Deployment, or its ReplicaSet is gone; abort removes it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
         )),
         Hold::WithoutLock(_) if status.held != Held::No => None,
-        Hold::WithoutLock(if_resumed) | Hold::HeldBack(if_resumed) => {
-            let is_known = matches!(hold, Hold::WithoutLock(_));
+        Hold::WithoutLock(if_resumed) | Hold::HeldBack(if_resumed) | Hold::HeldOver(if_resumed) => {
             let then = match status.workload.kind.holds_by().restores_the_field() {
                 true => ", and its updateStrategy is OnDelete: any other one would replace them".to_owned(),
                 false => format!(": {}", if_resumed.sentence()),
             };
-            let by_whom = status.workload.kind.holds_by().by_whom();
-            let by_whom = if is_known { String::new() } else { format!("; {by_whom}") };
+            let by_whom = match () {
+                () if matches!(hold, Hold::HeldBack(_)) => format!("; {}", status.workload.kind.holds_by().by_whom()),
+                () if matches!(hold, Hold::HeldOver(_)) => {
+                    "; a rollout that another client's template has ended left that".to_owned()
+                }
+                () => String::new(),
+            };
             Some((held, format!("its pods do not have its template{then}{by_whom}")))
         }
         Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,

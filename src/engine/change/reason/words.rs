@@ -380,7 +380,8 @@ impl Reason {
             Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
             Self::AdmissionRewrites { .. } => "ask for the image in that form",
             Self::AdmissionAdds { .. } => {
-                let what = "ask for these values as well, or change what fills them in, such as the namespace's LimitRange: ";
+                let what =
+                    "ask for these values as well, or change what fills them in, such as the namespace's LimitRange: ";
                 return Hint::from(what).command(here(kubectl("describe limitrange")));
             }
             Self::OwnerFieldImmutable { .. } => {

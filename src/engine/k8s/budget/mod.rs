@@ -228,12 +228,13 @@ fn number(budget: &Value, pointer: &str) -> usize {
 }
 
 fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, Bound) {
+    // What it could not work out it does not note as observed.
+    if let Some(message) = sync_failed(budget) {
+        return (0, Bound::SyncFailed { message });
+    }
     let generation = |pointer: &str| budget.pointer(pointer).and_then(Value::as_i64);
     if generation("/status/observedGeneration") < generation("/metadata/generation") {
         return (0, Bound::NotObserved);
-    }
-    if let Some(message) = sync_failed(budget) {
-        return (0, Bound::SyncFailed { message });
     }
     let status = Status {
         disruptions_allowed: number(budget, "/status/disruptionsAllowed"),
@@ -253,12 +254,15 @@ fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, 
     (counted, Bound::Counted { rule: rule.to_string(), healthy, desired })
 }
 
-/// The condition `DisruptionAllowed` with the reason `SyncFailed` (`failSafe`).
+/// The condition `DisruptionAllowed` with the reason `SyncFailed` (`failSafe`), if it is of the budget as it is now.
 fn sync_failed(budget: &Value) -> Option<String> {
+    let generation = budget.pointer("/metadata/generation").and_then(Value::as_i64);
     let conditions = budget.pointer("/status/conditions").and_then(Value::as_array)?;
     let text = |condition: &Value, key: &str| condition.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let failed = conditions.iter().find(|condition| {
-        text(condition, "type") == "DisruptionAllowed" && text(condition, "reason") == "SyncFailed"
+        let observed = condition.get("observedGeneration").and_then(Value::as_i64);
+        let is_old = observed.is_some() && observed < generation;
+        text(condition, "type") == "DisruptionAllowed" && text(condition, "reason") == "SyncFailed" && !is_old
     })?;
     Some(text(failed, "message"))
 }

@@ -23,6 +23,7 @@ fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
         fields: Default::default(),
         outcome,
         replaced_by: None,
+        strategy: None,
     }
 }
 

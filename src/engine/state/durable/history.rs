@@ -46,6 +46,9 @@ pub struct HistoryEntry {
     /// The rollout that took its place before it had ended: then it is superseded by that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<RolloutId>,
+    /// The owner's update strategy from before, where the rollout has left its own in place of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Value>,
 }
 
 impl HistoryEntry {
@@ -136,6 +139,7 @@ mod tests {
             fields: FieldChanges::default(),
             outcome: EndResult::Complete,
             replaced_by: None,
+            strategy: None,
         }
     }
 

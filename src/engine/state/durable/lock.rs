@@ -220,6 +220,7 @@ impl RolloutLock {
             fields: self.fields_from_the_first(),
             outcome,
             replaced_by: None,
+            strategy: None,
         }
     }
 

@@ -241,8 +241,10 @@ impl<'a> Step<'a> {
         (updated, wanted): (i64, i64),
         why: &str,
     ) -> OwnerPhase {
-        let mut patch = self.closing(EndResult::Superseded).test("/spec/template");
-        if let Some(before) = before.filter(|_| self.is_observed() && updated == wanted) {
+        let starts_nothing = self.is_observed() && updated == wanted;
+        let left = before.filter(|_| !starts_nothing);
+        let mut patch = self.closing_but(EndResult::Superseded, left).test("/spec/template");
+        if let Some(before) = before.filter(|_| starts_nothing) {
             patch = patch.set("/spec/updateStrategy", Some(before.clone()));
         }
         let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
@@ -311,9 +313,16 @@ impl<'a> Step<'a> {
 
     /// The last write: the lock goes and the history is written, in one patch.
     pub(super) fn closing(&self, outcome: EndResult) -> Guarded<'a> {
+        self.closing_but(outcome, None)
+    }
+
+    /// The same, where this update strategy is not put back: nothing else would tell what it was.
+    fn closing_but(&self, outcome: EndResult, left: Option<&Value>) -> Guarded<'a> {
         let lock = &self.goal.lock;
         let mut entries = history::union(std::iter::once(self.object).chain(self.owned));
-        for entry in lock.replaced.iter().cloned().chain([lock.entry(outcome, self.run.ended, &self.goal.who)]) {
+        let entry = lock.entry(outcome, self.run.ended, &self.goal.who);
+        let entry = HistoryEntry { strategy: left.cloned(), ..entry };
+        for entry in lock.replaced.iter().cloned().chain([entry]) {
             entries.retain(|known| known.id != entry.id);
             entries.push(entry);
         }

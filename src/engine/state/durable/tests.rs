@@ -48,6 +48,7 @@ fn entry(outcome: EndResult) -> HistoryEntry {
         fields: FieldChanges::default(),
         outcome,
         replaced_by: None,
+        strategy: None,
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) fn earlier(scenario: &Scenario) -> Vec<HistoryEntry> {
         fields: Default::default(),
         outcome: EndResult::Complete,
         replaced_by: None,
+        strategy: None,
     };
     scenario.clocks.earlier.iter().enumerate().map(of).collect()
 }
