@@ -51,8 +51,8 @@ pub struct PaceArgs {
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
-    /// Stop after every N pods, and ask or print how to resume
-    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Stop after every N pods, and ask or print how to resume; 0 does not stop, whatever the rollout began with
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N")]
     pub pause_after: Option<u32>,
     /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "respect")]

@@ -64,10 +64,10 @@ pub struct ChangeArgs {
     pub container: Vec<String>,
     /// Requests, such as cpu=200m,memory=256Mi
     #[arg(long, help_heading = WHAT, value_name = "NAME=QTY")]
-    pub requests: Option<String>,
+    pub requests: Vec<String>,
     /// Limits, such as memory=512Mi
     #[arg(long, help_heading = WHAT, value_name = "NAME=QTY")]
-    pub limits: Option<String>,
+    pub limits: Vec<String>,
 }
 
 impl TargetArgs {

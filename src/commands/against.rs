@@ -86,6 +86,7 @@ fn objects(
         (Validation::Warn, Some(shell)) => super::targets::warn_of_unknown(&manifests, shell),
         (Validation::Warn, None) | (Validation::Ignore, _) => {}
     }
+    super::targets::refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
     for manifest in manifests {
         if super::targets::is_workload(&manifest.api_version, &manifest.kind) {

@@ -160,7 +160,7 @@ fn goal(
         // How long somebody waits is a matter of each run.
         timeout_given: options.timeout,
         total_timeout: options.total_timeout,
-        pause_after: options.pause_after.or(known.pause_after),
+        pause_after: options.pause_after.or(known.pause_after).filter(|pods| *pods > 0),
         respects_budgets: known.respects_budgets && !options.ignores_budgets,
         drain_seconds: match options.drain {
             None => options.drain_seconds.or(known.drain_seconds),

@@ -43,7 +43,8 @@ pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<
         ..AskedResources::default()
     };
     for (map, list) in [("requests", &args.requests), ("limits", &args.limits)] {
-        if let Some(list) = list {
+        if !list.is_empty() {
+            let list = &list.join(",");
             resources.add(map, list).map_err(|error| CommandError::usage(error.to_string()))?;
         }
     }
@@ -167,6 +168,7 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, Comman
     if args.validate == Validation::Warn {
         warn_of_unknown(&manifests, shell);
     }
+    refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
     for manifest in manifests {
         match WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) {
@@ -225,6 +227,19 @@ pub(super) async fn read_side_by_side(
 ) -> Result<Vec<LiveWorkload>, ClusterError> {
     let reads = workloads.into_iter().map(|workload| cluster.live(workload, nodes));
     futures::stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+/// Refuses kinds that are misspelt: skipped, they would look as if there was nothing to do.
+pub(super) fn refuse_misspelt<'m>(manifests: impl IntoIterator<Item = &'m Packed>) -> Result<(), CommandError> {
+    for Packed { api_version, kind, source, .. } in manifests {
+        if let Some(meant) = WorkloadKind::meant(api_version, kind) {
+            let meant = meant.spec();
+            let message = format!("{source}: there is no kind {kind} in {api_version}");
+            let hint = format!("did you mean {} in {}?", meant.kind, meant.api_version());
+            return Err(CommandError::new(ErrorKind::Manifest, message).hint(hint));
+        }
+    }
+    Ok(())
 }
 
 /// Says that a manifest is of no kind that is updated in place, or of one that this program does not update.

@@ -214,6 +214,8 @@ impl Typing {
                 typed.push(known);
             }
         }
+        // The pauses are for what is new.
+        typed.retain(|typed| typed.id != "pause_after" || !matches!(verb, Verb::Undo | Verb::Abort));
         // What was changed last goes back first; `abort` knows that.
         for order in typed.iter_mut().filter(|typed| goes_back && typed.id == "container_order") {
             let changed = goal.and_then(|goal| goal.pods.first()).map(|pod| pod.containers.keys());

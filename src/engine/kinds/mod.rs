@@ -25,6 +25,7 @@ use serde_json::Value;
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
 use crate::engine::value::int_or_percent::IntOrPercent;
+use crate::engine::value::suggest;
 
 pub use by_controller::{Course, Foresee, Foreseen, Obstacle};
 pub use holds_by::{HoldsBy, IfResumed, Release};
@@ -324,6 +325,23 @@ impl WorkloadKind {
     /// Finds the kind of this name, of whatever group and version.
     pub fn named(kind: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.spec().kind == kind)
+    }
+
+    /// Returns the kind that was most likely meant where a manifest's is none that the API server has: the groups of Kubernetes
+    /// itself without a dot hold no others, and groups of custom resources have one.
+    pub fn meant(api_version: &str, kind: &str) -> Option<Self> {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        if group.contains('.') || Self::from_manifest(api_version, kind).is_some() {
+            return None;
+        }
+        if let Some(known) = Self::named(kind) {
+            return Some(known);
+        }
+        let written = kind.to_lowercase();
+        let lower: Vec<(String, Self)> =
+            Self::ALL.into_iter().map(|known| (known.spec().kind.to_lowercase(), known)).collect();
+        let close = suggest::closest(&written, lower.iter().map(|(name, _)| name.as_str()))?;
+        lower.iter().find(|(name, _)| name == close).map(|(_, known)| *known)
     }
 
     /// Returns the JSON pointer of the template; a pod is its own.

@@ -5,7 +5,7 @@
 //! warning: the rollout waits for it, within its timeout.
 
 use super::build::Context;
-use super::{PodPlan, PodVerdict};
+use super::{BudgetPace, PodPlan, PodVerdict};
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::budget::{self, BudgetLimit, CountedPod};
 use crate::engine::k8s::failure;
@@ -43,6 +43,20 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: 
     }
     warnings.extend(too_many_down(context, pods, policy));
     warnings
+}
+
+/// Returns the budget that lets fewer pods be down at once than the policy does.
+pub(super) fn slowest_budget(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Option<BudgetPace> {
+    if !policy.respects_budgets {
+        return None;
+    }
+    let limits = budget::limits(&context.live.surroundings.budgets, replicas(context), &counted(context, pods));
+    let slows = |limit: &BudgetLimit| {
+        let is_less = u32::try_from(limit.allowed).is_ok_and(|allowed| allowed > 0 && allowed < policy.max_unavailable);
+        is_less && going_down(pods).any(|pod| limit.selects(&pod.labels))
+    };
+    let slowest = limits.into_iter().filter(slows).min_by_key(|limit| limit.allowed)?;
+    Some(BudgetPace { pods: u32::try_from(slowest.allowed).ok()?, budget: slowest.budget })
 }
 
 /// The pods that are up and would be taken down.

@@ -26,7 +26,7 @@ use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::plan::intent::{Intent, IntentError};
 use crate::engine::plan::live::{LiveWorkload, Options, Subset};
 use crate::engine::rollout::drain::DrainBy;
-use crate::engine::rollout::{Goal, PodGoal};
+use crate::engine::rollout::{Goal, PodGoal, Policy};
 use crate::engine::state::durable::stateful_set;
 use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::engine::value::suggest;
@@ -130,7 +130,10 @@ fn planned(
     warnings.sort();
     settle_holder(&mut reasons, &mut warnings, &mut pods);
     let changes = changes(&context, &pods);
-    let estimate_seconds = estimate(&context, &pods, &policy, durable.as_ref());
+    let slowed_by = availability::slowest_budget(&context, &pods, &policy);
+    let max_unavailable = slowed_by.as_ref().map_or(policy.max_unavailable, |budget| budget.pods);
+    let pace = Policy { max_unavailable, ..policy.clone() };
+    let estimate_seconds = estimate(&context, &pods, &pace, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
     let fields = shown(wanted.fields(), &pods);
     let blocked = !reasons.is_empty() || pods.iter().any(|pod| pod.verdict == PodVerdict::Blocked);
@@ -151,6 +154,7 @@ fn planned(
         fields,
         pods,
         policy,
+        slowed_by,
         controllers: live.controllers.clone(),
         replicas: live.workload.desired_replicas(),
         pods_only: durable.is_none() && (verdict == Verdict::InPlace || !context.durable || is_pod),

@@ -115,6 +115,9 @@ pub struct WorkloadPlan {
     pub pods: Vec<PodPlan>,
     /// How fast, how careful.
     pub policy: Policy,
+    /// The budget that lets fewer pods be down at once than the policy does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowed_by: Option<BudgetPace>,
     /// The uids that may control the pods.
     pub controllers: BTreeSet<Uid>,
     /// How many pods the owner wants.
@@ -140,6 +143,15 @@ pub struct WorkloadPlan {
     pub estimate_seconds: f64,
     /// The server has been asked whether it would take the patches.
     pub checked_by_server: bool,
+}
+
+/// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetPace {
+    /// Its name.
+    pub budget: String,
+    /// Pods, at least 1.
+    pub pods: u32,
 }
 
 /// What the plan says of a workload.

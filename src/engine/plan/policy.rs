@@ -37,7 +37,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         goes_on_after_failure: false,
         on_deferred: OnDeferred::Wait,
         canary: options.canary.map(|canary| scaled(canary, true).max(1)),
-        pause_after: options.pause_after,
+        pause_after: options.pause_after.filter(|pods| *pods > 0),
         drain_seconds: match options.drain.unwrap_or_default() {
             DrainBy::Auto => Some(options.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)),
             DrainBy::None => None,

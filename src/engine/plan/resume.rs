@@ -239,7 +239,11 @@ pub fn resume(
     // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
     match direction.filter(|_| replaces.is_some() || adopts) {
         Some(Direction::Back) if lock.goes_back() => {}
-        Some(Direction::Back) => lock.turn_back(),
+        Some(Direction::Back) => {
+            lock.turn_back();
+            // The pauses were for what is new.
+            lock.policy.pause_after = None;
+        }
         Some(Direction::Forward) => lock.direction = Direction::Forward,
         None => {}
     }

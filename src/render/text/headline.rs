@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::engine::change::reason::Warning;
 use crate::engine::change::{FieldEffect, Row};
 use crate::engine::k8s::pod::ContainerList;
-use crate::engine::plan::{Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
+use crate::engine::plan::{BudgetPace, Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
 use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
 use crate::render::{offline, words};
@@ -23,13 +23,13 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
     let (meaning, verdict) = match plan.verdict {
         Verdict::NothingToDo => (Meaning::Ok, format!(": No changes. {}", nothing_to_do(plan, &name))),
         // A refusal has a headline of its own.
-        Verdict::InPlace | Verdict::NotEligible => (Meaning::Heading, format!(" {}", can_be_done(plan))),
+        Verdict::InPlace | Verdict::NotEligible => (Meaning::Heading, format!(" {}", can_be_done(plan, style))),
         Verdict::InPlaceByController => (Meaning::Heading, format!(" {}", offline::BY_CONTROLLER)),
     };
     writeln!(out, "{}", style.paint(meaning, &format!("{name}{verdict}{namespace}")))
 }
 
-fn can_be_done(plan: &WorkloadPlan) -> String {
+fn can_be_done(plan: &WorkloadPlan, style: &Style) -> String {
     let verb = if plan.restarts_the_same { "restarted" } else { "updated" };
     let can = format!("can be {verb} in place");
     if plan.is_offline() {
@@ -38,7 +38,7 @@ fn can_be_done(plan: &WorkloadPlan) -> String {
     if words::pods_not_listed(plan) {
         return format!("{can}; its pods could not be listed");
     }
-    format!("{can}: {}, {}, {}", pods(plan), pace(plan), expected(plan))
+    format!("{can}: {}, {}, {}", pods(plan), pace(plan, style), expected(plan))
 }
 
 /// Returns `about 5 s`, and what is not in it; or that it cannot be known, and why.
@@ -168,7 +168,7 @@ fn new_pods(plan: &WorkloadPlan) -> String {
 }
 
 /// Returns how many pods go down at a time, and where it pauses.
-pub(super) fn pace(plan: &WorkloadPlan) -> String {
+fn pace(plan: &WorkloadPlan, style: &Style) -> String {
     let allowed = plan.policy.max_unavailable.max(1);
     let restarts = plan.containers.iter().any(|container| container.restarts() > 0);
     if !restarts && plan.count(PodVerdict::InProgress) == 0 {
@@ -176,9 +176,16 @@ pub(super) fn pace(plan: &WorkloadPlan) -> String {
     }
     // More than there are to update are never down.
     let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
-    let at_once = match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {
+    let of_changing = |pods: u32| u32::try_from(changing).map_or(pods, |changing| pods.min(changing));
+    let at_once = |pods: u32| match pods {
         0 | 1 => "one at a time".to_owned(),
         many => format!("up to {many} at a time"),
+    };
+    let at_once = match plan.slowed_by.as_ref().filter(|budget| of_changing(allowed) > budget.pods) {
+        Some(BudgetPace { budget, pods }) => {
+            format!("{} (poddisruptionbudget/{})", at_once(*pods), style.show(budget))
+        }
+        None => at_once(of_changing(allowed)),
     };
     format!("{at_once}{}", pauses(&plan.policy, changing))
 }

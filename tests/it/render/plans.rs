@@ -145,6 +145,7 @@ fn in_place() -> WorkloadPlan {
         controllers: ["uid-of-web-6b867cfc99".into()].into(),
         replicas: 3,
         durable: None,
+        slowed_by: None,
         pulls: Vec::new(),
         pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
         hooks: Default::default(),

@@ -248,6 +248,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         controllers: BTreeSet::new(),
         replicas: live.workload.desired_replicas(),
         durable: None,
+        slowed_by: None,
         pulls: Vec::new(),
         pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
         hooks: Hooks::default(),
