@@ -186,6 +186,25 @@ fn both_sides_are_of_the_apis_types() {
     }
 }
 
+/// Skipped, it would look as if there was nothing to do.
+#[test]
+fn a_kind_that_is_misspelt_is_no_other_kind() {
+    for (written, said) in
+        [("Deploymnet", "there is no kind Deploymnet in apps/v1"), ("deployment", "no kind deployment in")]
+    {
+        let typo = OLD.replace("kind: Deployment", &format!("kind: {written}"));
+        for (old, new, side) in [(OLD, typo.as_str(), "new."), (&typo, OLD, "old.")] {
+            let output = plan(&["--against", "old.yaml", "-f", "new.yaml"], old, new);
+            assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+            assert!(
+                output.stderr.contains(&format!("error: {side}yaml:")) && output.stderr.contains(said),
+                "{output:?}"
+            );
+            assert!(output.stderr.contains("did you mean Deployment in apps/v1?"), "{output:?}");
+        }
+    }
+}
+
 #[test]
 fn wrong_usage_is_told() {
     let both = ["--against", "old.yaml", "-f", "new.yaml"];

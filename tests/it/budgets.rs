@@ -222,6 +222,31 @@ fn pause_after_pauses_again_and_again() {
     assert_eq!(patched_pods(&server), 3);
 }
 
+/// The pauses are for what is new.
+#[test]
+fn what_goes_back_does_not_pause() {
+    for (verb, more, pods) in [("abort", "", 0), ("resume", " --pause-after 0", 3)] {
+        let server = with_controllers();
+        let paused = run(&server, &format!("apply deploy/web side=:v2 --pause-after 1 {FAST}")).ends_with(0);
+        paused.prints("Resume: kubectl inplace resume deployment/web --min-ready-seconds 0 --pause-after 1");
+        run(&server, &format!("resume deploy/web --pause-after 1 {FAST}")).ends_with(0).prints("Paused");
+        run(&server, &format!("{verb} deploy/web {FAST}{more}")).ends_with(0).omits("Paused");
+        assert_eq!(patched_pods(&server), pods, "{verb}");
+    }
+}
+
+#[test]
+fn the_pace_is_that_of_the_budget() {
+    let plan = |min_available: u64, most: u32| {
+        let server = with_budgets([budget("strict", min_available)]);
+        run(&server, &format!("plan deploy/web side=:v2 --max-unavailable {most}")).ends_with(0)
+    };
+    plan(2, 3).prints("one at a time (poddisruptionbudget/strict),");
+    plan(1, 3).prints("up to 2 at a time (poddisruptionbudget/strict),");
+    plan(2, 1).prints("one at a time,");
+    plan(1, 2).prints("up to 2 at a time,");
+}
+
 fn db() -> ApiServer {
     let server = server_with([two_containers(Workload::stateful_set("db"))]);
     server.run_controllers(true);

@@ -45,6 +45,14 @@ pub(super) fn container_ids(server: &ApiServer) -> Vec<Value> {
 const ASKED: &str = "-c side --requests cpu=30m --limits memory=96Mi";
 
 #[test]
+fn what_is_given_twice_adds_up() {
+    let planned = run(&web(), "plan deploy/web -c side --requests cpu=30m --requests memory=20Mi").ends_with(0);
+    planned.prints("side requests.cpu").prints("side requests.memory");
+    let twice = run(&web(), "plan deploy/web -c side --requests cpu=30m --requests cpu=40m").ends_with(1);
+    twice.says("cpu is named twice");
+}
+
+#[test]
 fn it_is_asked_by_the_subresource_guarded_and_nothing_restarts() {
     let server = web();
     let before = container_ids(&server);

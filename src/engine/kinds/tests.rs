@@ -41,3 +41,21 @@ fn what_users_write_is_what_no_controller_makes() {
     let with_selector = WorkloadKind::updated_here().filter(|kind| kind.selector_pointer().is_some());
     assert_eq!(selecting, with_selector.collect::<Vec<_>>());
 }
+
+#[test]
+fn a_kind_that_is_misspelt_is_told_from_one_that_is_another_clients() {
+    for (api_version, kind, meant) in [
+        ("apps/v1", "Deploymnet", Some(WorkloadKind::Deployment)),
+        ("apps/v1", "statefulset", Some(WorkloadKind::StatefulSet)),
+        ("apps/v2", "Deployment", Some(WorkloadKind::Deployment)),
+        ("v1", "pod", Some(WorkloadKind::Pod)),
+        ("apps/v1", "Deployment", None),
+        ("apps/v1", "ControllerRevision", None),
+        ("v1", "Node", None),
+        ("v1", "Service", None),
+        ("argoproj.io/v1alpha1", "Rollout", None),
+        ("acme.example/v1", "Deployment", None),
+    ] {
+        assert_eq!(WorkloadKind::meant(api_version, kind), meant, "{api_version} {kind}");
+    }
+}

@@ -10,9 +10,10 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::durable::{holder, is_stale};
+use super::held::{is_held_back, known, pods, strategy};
 use super::partition;
 use super::policy::policy_of;
 use super::resume::Start;
@@ -22,10 +23,10 @@ use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, HoldsBy, Revisions};
-use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
+use crate::engine::plan::live::{LiveWorkload, Options};
 use crate::engine::state::durable::history::{self, HistoryEntry, HistoryImage};
 use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
-use crate::engine::state::durable::{OUR_MANAGER, deployment, revisions, stateful_set, template_of_revision};
+use crate::engine::state::durable::{deployment, revisions, stateful_set, template_of_revision};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
@@ -91,11 +92,6 @@ fn is_forgotten(known: &[HistoryEntry], id: &RolloutId) -> bool {
     known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
 }
 
-/// The rollouts that are known to have ended.
-fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
-    history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned))
-}
-
 /// Whether something of the rollout is still to be done: the owner is held as a rollout holds it, or a pod has not what it
 /// brings. Somebody may have ended it in another way.
 fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
@@ -115,16 +111,6 @@ fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     // Where all of them have it, it may be recorded yet; pods that others have made since are none of it.
     let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
     is_held_back(live) || pods(live).any(|pod| lacks(pod) || is_noted(pod))
-}
-
-/// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
-pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
-    live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
-}
-
-/// Returns whether an owner has OnDelete, and it is not known that the user has applied that.
-pub fn has_on_delete(live: &LiveWorkload) -> bool {
-    live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
 }
 
 /// Returns whether a lock can be found again, or made that a rollout may go on with.
@@ -177,24 +163,6 @@ pub fn leads_back(live: &LiveWorkload) -> bool {
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
 pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
-}
-
-/// Returns whether it is known that a run of this program has set what holds the owner back: the server notes whose write it
-/// was. Another field manager may be a run's, too, that was given its name.
-pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
-    holders(live).any(|manager| is_a_runs_name(live, manager))
-}
-
-/// The field managers of what holds the owner back.
-fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
-    let holds_by = live.workload.reference.kind.holds_by();
-    let entries = live.workload.object.pointer("/metadata/managedFields").and_then(Value::as_array);
-    let entries = entries.into_iter().flatten().filter(move |entry| holds_by.is_set_in(entry));
-    entries.filter_map(|entry| entry.get("manager")?.as_str())
-}
-
-fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
-    manager == OUR_MANAGER || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
 }
 
 /// Whether a Deployment is a copy of the one that the lock was written on.
@@ -351,11 +319,6 @@ fn current(live: &LiveWorkload) -> Option<&Value> {
         }
         Revisions::None => None,
     }
-}
-
-fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
-    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
-    live.pods.iter().filter(mine).filter(|pod| !pod.terminating && !pod.is_finished())
 }
 
 /// The images of pods that are other ones than the template's, by container.
@@ -540,64 +503,12 @@ fn history_step(live: &LiveWorkload, current: Option<&Value>, before: &Value, st
     }
 }
 
-/// The update strategy that is put back in the end.
-fn strategy(live: &LiveWorkload) -> Option<Value> {
-    let holds_by = live.workload.reference.kind.holds_by();
-    let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
-    let present = live.workload.object.pointer(field).cloned();
-    if is_held_back(live) { saved_strategy(live).or(present) } else { present }
-}
-
-/// Returns the update strategy that was there before the rollout which was last superseded, and has left its own in place of
-/// it. Whoever has set one since has taken the field over.
-pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
-    let strategy = known(live).pop()?.strategy?;
-    let is_anothers = holders(live).any(|manager| !is_a_runs_name(live, manager));
-    Some(strategy).filter(|_| !is_anothers)
-}
-
-/// Returns the update strategy from before a rollout: it has noted it, or it is that of the last `kubectl apply`, as the server
-/// fills it up.
-pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
-    left_strategy(live).or_else(|| applied_strategy(live))
-}
-
-fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
-    let annotations = live.workload.object.pointer("/metadata/annotations")?;
-    let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
-    let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
-    let filled = live.workload.reference.kind.defaults().fill(&json!({"spec": {"updateStrategy": strategy}}));
-    filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::kinds::WorkloadKind;
+    use serde_json::json;
 
-    /// A strategy that a run has put back leaves it the owner of the parts that nobody has set since.
-    #[test]
-    fn who_holds_an_owner_back_is_whose_write_the_server_noted() {
-        let held = |kind: WorkloadKind, manager: &str, spec: Value| {
-            let entry = json!({"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": spec}});
-            let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]}});
-            let live = LiveWorkload {
-                workload: Workload::from_object(kind, object).expect("it has a name"),
-                controllers: ["u".into()].into(),
-                pods: Vec::new(),
-                kubelets: BTreeMap::new(),
-                not_read: Vec::new(),
-                surroundings: crate::engine::plan::Surroundings::default(),
-            };
-            is_held_by_a_run(&live)
-        };
-        let (paused, typed) = (json!({"f:paused": {}}), json!({"f:updateStrategy": {"f:type": {}}}));
-        let rest = json!({"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}});
-        let (deployment, set) = (WorkloadKind::Deployment, WorkloadKind::StatefulSet);
-        assert!(held(deployment, "kubectl-inplace", paused.clone()) && held(set, "kubectl-inplace", typed.clone()));
-        assert!(!held(deployment, "kubectl-rollout", paused) && !held(set, "kubectl-edit", typed));
-        assert!(!held(set, "kubectl-inplace", rest) && !held(deployment, "kubectl-inplace", json!({})));
-    }
+    use crate::engine::kinds::WorkloadKind;
 
     #[test]
     fn a_template_leads_on_only_where_all_that_differs_can_be_changed_in_place() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::build::Context;
 use super::resume::sides;
 use super::{Verdict, WorkloadPlan};
-use super::{adopt, drift};
+use super::{adopt, drift, held};
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, Uid};
@@ -169,7 +169,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         }
     } else if plan.replaces.is_some()
         && lock_is_unreadable(workload)
-        && (!take_over || adopt::is_held_back(context.live))
+        && (!take_over || held::is_held_back(context.live))
     {
         reasons.push(held_by_somebody());
     }
@@ -308,7 +308,7 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
         Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
         Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
         Ok(None) if adopt::is_left_without_lock(live) => Some(match () {
-            () if adopt::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
+            () if super::held::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
             () if is_a_runs(live) => Hold::WithoutLock(if_resumed(live)),
             () => Hold::HeldBack(if_resumed(live)),
         }),
@@ -321,7 +321,7 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
 /// that its pods do not have.
 pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
     if_resumed(live) == IfResumed::KeepsPods && live.workload.reference.kind.holds_by() == HoldsBy::Paused
-        || adopt::is_held_by_a_run(live)
+        || held::is_held_by_a_run(live)
 }
 
 fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {

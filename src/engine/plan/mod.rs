@@ -13,6 +13,7 @@ mod drift;
 mod durable;
 mod estimate;
 mod goal;
+mod held;
 pub mod intent;
 pub mod live;
 pub mod offline;
@@ -54,8 +55,8 @@ use crate::engine::state::record::Drained;
 pub use crate::engine::plan::live::{Denied, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings};
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{
-    copied, has_on_delete, images_before, leads_back, leads_in_place, leads_on, left_strategy, may_be_left,
-    saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
+    copied, images_before, leads_back, leads_in_place, leads_on, may_be_left, waits_for_more, waits_for_partition,
+    way_it_ended,
 };
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
 pub use back_off::held_back;
@@ -68,6 +69,7 @@ pub use durable::{
     present, template_stand,
 };
 pub use goal::{WayBack, follow, replacing, way_back};
+pub use held::{has_on_delete, left_strategy, saved_strategy};
 pub use intent::{Intent, IntentError, Manifest};
 pub use policy::policy_of;
 pub use restart::RestartError;

@@ -44,7 +44,10 @@ fn a_second_run_is_refused_with_code_6_and_says_who_holds_it() {
 fn what_is_not_proven_yet_is_no_reason_to_say_that_there_are_no_changes() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
-        let apply = format!("apply {} side=acme/side:v2 --yes --min-ready-seconds 600 --max-unavailable 3", kind.typed);
+        let apply = format!(
+            "apply {} side=acme/side:v2 --yes --min-ready-seconds 0 --max-unavailable 3 --after-pod sleep${{IFS}}60",
+            kind.typed
+        );
         let running = typed(&scene.server, &apply).spawn();
         for pod in scene.server.objects("pods") {
             let name = pod["metadata"]["name"].as_str().unwrap_or_default();
@@ -59,8 +62,8 @@ fn what_is_not_proven_yet_is_no_reason_to_say_that_there_are_no_changes() {
         scene.run("apply", "side=acme/side:v2 --pods-only").ends_with(0).prints("No changes");
         running.signal("KILL");
         running.wait();
-        scene.apply("acme/side:v2").ends_with(6).omits("No changes").says("Resume: ");
-        scene.run("resume", "").completes(kind.typed);
+        scene.apply("acme/side:v2").ends_with(6).omits("No changes").says("--no-hooks");
+        scene.run("resume", "--no-hooks").completes(kind.typed);
         scene.is_settled("acme/side:v2", kind.typed);
     });
 }
@@ -282,8 +285,12 @@ fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
                 .says("Bring the template to the pods, in place:")
                 .says("To let it roll out, which can replace every pod:");
             assert_ne!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
-            let resumed = scene.run("resume", "--take-over").ends_with(0);
-            resumed.says("updateStrategy");
+            let held =
+                super::ways_out::status(&scene).prints("a rollout that another client's template has ended left that");
+            held.prints("Bring the template to the pods, in place: ")
+                .prints("Roll back in place, dropping what was set");
+            scene.run("resume", "--take-over").ends_with(0).says("restored the update strategy");
+            assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
         } else {
             output.omits("abort");
             assert_eq!(scene.owner()["spec"]["paused"], Value::Null, "{}", kind.typed);
@@ -293,6 +300,25 @@ fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
                 images(&scene.server, "side").iter().all(|image| image == "acme/side:foreign").then_some(())
             });
         }
+    });
+}
+
+/// A person has set the template back: what leads back from there would lead on with what they did not want.
+#[test]
+fn what_a_superseded_rollout_has_brought_is_nothing_to_roll_back_to() {
+    side_by_side(vec![KINDS[1], KINDS[2]], |kind| {
+        let (scene, running) = stuck(kind);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v1".into();
+        });
+        let output = running.wait().ends_with(6);
+        output.says("Bring the template to the pods, in place:").omits("abort");
+        free(&scene);
+        super::ways_out::status(&scene).prints("Bring the template to the pods, in place: ").omits("abort");
+        scene.run("abort", "--take-over").ends_with(1).says("was brought by the rollout that did not end");
+        scene.run("resume", "--take-over").ends_with(0);
+        scene.is_settled("acme/side:v1", kind.typed);
+        assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
     });
 }
 

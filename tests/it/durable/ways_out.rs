@@ -344,10 +344,7 @@ fn an_update_strategy_that_was_left_is_told_with_the_command_that_restores_it() 
         let applied = json!({"spec": {"updateStrategy": strategy}}).to_string();
         annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
         let told = status(&scene).prints("its updateStrategy is OnDelete, and RollingUpdate was applied last");
-        told.prints(&format!(
-            "Restore the updateStrategy that was applied last: kubectl patch {}/w -p ",
-            scene.singular()
-        ));
+        told.prints(&format!("Restore the updateStrategy from before: kubectl patch {}/w -p ", scene.singular()));
         let applied = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}}).to_string();
         annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
         status(&scene).omits("OnDelete");

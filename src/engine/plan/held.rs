@@ -1,0 +1,110 @@
+//! Whether an owner is held back, by whom, and the update strategy that stood before.
+
+use serde_json::{Value, json};
+
+use crate::engine::k8s::pod::Pod;
+use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload};
+use crate::engine::state::durable::OUR_MANAGER;
+use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::record::UpdateRecord;
+
+/// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
+pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
+    live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
+}
+
+/// Returns whether an owner has OnDelete, and it is not known that the user has applied that.
+pub fn has_on_delete(live: &LiveWorkload) -> bool {
+    live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
+}
+
+/// Returns whether it is known that a run of this program has set what holds the owner back: the server notes whose write it
+/// was. Another field manager may be a run's, too, that was given its name.
+pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
+    holders(live).any(|manager| is_a_runs_name(live, manager))
+}
+
+/// The update strategy that is put back in the end.
+pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
+    let holds_by = live.workload.reference.kind.holds_by();
+    let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
+    let present = live.workload.object.pointer(field).cloned();
+    if is_held_back(live) { saved_strategy(live).or(present) } else { present }
+}
+
+/// Returns the update strategy that was there before the rollout which was last superseded, and has left its own in place of
+/// it. Whoever has set one since has taken the field over.
+pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
+    let strategy = known(live).pop()?.strategy?;
+    let is_anothers = holders(live).any(|manager| !is_a_runs_name(live, manager));
+    Some(strategy).filter(|_| !is_anothers)
+}
+
+/// Returns the update strategy from before a rollout: it has noted it, or it is that of the last `kubectl apply`, as the server
+/// fills it up.
+pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+    left_strategy(live).or_else(|| applied_strategy(live))
+}
+
+fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
+    let annotations = live.workload.object.pointer("/metadata/annotations")?;
+    let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
+    let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
+    let filled = live.workload.reference.kind.defaults().fill(&json!({"spec": {"updateStrategy": strategy}}));
+    filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
+}
+
+/// The field managers of what holds the owner back.
+fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
+    let holds_by = live.workload.reference.kind.holds_by();
+    let entries = live.workload.object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let entries = entries.into_iter().flatten().filter(move |entry| holds_by.is_set_in(entry));
+    entries.filter_map(|entry| entry.get("manager")?.as_str())
+}
+
+fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
+    manager == OUR_MANAGER || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
+}
+
+/// The rollouts that are known to have ended.
+pub(super) fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
+    history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned))
+}
+
+pub(super) fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
+    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
+    live.pods.iter().filter(mine).filter(|pod| !pod.terminating && !pod.is_finished())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::engine::k8s::workload::Workload;
+    use crate::engine::kinds::WorkloadKind;
+
+    /// A strategy that a run has put back leaves it the owner of the parts that nobody has set since.
+    #[test]
+    fn who_holds_an_owner_back_is_whose_write_the_server_noted() {
+        let held = |kind: WorkloadKind, manager: &str, spec: Value| {
+            let entry = json!({"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": spec}});
+            let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]}});
+            let live = LiveWorkload {
+                workload: Workload::from_object(kind, object).expect("it has a name"),
+                controllers: ["u".into()].into(),
+                pods: Vec::new(),
+                kubelets: BTreeMap::new(),
+                not_read: Vec::new(),
+                surroundings: crate::engine::plan::Surroundings::default(),
+            };
+            is_held_by_a_run(&live)
+        };
+        let (paused, typed) = (json!({"f:paused": {}}), json!({"f:updateStrategy": {"f:type": {}}}));
+        let rest = json!({"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}});
+        let (deployment, set) = (WorkloadKind::Deployment, WorkloadKind::StatefulSet);
+        assert!(held(deployment, "kubectl-inplace", paused.clone()) && held(set, "kubectl-inplace", typed.clone()));
+        assert!(!held(deployment, "kubectl-rollout", paused) && !held(set, "kubectl-edit", typed));
+        assert!(!held(set, "kubectl-inplace", rest) && !held(deployment, "kubectl-inplace", json!({})));
+    }
+}
