@@ -308,7 +308,7 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
         Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
         Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
         Ok(None) if adopt::is_left_without_lock(live) => Some(match () {
-            () if super::held::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
+            () if held::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
             () if is_a_runs(live) => Hold::WithoutLock(if_resumed(live)),
             () => Hold::HeldBack(if_resumed(live)),
         }),

@@ -60,7 +60,7 @@ mod tests {
     }
 
     /// A rollout has its template in the workload, and asks budgets or not.
-    fn held(image: &'static str, pod: Side, asks: bool) -> LiveWorkload {
+    fn held(image: &'static str, pod: &Side, asks: bool) -> LiveWorkload {
         let mut lock = lock(Direction::Forward);
         lock.policy.respects_budgets = asks;
         let mut owner = deployment(image);
@@ -81,11 +81,11 @@ mod tests {
         };
         let waits = "the rollout waits: poddisruptionbudget/web allows no pod to be down now: 1 pod is healthy and 1 must be \
                      (minAvailable 1)";
-        assert_eq!(why(held(new, pod(old), true), 0), [waits]);
-        assert_eq!(why(held(new, pod(old), true), 1), [""; 0], "it has room");
-        assert_eq!(why(held(new, pod(old), false), 0), [""; 0], "it asks none");
-        assert_eq!(why(held(new, pod(new), true), 0), [""; 0], "no pod is left");
-        assert_eq!(why(held(new, pod(old).not_ready(), true), 0), [""; 0], "who is down already asks none");
+        assert_eq!(why(held(new, &pod(old), true), 0), [waits]);
+        assert_eq!(why(held(new, &pod(old), true), 1), [""; 0], "it has room");
+        assert_eq!(why(held(new, &pod(old), false), 0), [""; 0], "it asks none");
+        assert_eq!(why(held(new, &pod(new), true), 0), [""; 0], "no pod is left");
+        assert_eq!(why(held(new, &pod(old).not_ready(), true), 0), [""; 0], "who is down already asks none");
         assert_eq!(why(live(deployment(old), &[pod(old).pod()]), 0), [""; 0], "there is no rollout");
     }
 }
