@@ -104,6 +104,6 @@ fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<(), Comman
             plan::show_before(planned, OutputFormat::Text, acts && args.yes, shell)
         }
         OutputFormat::Json if planned.plan.is_applyable() && acts => Ok(()),
-        OutputFormat::Json => plan::show(planned.shown(), OutputFormat::Json, None, shell),
+        OutputFormat::Json => plan::show_as(planned.shown(), OutputFormat::Json, (None, acts), shell),
     }
 }

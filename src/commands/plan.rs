@@ -61,10 +61,20 @@ pub(super) fn show(
     next: Option<&str>,
     shell: &Shell,
 ) -> Result<(), CommandError> {
+    show_as((plan, now), output, (next, false), shell)
+}
+
+/// The same; `is_refused`: it was to be carried out, and cannot be.
+pub(super) fn show_as(
+    (plan, now): (&Plan, Option<&str>),
+    output: OutputFormat,
+    (next, is_refused): (Option<&str>, bool),
+    shell: &Shell,
+) -> Result<(), CommandError> {
     let plan = &*as_shown(plan, output);
     let flags = shell.flags();
     let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
-    let guide = Guide { next, flags: Some(&flags), every_namespace, now };
+    let guide = Guide { next, flags: Some(&flags), every_namespace, now, is_refused };
     shell.document(|out| render::plan(output, plan, &guide, &shell.terminal.stdout, out))?;
     render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())

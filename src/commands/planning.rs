@@ -52,6 +52,9 @@ impl Planned {
     /// Ends a command whose plan cannot be carried out.
     pub(super) fn refuse(&self, shell: &Shell) -> EndResult {
         self.say_what_leads_on(shell);
+        if self.plan.lacks_permissions() {
+            shell.note("nothing was changed: a permission is missing");
+        }
         self.plan.refusal()
     }
 

@@ -144,6 +144,12 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
         Some(words) => CommandError::usage(words).hint(format!("supported: {}", target::known())),
         None => CommandError::from(error.clone()),
     };
+    if let TargetError::UnknownKind { word, .. } = error
+        && std::path::Path::new(word).is_file()
+    {
+        let told = CommandError::from(TargetError::UnknownKind { word: word.clone(), suggestion: None });
+        return told.hint("that is a file: -f takes a manifest, and apply --plan a plan that plan --out has saved");
+    }
     match corrected(error, &shell.typed) {
         Some(words) => {
             let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));

@@ -90,6 +90,8 @@ pub struct Guide<'a> {
     pub every_namespace: bool,
     /// The wall clock (RFC 3339), where it is known.
     pub now: Option<&'a str>,
+    /// It was to be carried out, and cannot be.
+    pub is_refused: bool,
 }
 
 impl Guide<'_> {
@@ -135,7 +137,7 @@ pub fn plan(
     match format {
         OutputFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
         OutputFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
-        OutputFormat::Json => json::plan(plan, out),
+        OutputFormat::Json => json::plan(plan, guide.is_refused, out),
         OutputFormat::Yaml => yaml::plan(plan, out),
         OutputFormat::Name => name::plan(plan, guide.every_namespace, style, out),
         OutputFormat::Markdown => markdown::plan(plan, out),

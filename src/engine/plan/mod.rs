@@ -365,7 +365,8 @@ impl Plan {
         self.result() == EndResult::Changes && !self.lacks_permissions() && !self.workloads.iter().any(by_controller)
     }
 
-    fn lacks_permissions(&self) -> bool {
+    /// Returns whether the caller lacks a permission to carry it out.
+    pub fn lacks_permissions(&self) -> bool {
         self.workloads.iter().any(|workload| !workload.missing_permissions.is_empty())
     }
 

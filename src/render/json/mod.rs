@@ -28,8 +28,12 @@ use super::fields::{self, FieldView};
 ///
 /// # Errors
 /// The writer's.
-pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(&Document::of(plan)).map_err(io::Error::other)?;
+pub(super) fn plan(plan: &Plan, is_refused: bool, out: &mut dyn Write) -> io::Result<()> {
+    let mut document = Document::of(plan);
+    if is_refused {
+        document.result = plan.refusal().word();
+    }
+    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
     writeln!(out, "{}", escape::json(&text))
 }
 

@@ -502,6 +502,11 @@ fn every_reason() -> WorkloadPlan {
             needed: "512Mi".into(),
             free: "100Mi".into(),
         },
+        Warning::MemoryTiny {
+            path: "spec.containers[side].resources.limits.memory".into(),
+            value: "128".into(),
+            bytes: 128,
+        },
         Warning::MemoryLimitBelowUse { container: container(), pods: 2, limit: "64Mi".into(), used: "80Mi".into() },
         Warning::RuntimeSizedAtStart {
             container: container(),

@@ -346,6 +346,15 @@ pub enum Warning {
         /// The most that one of them uses.
         used: String,
     },
+    /// Memory is less than anything needs.
+    MemoryTiny {
+        /// The value's path.
+        path: String,
+        /// The value.
+        value: String,
+        /// The same in bytes.
+        bytes: u64,
+    },
     /// A process has read its size when it started.
     RuntimeSizedAtStart {
         /// The container.
@@ -459,6 +468,7 @@ impl Warning {
             Self::VerticalAutoscalerActs { .. } => WarningCode::VerticalAutoscalerActs,
             Self::ResizeDeferred { .. } => WarningCode::ResizeDeferred,
             Self::MemoryLimitBelowUse { .. } => WarningCode::MemoryLimitBelowUse,
+            Self::MemoryTiny { .. } => WarningCode::MemoryTiny,
             Self::RuntimeSizedAtStart { .. } => WarningCode::RuntimeSizedAtStart,
             Self::ManagedByArgoCd { .. } => WarningCode::ManagedByArgoCd,
             Self::ManagedByFlux { .. } => WarningCode::ManagedByFlux,

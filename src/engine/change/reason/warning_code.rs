@@ -239,6 +239,12 @@ codes! {
             why: "The kubelet looks at the use before it lowers a limit (validateMemoryResizeAction in pkg/kubelet/kuberuntime) and tries again; between its look and the new limit the use may rise.",
             remedy: "Choose a higher limit, or make the process give memory back first.",
         }
+        MemoryTiny {
+            summary: "memory would be less than 1 MiB",
+            meaning: "A number without a unit is a number of bytes. Below 1 MiB no process runs: with such a limit a container is killed when it restarts (OOMKilled), and while it runs the kubelet does not lower the limit below what is used.",
+            why: "Quantities of memory are bytes; Ki, Mi, Gi and k, M, G are units (apimachinery/pkg/api/resource).",
+            remedy: "Write the unit, such as 128Mi.",
+        }
         RuntimeSizedAtStart {
             summary: "a process sized itself when it started, and does not notice the change",
             meaning: "The container's command, arguments or environment set a size that is read once, at the start: a heap, a number of threads. Nothing restarts here, so that the process goes on with what it read; with a lower limit it may be killed (OOMKilled), with a higher one it makes no use of it.",

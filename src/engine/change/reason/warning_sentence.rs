@@ -207,6 +207,10 @@ impl Warning {
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }
+            Self::MemoryTiny { path, value, bytes } => {
+                let bytes = if *bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
+                format!("{path} would be {value}, which is {bytes}; Mi or Gi may be missing")
+            }
             Self::RuntimeSizedAtStart { container, resource, signs } => {
                 format!(
                     "what runs in {container} has read {} when it started, and does not notice other {resource} before it restarts",

@@ -28,6 +28,9 @@ const REPLACES: &str = "apply it with kubectl apply, which replaces the pods";
 /// Words of the admission plugin LimitRanger.
 const LIMIT_RANGES: [&str; 4] = [" usage per Container ", " usage per Pod ", "ratio per Container ", "ratio per Pod "];
 
+/// Of a request that is above a limit (`ValidateContainerResourceRequirements`).
+const ABOVE_A_LIMIT: &str = "must be less than or equal to ";
+
 impl Reason {
     /// Returns one sentence, without a full stop.
     pub fn sentence(&self) -> String {
@@ -266,7 +269,9 @@ impl Reason {
             Self::ResourceRemoved { .. } => {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
             }
-            Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
+            Self::RequestAboveLimit { .. } => {
+                "raise the limit, or lower the request, so that the request is not above it"
+            }
             Self::FractionalMemory { value, .. } => return whole_bytes(value).into(),
             Self::PodRequestTooSmall { .. } => "raise the pod's request with those of the containers",
             Self::LimitAbovePod { .. } => "raise the pod's limit with it",
@@ -303,7 +308,9 @@ impl Reason {
             Self::PodOfOldRevision { .. } => {
                 "finish the owner's rollout first (status says whose it is), or change the image alone: CONTAINER=IMAGE"
             }
-            Self::NoPods => "change the template, for new pods, with kubectl set image",
+            Self::NoPods => {
+                "change the template, for new pods, with kubectl apply, kubectl set image or kubectl set resources"
+            }
             Self::OwnerRollingOut { .. } if has_rollout => {
                 return Hint::from("wait for it: ").command(of_it(kubectl("rollout status")));
             }
@@ -373,6 +380,11 @@ impl Reason {
             Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
             Self::QuotaExceeded { .. } => return full_quota(here),
             Self::AdmissionRefused { message } if message.contains("exceeded quota: ") => return full_quota(here),
+            // A limit of the pod itself is refused before the server is asked.
+            Self::AdmissionRefused { message } if message.contains(ABOVE_A_LIMIT) => {
+                let what = "the limit may come from the namespace's LimitRange; ask for a limit as well, or for less: ";
+                return Hint::from(what).command(here(kubectl("describe limitrange")));
+            }
             Self::AdmissionRefused { message } if LIMIT_RANGES.iter().any(|words| message.contains(words)) => {
                 let what = "ask for what the namespace's LimitRange allows: ";
                 return Hint::from(what).command(here(kubectl("describe limitrange")));
@@ -457,14 +469,16 @@ impl Ways {
 
 /// Says how memory is asked for that is no whole number of bytes: most often `m` was meant to be megabytes.
 fn whole_bytes(value: &str) -> String {
-    if let Some(number) = value.strip_suffix('m') {
-        return format!("m stands for thousandths; {number}Mi may be what was meant");
-    }
     const BYTE: i128 = 1000;
     let unit = |thousandths: i128| if thousandths < BYTE << 20 { BYTE } else { BYTE << 20 };
     let up =
         |thousandths: i128| thousandths.div_euclid(unit(thousandths)).saturating_add(1).checked_mul(unit(thousandths));
     let thousandths = value.parse().ok().and_then(|quantity: Quantity| quantity.thousandths());
+    if let Some(number) = value.strip_suffix('m')
+        && thousandths.is_some_and(|thousandths| thousandths < BYTE << 20)
+    {
+        return format!("m stands for thousandths; {number}Mi may be what was meant");
+    }
     match thousandths.and_then(up) {
         Some(up) => format!("ask for whole bytes, such as {}", Quantity::of_thousandths(up, true)),
         None => "ask for whole bytes".to_owned(),
@@ -560,6 +574,7 @@ mod tests {
     fn memory_that_is_no_whole_number_of_bytes_has_a_neighbour_that_is() {
         for (asked, hint) in [
             ("100m", "m stands for thousandths; 100Mi may be what was meant"),
+            ("68719476736m", "ask for whole bytes, such as 66Mi"),
             ("0.0635Gi", "ask for whole bytes, such as 66Mi"),
             ("1.5", "ask for whole bytes, such as 2"),
             ("0.1Gi", "ask for whole bytes, such as 103Mi"),

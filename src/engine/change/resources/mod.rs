@@ -255,7 +255,11 @@ impl FieldChange for ResourcesChange {
     }
 
     fn warnings(&self, _: &Containers<'_>) -> Vec<Warning> {
-        Vec::new()
+        let tiny = self.iter().filter_map(|(name, list, field, value)| {
+            let bytes = field.is_tiny(value.to.as_ref()?)?;
+            Some(Warning::MemoryTiny { path: path(list, name, field), value: value.to.clone()?, bytes })
+        });
+        tiny.collect()
     }
 
     /// What a pod asks for and does not have yet is left, too.
@@ -422,6 +426,9 @@ fn has(status: &ContainerStatus, field: ResourceField, to: Option<&String>) -> b
         let (Ok(to), Ok(least)) = (to.parse::<Quantity>(), least.parse::<Quantity>()) else { return true };
         to >= least
     });
+    // A limit of 0 is none, and the runtime has none to tell.
+    let is_none = |to: &String| map == "limits" && to.parse::<Quantity>().is_ok_and(|to| to.thousandths() == Some(0));
+    let is_told = is_told && !to.is_some_and(is_none);
     let allocated = map != "requests"
         || status.allocated_resources.as_ref().is_none_or(|allocated| is_same(allocated.get(resource), to));
     let actual = status.resources.as_ref().is_some_and(|actual| is_same(field.of(actual), to));

@@ -102,6 +102,13 @@ impl ResourceField {
         self.parts().1 == "memory" && thousandths().is_some_and(|value| value % 1000 != 0)
     }
 
+    /// Returns how many bytes of memory a value is, if they are so few that its unit may be missing: below 1 MiB nothing runs.
+    pub(super) fn is_tiny(self, value: &str) -> Option<u64> {
+        let thousandths = value.parse::<Quantity>().ok()?.thousandths()?;
+        let is_tiny = self.parts().1 == "memory" && (1..1000 << 20).contains(&thousandths);
+        u64::try_from(thousandths / 1000).ok().filter(|_| is_tiny)
+    }
+
     /// The limit of a request.
     fn limit(self) -> Option<Self> {
         match self {
