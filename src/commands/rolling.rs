@@ -404,14 +404,20 @@ impl<'a> Rolling<'a> {
         let Some(owner) = &goal.owner else { return };
         let found = &live.workload;
         let workload = &goal.workload;
-        if !same(found.template(), owner.target()) {
-            if found.rolling_out().is_some() || !found.is_observed() {
-                shell.note(&format!(
-                    "its controller rolls out the template that {workload} has now, and replaces pods for it"
-                ));
-                shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload).to_string());
-                self.say_ways(&status(live).ways, goal, shell);
-            } else if workload.kind.holds_by() == HoldsBy::Nothing {
+        let is_wanted = same(found.template(), owner.target());
+        let status_now = status(live);
+        if found.rolling_out().is_some() || !found.is_observed() {
+            shell.note(&format!(
+                "its controller rolls out the template that {workload} has now, and replaces pods for it"
+            ));
+            shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload).to_string());
+            if !is_wanted {
+                self.say_ways(&status_now.ways, goal, shell);
+            }
+            return;
+        }
+        if !is_wanted {
+            if workload.kind.holds_by() == HoldsBy::Nothing {
                 let what = format!(
                     "new pods get the template that {workload} has now, and those that are there keep what they have; what \
                      brings it to them, status says: "
@@ -423,7 +429,9 @@ impl<'a> Rolling<'a> {
         }
         if is_unreadable {
             self.say_ways(&Way::without_lock(&owner.lock.hooks), goal, shell);
-        } else if let Some(command) = self.typing.finish(goal) {
+        } else if !status_now.ways.is_empty() {
+            self.say_ways(&status_now.ways, goal, shell);
+        } else if let Some(command) = self.typing.finish(goal).filter(|_| status_now.is_notable()) {
             let what = if owner.lock.direction == Direction::Back {
                 "To finish the way back:"
             } else {

@@ -156,6 +156,8 @@ pub struct PodsState {
     pub done: bool,
     /// The resize of some of them is left to their kubelets.
     pub left: bool,
+    /// Some of them were deleted or evicted before they had it.
+    pub replaced: bool,
     /// Pods of the owner that are there and not going, as last seen.
     pub present: usize,
     /// Those that are there say that this run has taken them over, where it has to.

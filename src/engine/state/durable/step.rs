@@ -273,6 +273,16 @@ impl<'a> Step<'a> {
         updated <= wanted.saturating_sub(self.lack_label(revision)).max(0)
     }
 
+    /// Whether another client has put the update strategy back, by whose write that the server notes, and pods are gone since:
+    /// the controller may have replaced them.
+    pub(super) fn was_let_go_by_another(&self) -> bool {
+        let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let sets = |entry: &&Value| entry.pointer("/fieldsV1/f:spec/f:updateStrategy/f:type").is_some();
+        let manager = |entry: &Value| entry.get("manager").and_then(Value::as_str).map(str::to_owned);
+        let mut managers = entries.into_iter().flatten().filter(sets).filter_map(manager);
+        self.pods.replaced && managers.any(|manager| manager != self.goal.field_manager)
+    }
+
     /// How many pods are there without the label of this revision.
     pub(super) fn lack_label(&self, revision: &str) -> i64 {
         let others = self.pods.labels.iter().filter(|(label, _)| label.as_str() != revision).map(|(_, pods)| pods);

@@ -115,7 +115,8 @@ impl Owner {
                 }
             }
         }
-        PodsState { done, left: !pods.all(Is::Left).is_empty(), taken_over, present, labels }
+        let [left, replaced] = [Is::Left, Is::Replaced].map(|is| !pods.all(is).is_empty());
+        PodsState { done, left, replaced, taken_over, present, labels }
     }
 
     /// Whether pods that have all that is wanted are to be labelled with a revision that is not known yet.

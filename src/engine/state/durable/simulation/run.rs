@@ -221,7 +221,14 @@ impl Run {
         present.retain(|pod| !is_terminating(pod));
         let foreign = present.iter().find(|pod| !self.is_taken(pod));
         let taken_over = foreign.is_none() || fault == Some(Fault::LeavesPods);
-        let mut state = PodsState { done, left: false, present: pods.len(), taken_over, labels: Default::default() };
+        let mut state = PodsState {
+            done,
+            left: false,
+            replaced: false,
+            present: pods.len(),
+            taken_over,
+            labels: Default::default(),
+        };
         for pod in &pods {
             let label = super::fields::text(pod, &["metadata", "labels", "controller-revision-hash"]).to_owned();
             *state.labels.entry(label).or_default() += 1;
