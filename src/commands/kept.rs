@@ -29,6 +29,14 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
     }
 }
 
+/// The same where only pods go back, and nothing else tells what they had.
+pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: &Shell) {
+    let rows = undone.turned_round().rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods);
+    for Row { what, .. } in rows {
+        shell.note(&format!("{}: the {what} stays: it cannot be removed from a running pod", live.workload.reference));
+    }
+}
+
 /// The same of a way back.
 pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     if let Some(owner) = &goal.owner {

@@ -1,6 +1,6 @@
 //! `undo`: back to the images recorded before an update in place.
 
-use super::kept::say_what_pods_keep;
+use super::kept::{say_what_pods_keep, say_what_stays};
 use super::planning::{self, Planned};
 use super::rolling::Rolling;
 use super::targets;
@@ -9,6 +9,7 @@ use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::workload::Workload;
+use crate::engine::plan::updates::Course;
 use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
@@ -43,8 +44,14 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let ask_server = args.dry_run != DryRun::Client;
     let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
     let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
-    for live in &planned.lives {
+    for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         tell(live, args, shell);
+        if plan.durable.is_none()
+            && let Ok(Some(update)) = undone(live, args.to.as_deref())
+            && matches!(update.course, Course::PodsOnly { .. })
+        {
+            say_what_stays(live, &update.fields, shell);
+        }
     }
     show(&planned, args, shell)?;
     shell.tell_notices();

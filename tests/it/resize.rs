@@ -45,6 +45,14 @@ pub(super) fn container_ids(server: &ApiServer) -> Vec<Value> {
 const ASKED: &str = "-c side --requests cpu=30m --limits memory=96Mi";
 
 #[test]
+fn a_limit_that_pods_alone_were_given_stays_and_that_is_said() {
+    let server = web();
+    run(&server, "apply deploy/web -c side --limits cpu=500m --pods-only --yes").ends_with(0);
+    let undo = run(&server, "undo deploy/web --yes").ends_with(0).prints("No changes");
+    undo.says("the side limits.cpu stays: it cannot be removed from a running pod");
+}
+
+#[test]
 fn what_is_given_twice_adds_up() {
     let planned = run(&web(), "plan deploy/web -c side --requests cpu=30m --requests memory=20Mi").ends_with(0);
     planned.prints("side requests.cpu").prints("side requests.memory");
