@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row};
+use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row, same};
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
@@ -380,8 +380,14 @@ impl<'a> Asked<'a> {
     fn waits(&self, pod: &Pod) -> bool {
         let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
         chosen.is_some_and(|lock| {
-            // Lock and template are written together: another template is somebody else's.
-            let is_its_template = lock.change.sides(self.whole).is_some();
+            // Lock and template are written together: another template is somebody else's, also the one from before.
+            let is_its_template = lock.change.sides(self.whole).is_some_and(|(before, after)| {
+                let wanted = match lock.direction {
+                    Direction::Forward => after,
+                    Direction::Back => before,
+                };
+                same(self.whole, &wanted)
+            });
             is_its_template && lock.directed().fields.progress_in(pod) == FieldProgress::NotAsked
         })
     }

@@ -76,7 +76,11 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     }
     let has_target = same(&template_of(current), step.goal.target());
     if !paused && !has_target {
-        let why = if lock.released { REPLACES } else { UNPAUSED };
+        let why = match (lock.released, lock.direction) {
+            (true, _) => REPLACES,
+            (false, Direction::Forward) => UNPAUSED,
+            (false, Direction::Back) => SET_BACK_OR_UNPAUSED,
+        };
         return changed_by_another(step, lock, current, why);
     }
     if !paused {
@@ -136,6 +140,10 @@ const OTHERS_HAVE_PODS: &str =
 /// Before the ReplicaSet has the new template the controller makes another one, and pods of it.
 const UNPAUSED: &str =
     "it was resumed by another client before its pods were updated, so that its controller replaces them";
+
+/// On the way back: which of the two it was nothing tells any more.
+const SET_BACK_OR_UNPAUSED: &str =
+    "another client has set its template back, or resumed it, so that its controller replaces its pods";
 
 /// Scaled to nothing under the pause, the ReplicaSet counts as history, and the controller removes what is above
 /// `revisionHistoryLimit`. There is no pod to lose then, so a pause over our own template goes.
