@@ -13,7 +13,8 @@ mod tests;
 pub(crate) use fields::{at, copy_field, put, set_metadata, text};
 pub(crate) use patch::carry_out;
 pub(crate) use rules::{
-    Part, TEMPLATE_GENERATION, as_new, begin_deletion, complete, count, default_strategy, expect, keep, validate,
+    Part, TEMPLATE_GENERATION, as_new, begin_deletion, complete, count, default_strategy, expect, keep, omit_empty,
+    validate,
 };
 pub(crate) use store::{Change, Object, Store};
 

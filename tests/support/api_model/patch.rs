@@ -3,9 +3,11 @@
 use json_patch::{Patch, PatchOperation};
 use serde_json::Value;
 
+use super::Refused;
+
 /// Carries out a JSON patch; where it is refused, what is left of the object is nobody's. Unlike in `json_patch`, a `test`
 /// for null passes on a missing key.
-pub(crate) fn carry_out(object: &mut Value, patch: &Patch) -> Result<(), String> {
+pub(crate) fn carry_out(object: &mut Value, patch: &Patch) -> Result<(), Refused> {
     for operation in &patch.0 {
         if let PatchOperation::Test(test) = operation
             && test.value.is_null()
@@ -13,7 +15,8 @@ pub(crate) fn carry_out(object: &mut Value, patch: &Patch) -> Result<(), String>
         {
             continue;
         }
-        json_patch::patch(object, std::slice::from_ref(operation)).map_err(|error| error.to_string())?;
+        json_patch::patch(object, std::slice::from_ref(operation))
+            .map_err(|error| Refused::Patch(error.to_string()))?;
     }
     Ok(())
 }

@@ -86,8 +86,8 @@ fn resized(live: &Value, next: &Value) -> Value {
     kept
 }
 
-/// The strategy of a workload as it is stored: what Go's `omitempty` drops, and the defaults (`pkg/apis/apps/v1`).
-pub(crate) fn default_strategy(kind: &str, object: &mut Value) {
+/// Drops what Go's `omitempty` drops, of what a write may leave empty.
+pub(crate) fn omit_empty(object: &mut Value) {
     let is_empty = |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
     for path in [
         &["metadata", "annotations"][..],
@@ -99,6 +99,10 @@ pub(crate) fn default_strategy(kind: &str, object: &mut Value) {
         drop_if(object, path, is_empty);
     }
     drop_if(object, &["spec", "paused"], |paused| paused.is_null() || *paused == Value::Bool(false));
+}
+
+/// The strategy that a workload has where it names none (`pkg/apis/apps/v1/defaults.go`).
+pub(crate) fn default_strategy(kind: &str, object: &mut Value) {
     let strategy = at(object, &["spec", "updateStrategy"]);
     let rolling = match kind {
         "StatefulSet" => json!({"partition": 0}),

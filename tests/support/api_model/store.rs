@@ -52,6 +52,12 @@ fn as_at<O>(row: &Row<O>, version: u64) -> Option<&Arc<O>> {
     row.iter().rev().find(|(written, _)| *written <= version)?.1.as_ref()
 }
 
+impl<K: Ord + Clone, O: Object, W> Default for Store<K, O, W> {
+    fn default() -> Self {
+        Self::counted(0)
+    }
+}
+
 impl<K: Ord + Clone, O: Object, W> Store<K, O, W> {
     /// An empty store that has counted so far already.
     pub(crate) fn counted(version: u64) -> Self {

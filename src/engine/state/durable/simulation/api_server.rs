@@ -62,7 +62,7 @@ type Key = (Kind, String);
 pub(super) type Event = Change<Key, Value, Writer>;
 
 /// The objects and their history.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ApiServer {
     store: Store<Key, Value, Writer>,
     /// The simulation's clock.
@@ -78,12 +78,6 @@ pub(super) fn timestamp(step: u32) -> String {
 pub(super) fn timestamp_off_by(step: u32, hours: i64) -> String {
     let seconds = step / 8;
     format!("2026-03-01T{:02}:{:02}:{:02}Z", 10 + hours + i64::from(seconds / 3600), seconds / 60 % 60, seconds % 60)
-}
-
-impl Default for ApiServer {
-    fn default() -> Self {
-        Self { store: Store::counted(0), step: 0 }
-    }
 }
 
 impl ApiServer {
@@ -178,7 +172,7 @@ impl ApiServer {
     ) -> Result<Object, Refused> {
         let before = self.live(kind, key).ok_or(Refused::NotFound)?;
         let mut object = (*before).clone();
-        api_model::carry_out(&mut object, patch).map_err(Refused::Patch)?;
+        api_model::carry_out(&mut object, patch)?;
         self.replace(actor, kind, &before, object, Part::Main)
     }
 
@@ -222,6 +216,7 @@ impl ApiServer {
 }
 
 fn default_and_validate(kind: Kind, before: Option<&Value>, object: &mut Value) -> Result<(), Refused> {
+    api_model::omit_empty(object);
     api_model::default_strategy(kind.name(), object);
     let causes = api_model::validate(kind.name(), before, object);
     if causes.is_empty() { Ok(()) } else { Err(Refused::Invalid(causes)) }
