@@ -17,6 +17,9 @@
 //! | [`cli`] | the command line; clap types without behaviour | `engine` (its closed sets), `render` (its formats) |
 //! | [`commands`] | thin glue, one file a command | all of the above |
 
+#[cfg(test)]
+#[path = "../tests/support/api_model/mod.rs"]
+mod api_model;
 pub mod cli;
 pub mod cluster;
 pub mod commands;

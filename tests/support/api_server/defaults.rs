@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::support::api_model::default_strategy;
+
 /// Fills in the defaults of a pod or of a workload.
 pub(crate) fn fill(object: &mut Value) {
     let kind = object["kind"].as_str().unwrap_or_default().to_owned();
@@ -28,20 +30,10 @@ pub(crate) fn fill(object: &mut Value) {
             default(spec, "replicas", json!(1));
             default(spec, "podManagementPolicy", json!("OrderedReady"));
             default(spec, "updateStrategy", json!({"type": "RollingUpdate"}));
-            if let Some(Value::Object(strategy)) = spec.get_mut("updateStrategy")
-                && strategy.get("type").is_some_and(|kind| kind == "RollingUpdate")
-            {
-                default(strategy, "rollingUpdate", json!({"partition": 0}));
-            }
             default(spec, "revisionHistoryLimit", json!(10));
         }
         "DaemonSet" => {
             default(spec, "updateStrategy", json!({"type": "RollingUpdate"}));
-            if let Some(Value::Object(strategy)) = spec.get_mut("updateStrategy")
-                && strategy.get("type").is_some_and(|kind| kind == "RollingUpdate")
-            {
-                default(strategy, "rollingUpdate", json!({"maxUnavailable": 1, "maxSurge": 0}));
-            }
             default(spec, "revisionHistoryLimit", json!(10));
         }
         _ => {}
@@ -49,6 +41,7 @@ pub(crate) fn fill(object: &mut Value) {
     if let Some(Value::Object(template)) = spec.get_mut("template").and_then(|template| template.get_mut("spec")) {
         pod_spec(template);
     }
+    default_strategy(&kind, object);
 }
 
 fn default(map: &mut Map<String, Value>, field: &str, value: Value) {

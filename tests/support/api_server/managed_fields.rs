@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::http::Answer;
 use super::status;
-use super::store::{copy_field, set_metadata};
 use super::strategic;
+use crate::support::api_model::{Part, copy_field, set_metadata};
 use crate::support::clock;
 
 /// Who writes: the field manager, and the subresource it writes through (empty: the object itself).
@@ -21,6 +21,15 @@ impl Writer {
     /// Returns a writer of the object itself.
     pub(crate) fn new(manager: &str) -> Self {
         Self { manager: manager.to_owned(), subresource: String::new() }
+    }
+
+    /// What of an object it writes.
+    pub(crate) fn part(&self) -> Part {
+        match self.subresource.as_str() {
+            "status" => Part::Status,
+            "resize" => Part::Resize,
+            _ => Part::Main,
+        }
     }
 }
 
@@ -215,7 +224,7 @@ pub(crate) fn apply(live: &Value, config: &Value, writer: &Writer, force: bool) 
     let api_version = live["apiVersion"].as_str().unwrap_or_default().to_owned();
     let wanted = fields(None, config);
     let mut next = strategic::merge(live, config).map_err(|message| status::failure(500, "", &message, Value::Null))?;
-    copy_field(live, &mut next, "/metadata", "managedFields");
+    copy_field(live, &mut next, &["metadata"], "managedFields");
     let touched = fields(Some(live), &next);
     let mut entries = entries(live);
     let mut causes = Vec::new();

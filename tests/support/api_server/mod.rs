@@ -1,4 +1,5 @@
-//! A stateful API server on loopback: plain HTTP, a thread per connection, a simulated kubelet inside.
+//! A stateful API server on loopback: plain HTTP, a thread per connection, a simulated kubelet inside. What becomes of the
+//! objects is the model's (`tests/support/api_model`).
 //!
 //! It behaves as Kubernetes 1.36 where `kubectl inplace` looks: objects with resourceVersions, selectors, watches with
 //! their history, the four kinds of patch, dry runs, preconditions, validation of pod updates, field owners, and the

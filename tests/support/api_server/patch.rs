@@ -7,6 +7,7 @@ use super::http::Answer;
 use super::managed_fields::{self, Writer};
 use super::status;
 use super::strategic;
+use crate::support::api_model;
 
 /// Applies a patch of the given content type; nothing is checked yet but the patch itself.
 pub(crate) fn apply(
@@ -34,37 +35,23 @@ pub(crate) fn apply(
     }
 }
 
-/// Carries out a JSON patch as `evanphx/json-patch` does: a `test` for null passes on a missing key, and strings are equal
-/// that are spelled alike: those of the object are spelled as Go spells them.
+/// Carries out a JSON patch as `evanphx/json-patch` does. Strings are equal that are spelled alike: those of the object are
+/// spelled as Go spells them.
 fn json_patch(live: &Value, body: &[u8]) -> Result<Value, Answer> {
     let Value::Array(operations) = parse(body)? else {
         let why = "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
         return Err(status::bad_request(&format!("error decoding patch: {why}")));
     };
+    let operations: Result<Vec<PatchOperation>, _> = operations.into_iter().map(serde_json::from_value).collect();
+    let patch = json_patch::Patch(operations.map_err(|_| status::patch_refused())?);
     let is_gos =
         |value: &Value| !value.to_string().contains(['<', '>', '&']) || !body.iter().any(|byte| b"<>&".contains(byte));
-    let mut next = live.clone();
-    for operation in operations {
-        let operation: PatchOperation = serde_json::from_value(operation).map_err(|_| status::patch_refused())?;
-        if let PatchOperation::Test(test) = &operation
-            && test.value.is_null()
-            && missing_key(&next, test.path.as_str())
-        {
-            continue;
-        }
-        if matches!(&operation, PatchOperation::Test(test) if !is_gos(&test.value)) {
-            return Err(status::patch_refused());
-        }
-        json_patch::patch(&mut next, std::slice::from_ref(&operation)).map_err(|_| status::patch_refused())?;
+    if patch.0.iter().any(|operation| matches!(operation, PatchOperation::Test(test) if !is_gos(&test.value))) {
+        return Err(status::patch_refused());
     }
+    let mut next = live.clone();
+    api_model::carry_out(&mut next, &patch).map_err(|_| status::patch_refused())?;
     Ok(next)
-}
-
-/// Tells whether a pointer leads to a map that lacks the last key; a missing parent is an error, not a missing key.
-fn missing_key(object: &Value, pointer: &str) -> bool {
-    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
-    let key = key.replace("~1", "/").replace("~0", "~");
-    object.pointer(parent).and_then(Value::as_object).is_some_and(|map| !map.contains_key(&key))
 }
 
 /// Reads a JSON body.

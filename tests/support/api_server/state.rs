@@ -11,11 +11,12 @@ use super::controllers::Controllers;
 use super::faults::Faults;
 use super::http::Request;
 use super::kubelet::Kubelet;
-use super::managed_fields::Writer;
+use super::managed_fields::{self, Writer};
 use super::resource::{Resource, Target};
 use super::selector::Selector;
 use super::store::{Key, Store};
 use super::{defaults, verbs};
+use crate::support::api_model::{self, set_metadata};
 use crate::support::clock;
 
 /// A request as tests look at it; `{}` is one line: method, path, kind of patch.
@@ -101,7 +102,8 @@ impl State {
     /// Returns the state of an empty server.
     pub(crate) fn new() -> Self {
         let mut state = Self {
-            store: Store::new(),
+            // No real cluster's first object is number 1.
+            store: Store::counted(1000),
             faults: Faults::default(),
             kubelet: Kubelet::new(),
             controllers: Controllers::default(),
@@ -131,16 +133,16 @@ impl State {
         let name = object.pointer("/metadata/name").and_then(Value::as_str).expect("an object has a name").to_owned();
         let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("default").to_owned();
         if resource.namespaced {
-            super::store::set_metadata(&mut object, "namespace", namespace.as_str().into());
+            set_metadata(&mut object, "namespace", namespace.as_str().into());
         }
         defaults::fill(&mut object);
-        self.store.complete(resource, &mut object, &Writer::new("kubectl-create"));
+        self.complete(resource, &mut object, &Writer::new("kubectl-create"));
         self.commit(&Key::new(resource, &namespace, &name), object);
     }
 
     /// Stores an object, and lets the kubelet see it.
     pub(crate) fn commit(&mut self, key: &Key, object: Value) -> Value {
-        let stored = self.store.put(key, object);
+        let stored = self.store.put(key, object, ());
         if key.plural == "pods" {
             self.kubelet.pod_written(key, &stored, clock::now());
         }
@@ -149,7 +151,7 @@ impl State {
 
     /// Deletes an object by key.
     pub(crate) fn remove(&mut self, key: &Key) {
-        self.store.remove(key);
+        self.store.remove(key, ());
     }
 
     /// Returns an object by plural and name, in any namespace.
@@ -165,7 +167,28 @@ impl State {
     fn list(&self, resource: &str) -> Vec<(Key, Arc<Value>)> {
         let resource = Resource::of_plural(resource).expect("the fake serves this resource");
         let target = Target { resource, namespace: String::new(), name: String::new(), subresource: String::new() };
-        self.store.list(&target, &Selector::default())
+        self.listed(&target, &Selector::default())
+    }
+
+    /// Returns the objects of a collection by namespace and name.
+    pub(crate) fn listed(&self, target: &Target, selector: &Selector) -> Vec<(Key, Arc<Value>)> {
+        let all = self.store.list(.., u64::MAX);
+        let chosen = all.filter(|(key, object)| key.within(target) && selector.matches(object));
+        chosen.map(|(key, object)| (key.clone(), Arc::clone(object))).collect()
+    }
+
+    /// Fills in what the server gives a new object: uid, times, generation, managedFields; what is there stays.
+    pub(crate) fn complete(&mut self, resource: &Resource, object: &mut Value, writer: &Writer) {
+        let serial = self.store.next_serial();
+        let uid = format!("{:08x}-0000-4000-8000-{serial:012x}", 0xfa4e_0000_u64 + serial);
+        api_model::complete(object, uid, &clock::now_text());
+        if object.pointer("/metadata/managedFields").is_none() {
+            managed_fields::record(None, object, writer, &resource.api_version());
+            // Whoever created it wrote its fields then.
+            let created = object.pointer("/metadata/creationTimestamp").cloned().unwrap_or_default();
+            let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
+            entries.into_iter().flatten().for_each(|entry| entry["time"] = created.clone());
+        }
     }
 
     /// Edits an object as a writer of that name; generation and owners follow.
@@ -177,7 +200,7 @@ impl State {
 
     /// Edits an object by key, likewise.
     pub(crate) fn edit_key(&mut self, key: &Key, manager: &str, edit: impl FnOnce(&mut Value)) {
-        let Some(live) = self.store.get(key) else { return };
+        let Some(live) = self.store.get(key).cloned() else { return };
         let mut next = (*live).clone();
         edit(&mut next);
         let api_version = live["apiVersion"].as_str().unwrap_or_default().to_owned();

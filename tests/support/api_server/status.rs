@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::http::Answer;
 use super::resource::Resource;
+use crate::support::api_model::{Cause, Refused};
 
 /// Returns an answer with a `Status` body; `details` is left out when null.
 pub(crate) fn failure(code: u16, reason: &str, message: &str, details: Value) -> Answer {
@@ -33,19 +34,19 @@ pub(crate) fn details(resource: &Resource, kind: &str, name: &str) -> Value {
 }
 
 /// 404: the object is not there.
-pub(crate) fn not_found(resource: &Resource, name: &str) -> Answer {
+fn not_found(resource: &Resource, name: &str) -> Answer {
     let message = format!("{} \"{name}\" not found", resource.qualified());
     failure(404, "NotFound", &message, details(resource, resource.plural, name))
 }
 
 /// 409: an object of this name is there already.
-pub(crate) fn already_exists(resource: &Resource, name: &str) -> Answer {
+fn already_exists(resource: &Resource, name: &str) -> Answer {
     let message = format!("{} \"{name}\" already exists", resource.qualified());
     failure(409, "AlreadyExists", &message, details(resource, resource.plural, name))
 }
 
 /// 409: a precondition does not hold.
-pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Answer {
+fn conflict(resource: &Resource, name: &str, why: &str) -> Answer {
     let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", resource.qualified());
     failure(409, "Conflict", &message, details(resource, resource.plural, name))
 }
@@ -65,16 +66,22 @@ pub(crate) fn expired(message: &str) -> Answer {
     failure(410, "Expired", message, Value::Null)
 }
 
-/// One complaint of validation: a `field.Error` of apimachinery.
-#[derive(Debug, Clone)]
-pub(crate) struct Cause {
-    pub(crate) reason: &'static str,
-    pub(crate) field: String,
-    pub(crate) message: String,
+/// What the model refuses.
+pub(crate) fn refused(resource: &Resource, name: &str, refused: &Refused) -> Answer {
+    match refused {
+        Refused::NotFound => not_found(resource, name),
+        Refused::AlreadyExists => already_exists(resource, name),
+        Refused::Conflict(_) => {
+            let why = "the object has been modified; please apply your changes to the latest version and try again";
+            conflict(resource, name, why)
+        }
+        Refused::Patch(_) => patch_refused(),
+        Refused::Invalid(causes) => invalid(resource, name, causes),
+    }
 }
 
 /// 422: the object is not valid.
-pub(crate) fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Answer {
+fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Answer {
     let mut sentences: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
     sentences.dedup();
     let list = match sentences.as_slice() {

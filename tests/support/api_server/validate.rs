@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::http::Answer;
 use super::resource::Resource;
-use super::status::{self, Cause};
+use super::status;
+use crate::support::api_model::{self, Cause, Refused, text};
 
 /// The text since Kubernetes 1.32; the real message goes on with a diff.
 pub(crate) const POD_FORBIDDEN: &str = "Forbidden: pod updates may not change fields other than \
@@ -24,15 +25,11 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
             return Err(status::bad_request(&message));
         }
     }
-    let version = field(next, "resourceVersion").filter(|version| !version.is_null() && version != "");
-    if version.is_some() && version != field(live, "resourceVersion") {
-        let why = "the object has been modified; please apply your changes to the latest version and try again";
-        return Err(status::conflict(resource, name, why));
-    }
+    let version = Some(text(next, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty());
+    api_model::expect(live, None, version).map_err(|refused| status::refused(resource, name, &refused))?;
     let mut causes = Vec::new();
     if let Some(uid) = field(next, "uid").filter(|uid| Some(uid) != field(live, "uid").as_ref()) {
-        let message = format!("Invalid value: {uid}: field is immutable");
-        let cause = Cause { reason: "FieldValueInvalid", field: "metadata.uid".to_owned(), message };
+        let cause = Cause::invalid("metadata.uid", format!("Invalid value: {uid}: field is immutable"));
         causes.extend([cause.clone(), cause]);
     }
     match resource.kind {
@@ -40,7 +37,7 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
         "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => causes.extend(workload(live, next)),
         _ => {}
     }
-    if causes.is_empty() { Ok(()) } else { Err(status::invalid(resource, name, &causes)) }
+    valid(resource, name, causes)
 }
 
 /// `ValidatePodResize`, and the admission plugin that knows the node's allocatable cpu.
@@ -101,7 +98,11 @@ pub(crate) fn resize(
             }
         }
     }
-    if causes.is_empty() { Ok(()) } else { Err(status::invalid(resource, name, &causes)) }
+    valid(resource, name, causes)
+}
+
+fn valid(resource: &Resource, name: &str, causes: Vec<Cause>) -> Result<(), Answer> {
+    if causes.is_empty() { Ok(()) } else { Err(status::refused(resource, name, &Refused::Invalid(causes))) }
 }
 
 /// Whole cpus and thousandths: all that the tests write.
@@ -188,23 +189,9 @@ fn image(field: &str, image: &Value) -> Vec<Cause> {
     vec![cause.clone(), cause]
 }
 
-/// Selectors never change, and OnDelete has no `rollingUpdate` (StatefulSets only).
+/// What the model says, and that every container has an image.
 fn workload(live: &Value, next: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    if live["spec"]["selector"] != next["spec"]["selector"] {
-        let message = format!("Invalid value: {}: field is immutable", next["spec"]["selector"]);
-        causes.push(Cause { reason: "FieldValueInvalid", field: "spec.selector".to_owned(), message });
-    }
-    let strategy = &next["spec"]["updateStrategy"];
-    if next["kind"] == "StatefulSet" && strategy["type"] == "OnDelete" && !strategy["rollingUpdate"].is_null() {
-        let message =
-            format!("Invalid value: {}: only allowed for updateStrategy 'RollingUpdate'", strategy["rollingUpdate"]);
-        causes.push(Cause {
-            reason: "FieldValueInvalid",
-            field: "spec.updateStrategy.rollingUpdate".to_owned(),
-            message,
-        });
-    }
+    let mut causes = api_model::validate(text(next, &["kind"]), Some(live), next);
     for (index, container) in
         next["spec"]["template"]["spec"]["containers"].as_array().into_iter().flatten().enumerate()
     {

@@ -1,5 +1,7 @@
 //! GET, LIST, POST, PATCH and DELETE on the store, as the generic registry carries them out.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::http::{Answer, Request};
@@ -7,8 +9,9 @@ use super::managed_fields::{self, Writer};
 use super::patch;
 use super::resource::Target;
 use super::selector::Selector;
-use super::store::{Key, copy_field, set_metadata};
+use super::store::Key;
 use super::{State, defaults, status, validate};
+use crate::support::api_model::{self, Precondition, Refused, copy_field, set_metadata};
 use crate::support::clock;
 
 /// A request whose path names a kind.
@@ -44,6 +47,12 @@ impl Call<'_> {
         Key::new(self.target.resource, &self.target.namespace, &self.target.name)
     }
 
+    /// Returns the object of the path.
+    fn live(&self, state: &State) -> Result<Arc<Value>, Answer> {
+        let missing = || status::refused(self.target.resource, &self.target.name, &Refused::NotFound);
+        state.store.get(&self.key()).cloned().ok_or_else(missing)
+    }
+
     /// Returns the field manager: the parameter, else the first word of the user agent, as the server derives it.
     fn writer(&self) -> Writer {
         let agent = self.request.header("user-agent").unwrap_or("unknown");
@@ -58,11 +67,7 @@ impl Call<'_> {
 pub(crate) fn execute(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     match (call.verb, call.target.subresource.as_str()) {
         ("get", "log") => log(state, call),
-        ("get", _) => {
-            let object = state.store.get(&call.key());
-            let missing = || status::not_found(call.target.resource, &call.target.name);
-            Ok(Answer::json(200, (*object.ok_or_else(missing)?).clone()))
-        }
+        ("get", _) => Ok(Answer::json(200, (*call.live(state)?).clone())),
         ("list", _) => list(state, call),
         ("create", "eviction") => evict(state, call),
         ("create", _) => create(state, call),
@@ -80,8 +85,8 @@ fn list(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
     let selector = call.selector()?;
     let resource = call.target.resource;
     let limit: usize = call.request.parameter("limit").and_then(|limit| limit.parse().ok()).unwrap_or(0);
-    let mut revision = state.store.revision();
-    let mut rows = state.store.list(&call.target, &selector);
+    let mut revision = state.store.version();
+    let mut rows = state.listed(&call.target, &selector);
     if let Some(token) = call.request.parameter("continue").filter(|token| !token.is_empty()) {
         // REVISION:NAMESPACE:NAME of the last object that was sent; the real token is opaque.
         let words: Vec<&str> = token.splitn(3, ':').collect();
@@ -136,14 +141,15 @@ fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Resul
         (None, Some(prefix)) => format!("{prefix}{:05x}", state.store.next_serial()),
         (None, None) => {
             let message = "Required value: name or generateName is required".to_owned();
-            let cause = status::Cause { reason: "FieldValueRequired", field: "metadata.name".to_owned(), message };
-            return Err(status::invalid(resource, "", &[cause]));
+            let cause = api_model::Cause { reason: "FieldValueRequired", field: "metadata.name".to_owned(), message };
+            return Err(status::refused(resource, "", &Refused::Invalid(vec![cause])));
         }
     };
     let key = Key::new(resource, &call.target.namespace, &name);
     if state.store.get(&key).is_some() {
-        return Err(status::already_exists(resource, &name));
+        return Err(status::refused(resource, &name, &Refused::AlreadyExists));
     }
+    api_model::as_new(&mut object);
     object["kind"] = resource.kind.into();
     object["apiVersion"] = resource.api_version().into();
     set_metadata(&mut object, "name", name.into());
@@ -155,7 +161,7 @@ fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Resul
         object["status"] =
             if resource.kind == "Pod" { json!({"phase": "Pending", "qosClass": "BestEffort"}) } else { json!({}) };
     }
-    state.store.complete(resource, &mut object, &call.writer());
+    state.complete(resource, &mut object, &call.writer());
     if call.request.is_dry_run() {
         return Ok(Answer::json(201, object));
     }
@@ -172,9 +178,9 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
             "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
         return Err(status::failure(422, "Invalid", message, json!({"group": "meta.k8s.io", "kind": "PatchOptions"})));
     }
-    let Some(live) = state.store.get(&key) else {
+    let Some(live) = state.store.get(&key).cloned() else {
         if !is_apply {
-            return Err(status::not_found(resource, &call.target.name));
+            return Err(status::refused(resource, &call.target.name, &Refused::NotFound));
         }
         let empty = json!({"apiVersion": resource.api_version(), "kind": resource.kind, "metadata": {"name": call.target.name}});
         let object = patch::apply(content_type, &empty, &call.request.body, &writer, true)?;
@@ -182,66 +188,24 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     };
     let force = call.request.parameter("force").is_some_and(|value| value == "true");
     let mut next = patch::apply(content_type, &live, &call.request.body, &writer, force)?;
-    restore(&live, &mut next, call);
+    api_model::keep(resource.kind, writer.part(), &live, &mut next);
     defaults::fill(&mut next);
     if call.target.subresource == "resize" {
-        next = resized(&live, &next);
         validate::resize(resource, (&live, &next), state.allocatable_milli_cpu, state.minor())?;
     } else {
         validate::update(resource, &live, &next)?;
     }
     finish_update(&live, &mut next, &writer, is_apply, &resource.api_version());
     if call.request.is_dry_run() {
-        copy_field(&live, &mut next, "/metadata", "resourceVersion");
+        copy_field(&live, &mut next, &["metadata"], "resourceVersion");
         return Ok(Answer::json(200, next));
     }
     Ok(Answer::json(200, state.commit(&key, next)))
 }
 
-/// `dropNonResizeUpdates`: everything else in the request is dropped without a word.
-fn resized(live: &Value, next: &Value) -> Value {
-    let mut kept = live.clone();
-    for list in ["containers", "initContainers"] {
-        let wanted = next["spec"][list].as_array().cloned().unwrap_or_default();
-        let containers = kept["spec"][list].as_array_mut();
-        for (container, wanted) in containers.into_iter().flatten().zip(wanted) {
-            container["resources"] = wanted["resources"].clone();
-        }
-    }
-    if !next["spec"]["resources"].is_null() {
-        kept["spec"]["resources"] = next["spec"]["resources"].clone();
-    }
-    kept
-}
-
-/// Takes back what a client cannot write through this endpoint.
-fn restore(live: &Value, next: &mut Value, call: &Call<'_>) {
-    for field in ["creationTimestamp", "generation", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        copy_field(live, next, "/metadata", field);
-    }
-    if next.pointer("/metadata/uid").is_none_or(Value::is_null) {
-        copy_field(live, next, "/metadata", "uid");
-    }
-    let kept: &[&str] = match call.target.subresource.as_str() {
-        "status" => &["spec"],
-        "resize" => &["status"],
-        _ if call.target.resource.subresources.contains(&"status") => &["status"],
-        _ => &[],
-    };
-    for field in kept {
-        copy_field(live, next, "", field);
-    }
-}
-
-/// Sets the generation and the owners of an update. A Deployment's generation counts annotations too.
+/// Sets the generation and the owners of an update.
 pub(crate) fn finish_update(live: &Value, next: &mut Value, writer: &Writer, applied: bool, api_version: &str) {
-    let annotations = |object: &Value| object.pointer("/metadata/annotations").cloned();
-    let counts = live.get("spec") != next.get("spec")
-        || (live["kind"] == "Deployment" && annotations(live) != annotations(next));
-    if counts && live.get("spec").is_some() {
-        let generation = live.pointer("/metadata/generation").and_then(Value::as_u64).unwrap_or(0);
-        set_metadata(next, "generation", (generation + 1).into());
-    }
+    api_model::count(api_model::text(live, &["kind"]), writer.part(), live, next);
     if !applied {
         managed_fields::record(Some(live), next, writer, api_version);
     }
@@ -250,38 +214,26 @@ pub(crate) fn finish_update(live: &Value, next: &mut Value, writer: &Writer, app
 fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let resource = call.target.resource;
     let key = call.key();
-    let live = state.store.get(&key).ok_or_else(|| status::not_found(resource, &call.target.name))?;
+    let live = call.live(state)?;
     let options: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
     let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Some(wanted) = options.pointer("/preconditions/uid").and_then(Value::as_str).filter(|wanted| *wanted != uid)
-    {
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{}\": the UID in the precondition ({wanted}) does not match the UID in \
-             record ({uid}). The object might have been deleted and then recreated",
-            resource.kind, call.target.name
-        );
-        return Err(status::failure(
-            409,
-            "Conflict",
-            &message,
-            status::details(resource, resource.kind, &call.target.name),
-        ));
-    }
-    let version = live.pointer("/metadata/resourceVersion").and_then(Value::as_str);
-    let wanted = options.pointer("/preconditions/resourceVersion").and_then(Value::as_str);
-    if wanted.is_some() && wanted != version {
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{}\": the ResourceVersion in the precondition does not match the \
-             ResourceVersion in record. The object might have been modified",
-            resource.kind, call.target.name
-        );
-        return Err(status::failure(
-            409,
-            "Conflict",
-            &message,
-            status::details(resource, resource.kind, &call.target.name),
-        ));
-    }
+    let wanted = |field: &str| options["preconditions"][field].as_str();
+    api_model::expect(&live, wanted("uid"), wanted("resourceVersion")).map_err(|refused| {
+        let why = if refused == Refused::Conflict(Precondition::Uid) {
+            format!(
+                "the UID in the precondition ({}) does not match the UID in record ({uid}). The object might have been \
+                 deleted and then recreated",
+                wanted("uid").unwrap_or_default()
+            )
+        } else {
+            "the ResourceVersion in the precondition does not match the ResourceVersion in record. The object might \
+             have been modified"
+                .to_owned()
+        };
+        let (kind, name) = (resource.kind, &call.target.name);
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {why}");
+        status::failure(409, "Conflict", &message, status::details(resource, kind, name))
+    })?;
     let asked = options["gracePeriodSeconds"].as_u64();
     let asked = asked.or_else(|| call.request.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()));
     let grace =
@@ -290,13 +242,7 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let on_node = live.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty());
     if resource.kind == "Pod" {
         let grace = if on_node { grace } else { 0 };
-        let mut next = (*live).clone();
-        if next.pointer("/metadata/deletionTimestamp").is_none() {
-            let generation = live.pointer("/metadata/generation").and_then(Value::as_u64).unwrap_or(0);
-            set_metadata(&mut next, "deletionTimestamp", clock::now_text().into());
-            set_metadata(&mut next, "deletionGracePeriodSeconds", grace.into());
-            set_metadata(&mut next, "generation", (generation + 1).into());
-        }
+        let next = api_model::begin_deletion(&live, grace, &clock::now_text());
         if dry_run {
             return Ok(Answer::json(200, next));
         }
@@ -319,7 +265,7 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let answer = list(state, call)?;
     if !call.request.is_dry_run() {
-        for (key, _) in state.store.list(&call.target, &call.selector()?) {
+        for (key, _) in state.listed(&call.target, &call.selector()?) {
             state.remove(&key);
         }
     }
@@ -328,7 +274,7 @@ fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answe
 
 /// The eviction subresource: a budget that allows no disruption answers 429.
 fn evict(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
-    let pod = state.store.get(&call.key()).ok_or_else(|| status::not_found(call.target.resource, &call.target.name))?;
+    let pod = call.live(state)?;
     let body: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
     if let Some(budget) = state.exhausted_budget(&pod) {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -345,7 +291,7 @@ fn evict(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 
 /// The log of a container: what the test has set, else one line.
 fn log(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
-    let pod = state.store.get(&call.key()).ok_or_else(|| status::not_found(call.target.resource, &call.target.name))?;
+    let pod = call.live(state)?;
     let first = || pod.pointer("/spec/containers/0/name").and_then(Value::as_str).unwrap_or_default();
     let container = call.request.parameter("container").unwrap_or_else(first);
     let text = state.logs.get(&(call.target.name.clone(), container.to_owned()));

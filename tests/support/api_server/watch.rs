@@ -11,6 +11,7 @@ use super::selector::Selector;
 use super::status;
 use super::store::Change;
 use super::{Shared, State};
+use crate::support::api_model::set_metadata;
 use crate::support::clock;
 
 /// A watch that was asked for.
@@ -104,13 +105,13 @@ impl Watch {
         if self.expired {
             return None;
         }
-        let listed = state.store.list(&self.target, &self.selector);
+        let listed = state.listed(&self.target, &self.selector);
         let mut events: Vec<Value> =
             listed.iter().map(|(_, object)| json!({"type": "ADDED", "object": **object})).collect();
         if self.initial_events && self.bookmarks {
-            events.push(self.bookmark(state.store.revision(), true));
+            events.push(self.bookmark(state.store.version(), true));
         }
-        Some((state.store.revision(), events))
+        Some((state.store.version(), events))
     }
 
     /// Waits for the next events; `None` when the server stops. Empty when the watch should look at the time.
@@ -121,8 +122,8 @@ impl Watch {
                 return None;
             }
             let events = self.events_since(&state, *seen);
-            let moved = state.store.revision() > *seen;
-            *seen = state.store.revision().max(*seen);
+            let moved = state.store.version() > *seen;
+            *seen = state.store.version().max(*seen);
             if !events.is_empty() {
                 return Some(events);
             }
@@ -156,7 +157,7 @@ impl Watch {
             (Some(_), Some(is)) => ("MODIFIED", (**is).clone()),
             (Some(was), None) => {
                 let mut gone = (**was).clone();
-                super::store::set_metadata(&mut gone, "resourceVersion", change.revision.to_string().into());
+                set_metadata(&mut gone, "resourceVersion", change.version.to_string().into());
                 ("DELETED", gone)
             }
             (None, None) => return None,

@@ -1,31 +1,47 @@
-//! The simulated API server: pods, a resourceVersion counter, JSON patches with their tests, and a history to watch.
+//! The API server of the simulation: the model of `tests/support/api_model` with pods that are read once, when they are
+//! written.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use json_patch::PatchOperation;
 use serde_json::{Value, json};
 
+use crate::api_model::{self, Change, Object, Part, Refused, Store};
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::{ImageSet, Pod};
 use crate::engine::rollout::patch::{PodPart, PodPatch};
 use crate::engine::rollout::{Now, Observation};
 
-/// What became of a patch.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Patched {
-    Stored,
-    NotFound,
-    TestFailed(String),
+impl Object for Pod {
+    fn keep_version(&mut self, of: &Self) {
+        self.resource_version = of.resource_version;
+    }
+
+    fn set_version(&mut self, version: u64) {
+        self.resource_version = version;
+    }
+}
+
+/// One stored write.
+pub(super) type Event = Change<String, Pod, ()>;
+
+/// The pod that it is about.
+pub(super) fn pod_of(event: &Event) -> &Pod {
+    event.after.as_ref().or(event.before.as_ref()).expect("it was there or is")
+}
+
+/// What a watch tells of it.
+pub(super) fn told(event: &Event) -> Observation {
+    let pod = pod_of(event);
+    if event.after.is_some() {
+        Observation::Applied(Box::new(pod.clone()))
+    } else {
+        Observation::Deleted(pod.key.clone())
+    }
 }
 
 /// The objects and their history.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ApiServer {
-    pods: BTreeMap<String, Pod>,
-    version: u64,
-    pub(super) history: Vec<Rc<Observation>>,
-}
+pub(super) struct ApiServer(Store<String, Pod, ()>);
 
 /// Writes a time as the API does: whole seconds.
 pub(super) fn timestamp(now: Now) -> String {
@@ -35,25 +51,22 @@ pub(super) fn timestamp(now: Now) -> String {
 }
 
 impl ApiServer {
+    pub(super) fn history(&self) -> &[Event] {
+        self.0.history()
+    }
+
     /// The very pod, not another one of its name.
     pub(super) fn pod(&self, key: &PodKey) -> Option<&Pod> {
-        self.pods.get(&key.name).filter(|pod| pod.key == *key)
+        self.0.get(&key.name).map(Arc::as_ref).filter(|pod| pod.key == *key)
     }
 
     pub(super) fn list(&self) -> Vec<Pod> {
-        self.pods.values().cloned().collect()
+        self.0.list(.., u64::MAX).map(|(_, pod)| (**pod).clone()).collect()
     }
 
     pub(super) fn create(&mut self, mut pod: Pod) {
         pod.generation = pod.generation.map(|_| 1);
-        self.store(pod);
-    }
-
-    fn store(&mut self, mut pod: Pod) {
-        self.version += 1;
-        pod.resource_version = self.version;
-        self.history.push(Rc::new(Observation::Applied(Box::new(pod.clone()))));
-        self.pods.insert(pod.key.name.clone(), pod);
+        self.0.put(&pod.key.name.clone(), pod, ());
     }
 
     /// Changes a pod, unless it is gone or would stay the same.
@@ -61,78 +74,55 @@ impl ApiServer {
         let Some(before) = self.pod(key) else { return };
         let mut pod = before.clone();
         change(&mut pod);
-        if pod == *before {
-            return;
-        }
         if pod.spec != before.spec {
             pod.generation = pod.generation.map(|generation| generation + 1);
         }
-        self.store(pod);
+        self.0.put(&key.name, pod, ());
     }
 
     pub(super) fn delete(&mut self, key: &PodKey) {
-        if self.pod(key).is_none() {
-            return;
+        if self.pod(key).is_some() {
+            self.0.remove(&key.name, ());
         }
-        self.version += 1;
-        self.pods.remove(&key.name);
-        self.history.push(Rc::new(Observation::Deleted(key.clone())));
     }
 
     /// Sets images as any writer does, with its mark in managedFields.
     pub(super) fn set_image(&mut self, key: &PodKey, container: &str, image: &str, manager: &str, now: Now) {
         self.change(key, |pod| {
-            for container in pod.spec.containers.iter_mut().filter(|c| c.name.as_str() == container && c.image != image)
-            {
-                image.clone_into(&mut container.image);
-                let set = ImageSet { manager: manager.to_owned(), time: timestamp(now) };
-                pod.image_set.insert(container.name.clone(), set);
-            }
+            let before = pod.clone();
+            let containers = pod.spec.containers.iter_mut().filter(|c| c.name.as_str() == container);
+            containers.for_each(|container| image.clone_into(&mut container.image));
+            mark_images(&before, pod, manager, now);
         });
     }
 
     /// Carries out a patch as the API server does: all of it or nothing.
-    pub(super) fn patch(&mut self, patch: &PodPatch, now: Now) -> Patched {
-        let Some(before) = self.pods.get(&patch.key.name).cloned() else { return Patched::NotFound };
-        let mut object = object(&before);
-        if let Err(message) = apply(&mut object, &patch.operations) {
-            return Patched::TestFailed(message);
-        }
-        let mut after = Pod::from_object(&object).expect("a patched pod is a pod");
-        if patch.part == PodPart::Resize {
-            // Everything else in such a request is dropped without a word.
-            let resized = std::mem::replace(&mut after, before.clone()).spec;
-            after.spec.resources = resized.resources;
-            for (container, resized) in after.spec.containers.iter_mut().zip(resized.containers) {
-                container.resources = resized.resources;
-            }
-        }
+    pub(super) fn patch(&mut self, patch: &PodPatch, now: Now) -> Result<(), Refused> {
+        let before = self.0.get(&patch.key.name).cloned().ok_or(Refused::NotFound)?;
+        let live = object(&before);
+        let mut next = live.clone();
+        api_model::carry_out(&mut next, &patch.operations)?;
+        let part = match patch.part {
+            PodPart::Pod => Part::Main,
+            PodPart::Status => Part::Status,
+            PodPart::Resize => Part::Resize,
+        };
+        api_model::keep("Pod", part, &live, &mut next);
+        let mut after = Pod::from_object(&next).expect("a patched pod is a pod");
         after.image_set = before.image_set.clone();
-        let changed = after.spec.containers.iter().zip(&before.spec.containers).filter(|(a, b)| a.image != b.image);
-        for (container, _) in changed {
-            let set = ImageSet { manager: patch.field_manager.clone(), time: timestamp(now) };
-            after.image_set.insert(container.name.clone(), set);
-        }
+        mark_images(&before, &mut after, &patch.field_manager, now);
         self.change(&before.key, |pod| *pod = after);
-        Patched::Stored
+        Ok(())
     }
 }
 
-/// Carries out operations as the API server does.
-pub(super) fn apply(object: &mut Value, operations: &json_patch::Patch) -> Result<(), String> {
-    for operation in &operations.0 {
-        // Unlike json_patch, the API server lets a test with null pass on a missing key.
-        if let PatchOperation::Test(test) = operation
-            && test.value.is_null()
-        {
-            match test.path.resolve(object) {
-                Ok(found) if !found.is_null() => return Err(test.path.to_string()),
-                Ok(_) | Err(_) => continue,
-            }
-        }
-        json_patch::patch(object, std::slice::from_ref(operation)).map_err(|error| error.to_string())?;
+/// Marks the images that a writer has set.
+fn mark_images(before: &Pod, after: &mut Pod, manager: &str, now: Now) {
+    let changed = after.spec.containers.iter().zip(&before.spec.containers).filter(|(a, b)| a.image != b.image);
+    for (container, _) in changed {
+        let set = ImageSet { manager: manager.to_owned(), time: timestamp(now) };
+        after.image_set.insert(container.name.clone(), set);
     }
-    Ok(())
 }
 
 /// The pod as the API serves it, as far as it is simulated.

@@ -15,6 +15,7 @@ use crate::engine::state::record::{Drained, DrainedGate, DrainedLabel, UpdateRec
 use super::super::entry::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
 use super::adversary::Scenario;
+use super::api_server::pod_of;
 use super::invariants::Invariant;
 use super::shown::has_left;
 use super::{Due, Simulation};
@@ -114,7 +115,7 @@ pub(super) fn sent_of(patch: &PodPatch) -> Sent {
 impl Simulation {
     /// The slices before anything begins.
     pub(super) fn list_all(&mut self) {
-        self.slices.cursor = self.api.history.len();
+        self.slices.cursor = self.api.history().len();
         let keys: Vec<PodKey> = self.api.list().into_iter().map(|pod| pod.key).collect();
         keys.iter().for_each(|key| self.sync_slice(key));
     }
@@ -124,14 +125,9 @@ impl Simulation {
         if self.scenario.drain_seconds.is_none() {
             return;
         }
-        let new = self.api.history.get(self.slices.cursor..).unwrap_or_default();
-        let keys = new.iter().filter_map(|observation| match &**observation {
-            Observation::Applied(pod) => Some(pod.key.clone()),
-            Observation::Deleted(key) => Some(key.clone()),
-            _ => None,
-        });
-        let keys: Vec<PodKey> = keys.collect();
-        self.slices.cursor = self.api.history.len();
+        let new = self.api.history().get(self.slices.cursor..).unwrap_or_default();
+        let keys: Vec<PodKey> = new.iter().map(|event| pod_of(event).key.clone()).collect();
+        self.slices.cursor = self.api.history().len();
         for key in keys {
             let at = self.now + self.random.millis(10, 900);
             self.at(at, Due::Slice(key));

@@ -11,7 +11,7 @@ use crate::engine::rollout::patch::PodPatch;
 use super::super::entry::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
-use super::api_server::Patched;
+use super::api_server::told;
 use super::drained::sent_of;
 use super::invariants::Invariant;
 use super::nature::Stage;
@@ -121,7 +121,7 @@ impl Simulation {
         }
         let before = self.api.pod(key).cloned();
         let patched = self.api.patch(patch, self.now);
-        if patched == Patched::Stored {
+        if patched.is_ok() {
             let sent = sent_of(patch);
             let goes_back = matches!(sent, Sent::Restore | Sent::GateOn);
             if !goes_back {
@@ -154,9 +154,8 @@ impl Simulation {
             return;
         }
         let answer = answer.unwrap_or(match patched {
-            Patched::Stored => Answer::Accepted,
-            Patched::NotFound => Answer::Moved { message: "not found".into() },
-            Patched::TestFailed(message) => Answer::Moved { message },
+            Ok(()) => Answer::Accepted,
+            Err(refused) => Answer::Moved { message: format!("{refused:?}") },
         });
         // The answer carries the pod.
         if answer == Answer::Accepted
@@ -208,7 +207,7 @@ impl Simulation {
 
     /// Sees to it that what happened will be delivered.
     pub(super) fn expect_delivery(&mut self) {
-        if self.watch_is_live && !self.delivery_due && self.cursor < self.api.history.len() {
+        if self.watch_is_live && !self.delivery_due && self.cursor < self.api.history().len() {
             self.delivery_due = true;
             let at = self.now + self.random.millis(0, self.scenario.slowest_watch);
             self.at(at, Due::Deliver);
@@ -224,19 +223,19 @@ impl Simulation {
         if self.random.one_in(8) {
             self.compare_with_a_relist();
         }
-        let pending = (self.api.history.len() - self.cursor) as u64;
+        let pending = (self.api.history().len() - self.cursor) as u64;
         let count = usize::try_from(self.random.between(1, pending.max(1))).expect("small");
-        let batch = self.api.history.get(self.cursor..).unwrap_or_default();
+        let batch = self.api.history().get(self.cursor..).unwrap_or_default();
         let batch = batch.get(..count).unwrap_or(batch);
         self.cursor += batch.len();
-        batch.iter().for_each(|observation| self.world.observe((**observation).clone()));
+        batch.iter().for_each(|event| self.world.observe(told(event)));
     }
 
     /// A relist and the sequence of its events come to the same.
     fn compare_with_a_relist(&mut self) {
         let (mut by_events, mut by_list) = (self.world.clone(), self.world.clone());
-        let events = self.api.history.iter().skip(self.cursor);
-        events.for_each(|event| by_events.observe((**event).clone()));
+        let events = self.api.history().iter().skip(self.cursor);
+        events.for_each(|event| by_events.observe(told(event)));
         by_list.observe(Observation::Relisted(self.api.list()));
         let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
         // Whether a pod was seen going tells why it is gone, and nothing else.
@@ -253,7 +252,7 @@ impl Simulation {
     }
 
     pub(super) fn relist(&mut self) {
-        self.cursor = self.api.history.len();
+        self.cursor = self.api.history().len();
         self.watch_is_live = true;
         self.world.observe(Observation::Relisted(self.api.list()));
         debug_assert_eq!(*self.world.watch(), Watch::Live);
@@ -300,18 +299,18 @@ impl Simulation {
             Deed::Relist if self.watch_is_live => self.relist(),
             Deed::WatchLost(_) | Deed::Relist => {}
             Deed::Repeat => {
-                let old = self.api.history.get(..self.cursor).unwrap_or_default();
+                let old = self.api.history().get(..self.cursor).unwrap_or_default();
                 let from = old.len().saturating_sub(5);
-                old.iter().skip(from).for_each(|observation| self.world.observe((**observation).clone()));
+                old.iter().skip(from).for_each(|event| self.world.observe(told(event)));
             }
         }
     }
 
     fn set_image(&mut self, key: &PodKey, image: &str) {
-        let before = self.api.history.len();
+        let before = self.api.history().len();
         self.api.set_image(key, "side", image, "somebody-else", self.now);
         // A write that changes nothing tells nobody anything.
-        if self.api.history.len() > before {
+        if self.api.history().len() > before {
             self.notify(key);
         }
     }

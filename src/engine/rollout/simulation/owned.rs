@@ -4,6 +4,7 @@
 use json_patch::Patch;
 use serde_json::{Value, json};
 
+use crate::api_model::{Part, carry_out, count, keep};
 use crate::engine::change::Direction;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
@@ -13,7 +14,7 @@ use crate::engine::state::outcome::EndResult;
 
 use super::super::{ActionId, Answer, Now, Observation};
 use super::adversary::{Deed, Scenario};
-use super::api_server::{apply, timestamp};
+use super::api_server::timestamp;
 use super::invariants::Invariant;
 use super::random::Random;
 use super::shown::belongs;
@@ -52,13 +53,11 @@ impl Owned {
 
     pub(super) fn patch(&mut self, operations: &Patch) -> Answer {
         let mut object = self.object.clone();
-        if let Err(message) = apply(&mut object, operations) {
-            return Answer::Moved { message };
+        if let Err(refused) = carry_out(&mut object, operations) {
+            return Answer::Moved { message: format!("{refused:?}") };
         }
-        if object.get("spec") != self.object.get("spec") {
-            let generation = self.object.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(1);
-            object["metadata"]["generation"] = json!(generation + 1);
-        }
+        keep("ReplicaSet", Part::Main, &self.object, &mut object);
+        count("ReplicaSet", Part::Main, &self.object, &mut object);
         self.object = object;
         Answer::Accepted
     }

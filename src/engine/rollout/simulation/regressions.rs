@@ -169,7 +169,7 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
         let now = Now::from_secs(second);
         for (id, action) in turn(&goal, &world, &mut ledger, now).actions {
             if let Action::Patch(patch) = action {
-                api.patch(&patch, now);
+                api.patch(&patch, now).expect("nobody else writes");
                 images.extend((sent_of(&patch) == Sent::Images).then(|| patch.key.name.clone()));
                 ledger.answer(id, Answer::Accepted, now);
             } else {

@@ -90,7 +90,7 @@ fn create_replica_set(state: &mut State, deployment: &Value, sets: &[Value]) {
 
 /// Keeps as many pods as asked for.
 pub(super) fn reconcile_replica_set(state: &mut State, set: &Value) {
-    let Some(set) = state.store.get(&key_of("replicasets", set)) else { return };
+    let Some(set) = state.store.get(&key_of("replicasets", set)).cloned() else { return };
     let pods = owned(state, "pods", &set);
     let live: Vec<&Value> = pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
     let wanted = number(&set, "/spec/replicas");

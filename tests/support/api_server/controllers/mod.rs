@@ -47,14 +47,14 @@ pub(crate) fn run_due(state: &mut State, now: Instant) -> bool {
     if !state.controllers.running {
         return false;
     }
-    if state.store.revision() > state.controllers.seen && state.controllers.due.is_none() {
+    if state.store.version() > state.controllers.seen && state.controllers.due.is_none() {
         state.controllers.due = Some(now + state.controllers.delay);
     }
     if state.controllers.due.is_none_or(|due| due > now) {
         return false;
     }
     state.controllers.due = None;
-    state.controllers.seen = state.store.revision();
+    state.controllers.seen = state.store.version();
     for object in state.all("deployments") {
         deployment::reconcile(state, &object);
     }

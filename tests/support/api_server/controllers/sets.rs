@@ -19,7 +19,7 @@ fn update_revision(state: &mut State, owner: &Value) -> Value {
         if number(found, "/revision") < highest {
             state.edit_key(&key, MANAGER, |revision| revision["revision"] = (highest + 1).into());
         }
-        return state.store.get(&key).map_or(Value::Null, |revision| (*revision).clone());
+        return state.store.get(&key).map_or(Value::Null, |revision| (**revision).clone());
     }
     let hash: String = hex64(&template.to_string()).chars().take(10).collect();
     let name = format!("{}-{hash}", text(owner, "/metadata/name"));

@@ -13,7 +13,7 @@ use crate::support::clock;
 
 /// Does one step; steps of a pod that is gone, or of an earlier start, do nothing.
 pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
-    let pod = state.store.get(&due.key).filter(|pod| super::uid_of(pod) == due.uid);
+    let pod = state.store.get(&due.key).filter(|pod| super::uid_of(pod) == due.uid).cloned();
     let Some(live) = pod else {
         state.kubelet.pods.remove(&due.uid);
         return;
@@ -33,7 +33,7 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     let tells_generation = state.minor() >= 34;
     let mut run =
         Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new(), room, tells_generation };
-    let serial = state.store.revision();
+    let serial = state.store.version();
     match &due.step {
         Step::Observe => run.observe(&node),
         Step::Start(changes) => run.start(changes, serial),

@@ -1,16 +1,16 @@
-//! The simulated API server: raw objects, every version of them, JSON patches with their tests, and who wrote what.
+//! The API server of the simulation: the model of `tests/support/api_model` in steps, with caches that lag behind it.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use json_patch::PatchOperation;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::daemon_set_controller::GENERATION;
-use super::fields::{annotation, at, controller, generation, is_terminating, name, put, template, text, uid};
+use crate::api_model::{self, Change, Part, Refused, Store};
+
+use super::fields::{controller, is_terminating, name, put, text, uid};
 
 /// An object as it was stored once.
-pub(super) type Object = Rc<Value>;
+pub(super) type Object = Arc<Value>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -20,6 +20,19 @@ pub(super) enum Kind {
     DaemonSet,
     ControllerRevision,
     Pod,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Deployment => "Deployment",
+            Self::ReplicaSet => "ReplicaSet",
+            Self::StatefulSet => "StatefulSet",
+            Self::DaemonSet => "DaemonSet",
+            Self::ControllerRevision => "ControllerRevision",
+            Self::Pod => "Pod",
+        }
+    }
 }
 
 /// Who writes.
@@ -36,47 +49,24 @@ pub(super) enum Actor {
     Kubelet,
 }
 
-/// What of an object a write is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Main,
-    Status,
-}
-
-/// Why a write was not stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refused {
-    NotFound,
-    Conflict,
-    AlreadyExists,
-    Invalid(String),
-}
-
-/// One stored write.
-#[derive(Debug, Clone)]
-pub(super) struct Event {
+/// Who wrote, and at which step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Writer {
     pub(super) step: u32,
     pub(super) actor: Actor,
-    pub(super) kind: Kind,
-    pub(super) before: Option<Object>,
-    pub(super) after: Option<Object>,
 }
 
-#[derive(Debug, Default)]
-struct Table {
-    rows: BTreeMap<String, Vec<(u64, Option<Object>)>>,
-    versions: Vec<u64>,
-}
+type Key = (Kind, String);
+
+/// One stored write.
+pub(super) type Event = Change<Key, Value, Writer>;
 
 /// The objects and their history.
 #[derive(Debug, Default)]
 pub(super) struct ApiServer {
-    tables: BTreeMap<Kind, Table>,
-    version: u64,
-    uids: u64,
+    store: Store<Key, Value, Writer>,
     /// The simulation's clock.
     pub(super) step: u32,
-    pub(super) log: Vec<Event>,
 }
 
 /// Writes a time as the API does: whole seconds, so that several steps share one.
@@ -92,11 +82,15 @@ pub(super) fn timestamp_off_by(step: u32, hours: i64) -> String {
 
 impl ApiServer {
     pub(super) fn version(&self) -> u64 {
-        self.version
+        self.store.version()
+    }
+
+    pub(super) fn log(&self) -> &[Event] {
+        self.store.history()
     }
 
     pub(super) fn live(&self, kind: Kind, name: &str) -> Option<Object> {
-        self.seen(kind, name, u64::MAX)
+        self.store.get(&(kind, name.to_owned())).cloned()
     }
 
     pub(super) fn list(&self, kind: Kind) -> Vec<Object> {
@@ -105,67 +99,52 @@ impl ApiServer {
 
     /// The object as a cache at that version has it.
     pub(super) fn seen(&self, kind: Kind, name: &str, at: u64) -> Option<Object> {
-        let row = self.tables.get(&kind)?.rows.get(name)?;
-        row.iter().rev().find(|(version, _)| *version <= at)?.1.clone()
+        self.store.seen(&(kind, name.to_owned()), at).cloned()
     }
 
     pub(super) fn list_seen(&self, kind: Kind, at: u64) -> Vec<Object> {
-        let rows = self.tables.get(&kind).into_iter().flat_map(|table| table.rows.values());
-        rows.filter_map(|row| row.iter().rev().find(|(version, _)| *version <= at)?.1.clone()).collect()
+        let objects = self.store.list((kind, String::new()).., at);
+        objects.take_while(|((of, _), _)| *of == kind).map(|(_, object)| object.clone()).collect()
     }
 
     /// Every version of an object that was there, the oldest first.
     pub(super) fn versions_of(&self, kind: Kind, name: &str) -> Vec<(u64, Object)> {
-        let row = self.tables.get(&kind).and_then(|table| table.rows.get(name));
-        row.into_iter().flatten().filter_map(|(version, object)| Some((*version, object.clone()?))).collect()
+        let key = (kind, name.to_owned());
+        self.store.versions_of(&key).map(|(version, object)| (version, object.clone())).collect()
     }
 
     /// The versions of a kind's objects that a cache has not seen.
-    pub(super) fn unseen(&self, kind: Kind, at: u64) -> &[u64] {
-        let versions = self.tables.get(&kind).map(|table| table.versions.as_slice()).unwrap_or_default();
-        versions.get(versions.partition_point(|version| *version <= at)..).unwrap_or_default()
+    pub(super) fn unseen(&self, kind: Kind, at: u64) -> impl DoubleEndedIterator<Item = u64> {
+        self.store.since(at).iter().filter(move |change| change.key.0 == kind).map(|change| change.version)
     }
 
-    fn store(&mut self, actor: Actor, kind: Kind, key: &str, object: Option<Value>) -> Option<Object> {
-        let before = self.live(kind, key);
-        self.version += 1;
-        let after = object.map(|mut object| {
-            put(&mut object, &["metadata", "resourceVersion"], json!(self.version.to_string()));
-            Rc::new(object)
-        });
-        let table = self.tables.entry(kind).or_default();
-        table.versions.push(self.version);
-        table.rows.entry(key.to_owned()).or_default().push((self.version, after.clone()));
-        self.log.push(Event { step: self.step, actor, kind, before, after: after.clone() });
-        after
+    fn put(&mut self, actor: Actor, kind: Kind, object: Value) -> Object {
+        let key = (kind, name(&object).to_owned());
+        self.store.put(&key, object, Writer { step: self.step, actor })
+    }
+
+    fn remove(&mut self, actor: Actor, kind: Kind, name: &str) {
+        self.store.remove(&(kind, name.to_owned()), Writer { step: self.step, actor });
     }
 
     pub(super) fn create(&mut self, actor: Actor, kind: Kind, mut object: Value) -> Result<Object, Refused> {
-        let key = name(&object).to_owned();
-        if self.live(kind, &key).is_some() {
+        if self.live(kind, name(&object)).is_some() {
             return Err(Refused::AlreadyExists);
         }
-        self.uids += 1;
-        put(&mut object, &["metadata", "uid"], json!(format!("uid-{}", self.uids)));
-        put(&mut object, &["metadata", "generation"], json!(1));
-        if at(&object, &["metadata", "creationTimestamp"]).is_null() || actor != Actor::Setup {
-            put(&mut object, &["metadata", "creationTimestamp"], json!(timestamp(self.step)));
-        }
         if actor != Actor::Setup {
+            api_model::as_new(&mut object);
             object.as_object_mut().expect("an object").remove("status");
         }
-        default(kind, &mut object);
-        validate(kind, &object)?;
-        Ok(self.store(actor, kind, &key, Some(object)).expect("stored"))
+        let uid = format!("uid-{}", self.store.next_serial());
+        api_model::complete(&mut object, uid, &timestamp(self.step));
+        default_and_validate(kind, None, &mut object)?;
+        Ok(self.put(actor, kind, object))
     }
 
     /// A PUT: refused unless the resourceVersion is that of the object as it stands.
     pub(super) fn update(&mut self, actor: Actor, kind: Kind, object: Value, part: Part) -> Result<Object, Refused> {
         let before = self.live(kind, name(&object)).ok_or(Refused::NotFound)?;
-        let version = ["metadata", "resourceVersion"];
-        if uid(&before) != uid(&object) || at(&before, &version) != at(&object, &version) {
-            return Err(Refused::Conflict);
-        }
+        api_model::expect(&before, Some(uid(&object)), Some(text(&object, &["metadata", "resourceVersion"])))?;
         self.replace(actor, kind, &before, object, part)
     }
 
@@ -193,18 +172,7 @@ impl ApiServer {
     ) -> Result<Object, Refused> {
         let before = self.live(kind, key).ok_or(Refused::NotFound)?;
         let mut object = (*before).clone();
-        for operation in &patch.0 {
-            // Unlike json_patch, the API server lets a test with null pass on a missing key.
-            if let PatchOperation::Test(test) = operation {
-                let found = test.path.resolve(&object).unwrap_or(&Value::Null);
-                if *found != test.value {
-                    return Err(Refused::Invalid(format!("test {}", test.path)));
-                }
-                continue;
-            }
-            json_patch::patch(&mut object, std::slice::from_ref(operation))
-                .map_err(|error| Refused::Invalid(error.to_string()))?;
-        }
+        api_model::carry_out(&mut object, patch)?;
         self.replace(actor, kind, &before, object, Part::Main)
     }
 
@@ -216,61 +184,23 @@ impl ApiServer {
         mut object: Value,
         part: Part,
     ) -> Result<Object, Refused> {
-        let kept: &[&[&str]] = match part {
-            Part::Main => &[&["status"]],
-            Part::Status => &[&["spec"], &["metadata", "labels"]],
-        };
-        let server: &[&[&str]] = &[
-            &["metadata", "uid"],
-            &["metadata", "name"],
-            &["metadata", "creationTimestamp"],
-            &["metadata", "generation"],
-            &["metadata", "resourceVersion"],
-            &["metadata", "deletionTimestamp"],
-        ];
-        for path in kept.iter().chain(server) {
-            put(&mut object, path, at(before, path).clone());
-        }
-        default(kind, &mut object);
-        validate(kind, &object)?;
-        if part == Part::Main && at(before, &["spec"]) != at(&object, &["spec"])
-            || kind == Kind::Deployment
-                && part == Part::Main
-                && at(before, &["metadata", "annotations"]) != at(&object, &["metadata", "annotations"])
-        {
-            put(&mut object, &["metadata", "generation"], json!(generation(before) + 1));
-        }
-        if kind == Kind::DaemonSet && part == Part::Main {
-            // The API server keeps it, whatever is written, and raises it with every change of the template.
-            let was: i64 = annotation(before, GENERATION).and_then(|text| text.parse().ok()).unwrap_or(1);
-            let now = was + i64::from(template(before) != template(&object));
-            put(&mut object, &["metadata", "annotations", GENERATION], json!(now.to_string()));
-        }
-        if kind == Kind::ReplicaSet && at(before, &["spec", "selector"]) != at(&object, &["spec", "selector"]) {
-            return Err(Refused::Invalid("spec.selector: field is immutable".into()));
-        }
-        if object == **before {
-            return Ok(before.clone());
-        }
-        let key = name(before).to_owned();
-        Ok(self.store(actor, kind, &key, Some(object)).expect("stored"))
+        api_model::keep(kind.name(), part, before, &mut object);
+        default_and_validate(kind, Some(before), &mut object)?;
+        api_model::count(kind.name(), part, before, &mut object);
+        Ok(self.put(actor, kind, object))
     }
 
     /// A delete; of a pod only the beginning of one.
     pub(super) fn delete(&mut self, actor: Actor, kind: Kind, key: &str, of: Option<&str>) -> Result<(), Refused> {
         let before = self.live(kind, key).ok_or(Refused::NotFound)?;
-        if of.is_some_and(|of| of != uid(&before)) {
-            return Err(Refused::Conflict);
-        }
+        api_model::expect(&before, of, None)?;
         if kind == Kind::Pod {
             if !is_terminating(&before) {
-                let mut object = (*before).clone();
-                put(&mut object, &["metadata", "deletionTimestamp"], json!(timestamp(self.step)));
-                self.store(actor, kind, key, Some(object));
+                self.put(actor, kind, api_model::begin_deletion(&before, 30, &timestamp(self.step)));
             }
             return Ok(());
         }
-        self.store(actor, kind, key, None);
+        self.remove(actor, kind, key);
         for kind in [Kind::ReplicaSet, Kind::ControllerRevision, Kind::Pod] {
             for object in self.list(kind).iter().filter(|object| controller(object) == uid(&before)) {
                 self.delete(Actor::GarbageCollector, kind, name(object), None)?;
@@ -281,59 +211,15 @@ impl ApiServer {
 
     /// A pod that was terminating is gone.
     pub(super) fn remove_pod(&mut self, key: &str) {
-        self.store(Actor::Kubelet, Kind::Pod, key, None);
+        self.remove(Actor::Kubelet, Kind::Pod, key);
     }
 }
 
-fn drop_empty(object: &mut Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let parent = parents.iter().try_fold(object, |value, step| value.get_mut(step));
-    let Some(map) = parent.and_then(Value::as_object_mut) else { return };
-    if map.get(*last).is_some_and(|value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty)) {
-        map.shift_remove(*last);
-    }
-}
-
-/// Defaults, and what Go's `omitempty` drops, as far as it matters here.
-fn default(kind: Kind, object: &mut Value) {
-    drop_empty(object, &["status"]);
-    for path in [
-        &["metadata", "annotations"][..],
-        &["metadata", "labels"],
-        &["metadata", "deletionTimestamp"],
-        &["spec", "template", "metadata", "annotations"],
-        &["spec", "template", "metadata", "labels"],
-        &["spec", "paused"],
-        &["spec", "updateStrategy", "rollingUpdate"],
-    ] {
-        drop_empty(object, path);
-    }
-    if at(object, &["spec", "paused"]) == &Value::Bool(false) {
-        object.get_mut("spec").and_then(Value::as_object_mut).expect("it is there").shift_remove("paused");
-    }
-    let rolling = text(object, &["spec", "updateStrategy", "type"]) == "RollingUpdate";
-    if rolling && at(object, &["spec", "updateStrategy", "rollingUpdate"]).is_null() {
-        let default = match kind {
-            Kind::StatefulSet => json!({"partition": 0}),
-            Kind::DaemonSet => json!({"maxSurge": 0, "maxUnavailable": 1}),
-            Kind::Deployment | Kind::ReplicaSet | Kind::ControllerRevision | Kind::Pod => return,
-        };
-        put(object, &["spec", "updateStrategy", "rollingUpdate"], default);
-    }
-}
-
-fn validate(kind: Kind, object: &Value) -> Result<(), Refused> {
-    let strategy = at(object, &["spec", "updateStrategy"]);
-    if kind == Kind::StatefulSet && text(strategy, &["type"]) == "OnDelete" && strategy.get("rollingUpdate").is_some() {
-        return Err(Refused::Invalid("only allowed for updateStrategy 'RollingUpdate'".into()));
-    }
-    let labels = at(object, &["spec", "template", "metadata", "labels"]);
-    let selector = at(object, &["spec", "selector", "matchLabels"]).as_object();
-    let selects = |(key, value): (&String, &Value)| labels.get(key) == Some(value);
-    if !selector.into_iter().flatten().all(selects) {
-        return Err(Refused::Invalid("`selector` does not match template `labels`".into()));
-    }
-    Ok(())
+fn default_and_validate(kind: Kind, before: Option<&Value>, object: &mut Value) -> Result<(), Refused> {
+    api_model::omit_empty(object);
+    api_model::default_strategy(kind.name(), object);
+    let causes = api_model::validate(kind.name(), before, object);
+    if causes.is_empty() { Ok(()) } else { Err(Refused::Invalid(causes)) }
 }
 
 /// How far each cache of one consumer has come.

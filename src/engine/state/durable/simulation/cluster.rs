@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::api_model::TEMPLATE_GENERATION;
 use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::state::durable::history::{self, HISTORY_ANNOTATION, HistoryEntry};
 use crate::engine::state::outcome::EndResult;
 
 use super::api_server::{Actor, ApiServer, Kind, timestamp_off_by};
-use super::daemon_set_controller::GENERATION;
 use super::fields::{DESIRED, HASH, LAST_APPLIED, MAXIMUM, REVISION, controlled_by, hash, name, pod, put, template};
 use super::revisions;
 use super::scenario::Scenario;
@@ -101,7 +101,7 @@ fn owner(scenario: &Scenario) -> Value {
         }
         HoldsBy::OnDelete => {
             put(&mut owner, &["spec", "updateStrategy"], strategy(scenario));
-            put(&mut owner, &["metadata", "annotations", GENERATION], json!("1"));
+            put(&mut owner, &["metadata", "annotations", TEMPLATE_GENERATION], json!("1"));
             owner.get_mut("spec").and_then(Value::as_object_mut).expect("it is there").shift_remove("replicas");
         }
         HoldsBy::Nothing => {}

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::api_server::{Actor, ApiServer, Caches, Kind, Object, Refused};
+use crate::api_model::{Refused, TEMPLATE_GENERATION};
+
+use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{
     REVISION_HASH, annotation, at, generation, is_terminating, label, name, number, pod, put, template, text, uid,
 };
@@ -13,7 +15,6 @@ use super::revisions;
 
 const SELF: Actor = Actor::DaemonSetController;
 /// The API server raises it with every change of the template.
-pub(super) const GENERATION: &str = "deprecated.daemonset.template.generation";
 const GENERATION_LABEL: &str = "pod-template-generation";
 
 /// What it remembers between syncs: the version of the pods that its cache has to show before it acts (expectations).
@@ -76,7 +77,7 @@ impl DaemonSetController {
             let mut made = pod(&format!("{}-{}", name(set), self.made), template(set), "DaemonSet", set);
             put(&mut made, &["spec", "nodeNumber"], json!(node));
             put(&mut made, &["metadata", "labels", REVISION_HASH], json!(hash));
-            let generation = annotation(set, GENERATION).unwrap_or_default();
+            let generation = annotation(set, TEMPLATE_GENERATION).unwrap_or_default();
             put(&mut made, &["metadata", "labels", GENERATION_LABEL], json!(generation));
             api.create(SELF, Kind::Pod, made)?;
             self.expects = api.version();
@@ -119,7 +120,7 @@ impl DaemonSetController {
 
 /// `IsPodUpdated` (pkg/controller/daemon/util/daemonset_util.go).
 fn is_updated(set: &Object, pod: &Object, hash: &str) -> bool {
-    let same_generation = annotation(set, GENERATION).is_some_and(|of| label(pod, GENERATION_LABEL) == of);
+    let same_generation = annotation(set, TEMPLATE_GENERATION).is_some_and(|of| label(pod, GENERATION_LABEL) == of);
     same_generation || label(pod, REVISION_HASH) == hash
 }
 

@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::api_server::{Actor, ApiServer, Caches, Kind, Object, Part, Refused};
+use crate::api_model::{Part, Refused};
+
+use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{
     DESIRED, HASH, LAST_APPLIED, MAXIMUM, REVISION, annotation, at, controlled_by, generation, hash, name, number, put,
     replicas, revision, same_template, template, text, uid,
@@ -224,7 +226,7 @@ impl Sync<'_> {
         ] {
             put(&mut made, path, json!(hash));
         }
-        let made_at = std::rc::Rc::new(made.clone());
+        let made_at = std::sync::Arc::new(made.clone());
         put(&mut made, &["spec", "replicas"], json!(self.new_size(&made_at, old)));
         self.annotate(&mut made, next);
         self.annotate_replicas(&mut made);

@@ -4,21 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+pub(super) use crate::api_model::{at, put, text};
+
 pub(super) const HASH: &str = "pod-template-hash";
 pub(super) const REVISION_HASH: &str = "controller-revision-hash";
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 pub(super) const MAXIMUM: &str = "deployment.kubernetes.io/max-replicas";
 pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
-pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
-    const NOTHING: &Value = &Value::Null;
-    path.iter().try_fold(value, |value, step| value.get(step)).unwrap_or(NOTHING)
-}
-
-pub(super) fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    at(value, path).as_str().unwrap_or_default()
-}
 
 pub(super) fn number(value: &Value, path: &[&str]) -> i64 {
     at(value, path).as_i64().unwrap_or_default()
@@ -70,18 +63,6 @@ pub(super) fn controller(object: &Value) -> &str {
 pub(super) fn controlled_by(kind: &str, owner: &Value) -> Value {
     json!([{"apiVersion": "apps/v1", "kind": kind, "name": name(owner), "uid": uid(owner), "controller": true,
         "blockOwnerDeletion": true}])
-}
-
-/// Sets a value, with the maps that lead to it.
-pub(super) fn put(object: &mut Value, path: &[&str], value: Value) {
-    let mut place = object;
-    for step in path {
-        if !place.is_object() {
-            *place = json!({});
-        }
-        place = place.as_object_mut().expect("made one").entry(*step).or_insert(Value::Null);
-    }
-    *place = value;
 }
 
 fn entries<'v>(template: &'v Value, map: &str) -> BTreeMap<&'v str, &'v Value> {

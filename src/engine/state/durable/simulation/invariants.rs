@@ -1,7 +1,7 @@
 //! What must hold on every step.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ impl Invariants {
 
     /// What has been until now is no concern.
     pub(super) fn skip(&mut self, api: &ApiServer) {
-        self.looked = api.log.len();
+        self.looked = api.log().len();
     }
 
     pub(super) fn broken(&mut self, what: String) {
@@ -129,19 +129,19 @@ impl Invariants {
     /// Looks at every write since the last look. Once a Deployment was scaled to nothing, its controller scales up
     /// whichever ReplicaSet it takes for the newest, and there was no pod to keep.
     pub(super) fn look(&mut self, api: &ApiServer) {
-        let first = std::mem::replace(&mut self.looked, api.log.len());
-        for event in api.log.iter().skip(first) {
+        let first = std::mem::replace(&mut self.looked, api.log().len());
+        for event in api.log().iter().skip(first) {
             self.begins_once(event);
             self.note_what_was_made(event);
             let is_emptied = self.scenario.kind == WorkloadKind::Deployment && self.sizes.contains(&0);
-            if self.foreign.is_empty() && is_controller(event.actor) && !is_emptied {
+            if self.foreign.is_empty() && is_controller(event.by.actor) && !is_emptied {
                 self.judge(event);
             }
         }
     }
 
     fn note_what_was_made(&mut self, event: &Event) {
-        let Some(pod) = event.after.as_ref().filter(|_| event.kind == Kind::Pod && event.before.is_none()) else {
+        let Some(pod) = event.after.as_ref().filter(|_| event.key.0 == Kind::Pod && event.before.is_none()) else {
             return;
         };
         let wanted = wanted_template(&self.scenario);
@@ -153,8 +153,8 @@ impl Invariants {
     /// A run sets its lock on an owner that has none once, whatever becomes of the lock.
     fn begins_once(&mut self, event: &Event) {
         let lock =
-            |object: &Option<Rc<Value>>| object.as_ref().and_then(|object| RolloutLock::of(object).ok().flatten());
-        if event.actor != Actor::Run || event.kind != kind_of(self.scenario.kind) || lock(&event.before).is_some() {
+            |object: &Option<Arc<Value>>| object.as_ref().and_then(|object| RolloutLock::of(object).ok().flatten());
+        if event.by.actor != Actor::Run || event.key.0 != kind_of(self.scenario.kind) || lock(&event.before).is_some() {
             return;
         }
         if let Some(lock) = lock(&event.after)
@@ -167,7 +167,7 @@ impl Invariants {
     fn judge(&mut self, event: &Event) {
         let was_there = event.before.as_ref().filter(|object| !is_terminating(object));
         let is_there = event.after.as_ref().filter(|object| !is_terminating(object));
-        match (event.kind, was_there, is_there) {
+        match (event.key.0, was_there, is_there) {
             (Kind::Pod, None, Some(_)) => {
                 self.creates -= 1;
                 if self.creates < 0 {
@@ -196,7 +196,7 @@ impl Invariants {
 
 /// Tells a write in one line.
 pub(super) fn tell(event: &Event) -> String {
-    let nothing = Rc::new(Value::Null);
+    let nothing = Arc::new(Value::Null);
     let (before, after) = (event.before.as_ref().unwrap_or(&nothing), event.after.as_ref().unwrap_or(&nothing));
     let object = if after.is_null() { before } else { after };
     let what = match (before.is_null(), after.is_null()) {
@@ -212,7 +212,7 @@ pub(super) fn tell(event: &Event) -> String {
             told.collect::<Vec<_>>().join(" ")
         }
     };
-    format!("{:>4} {:?} {:?} {}: {what}", event.step, event.actor, event.kind, name(object))
+    format!("{:>4} {:?} {:?} {}: {what}", event.by.step, event.by.actor, event.key.0, name(object))
 }
 
 /// Found by this run, or by another one that has ended the rollout for it.

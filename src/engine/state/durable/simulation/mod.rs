@@ -249,9 +249,9 @@ impl Simulation {
         let one = self.random.one_in(2);
         let of_replica_sets = self.random.one_in(3);
         let caches = if of_replica_sets { &mut self.replica_set_caches } else { &mut self.caches };
-        let unseen = self.api.unseen(kind, caches.at(kind));
-        if let Some(version) = if one { unseen.first() } else { unseen.last() } {
-            caches.move_to(kind, *version);
+        let mut unseen = self.api.unseen(kind, caches.at(kind));
+        if let Some(version) = if one { unseen.next() } else { unseen.next_back() } {
+            caches.move_to(kind, version);
         }
     }
 
@@ -420,6 +420,6 @@ impl Simulation {
     }
 
     fn trace(&self) -> Vec<String> {
-        self.api.log.iter().filter(|event| event.actor != Actor::Setup).map(invariants::tell).collect()
+        self.api.log().iter().filter(|event| event.by.actor != Actor::Setup).map(invariants::tell).collect()
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::api_server::{Actor, ApiServer, Caches, Kind, Object, Refused};
+use crate::api_model::Refused;
+
+use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{at, generation, is_terminating, name, pod, put, replicas, template, uid};
 
 const SELF: Actor = Actor::ReplicaSetController;

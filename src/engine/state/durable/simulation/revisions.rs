@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::api_server::{Actor, ApiServer, Kind, Object, Part, Refused};
+use crate::api_model::{Part, Refused};
+
+use super::api_server::{Actor, ApiServer, Kind, Object};
 use super::fields::{REVISION_HASH, at, controlled_by, hash, name, number, put, same_template, template, text};
 
 pub(super) fn held(revision: &Value) -> &Value {

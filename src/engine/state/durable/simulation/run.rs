@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::api_model::{Refused, expect};
 use crate::engine::change::{self, Direction};
 use crate::engine::k8s::budget::{CountedPod, blocking, limits};
 use crate::engine::k8s::metadata::MetadataMap;
@@ -426,13 +427,9 @@ pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) -> Stored {
         }
         ObjectWrite::Create { kind: of, object, .. } => api.create(Actor::Run, kind(*of), object.clone()).map(|_| ()),
         ObjectWrite::Delete { object, version } => {
-            let live = api.live(kind(object.kind), &object.name);
-            let found = live.as_ref().map(|live| super::fields::text(live, &["metadata", "resourceVersion"]));
-            let is_changed = version.is_some() && found.is_some() && found != version.as_deref();
-            if is_changed {
-                return Stored::No;
-            }
-            api.delete(Actor::Run, kind(object.kind), &object.name, Some(object.uid.as_str()))
+            let live = api.live(kind(object.kind), &object.name).ok_or(Refused::NotFound);
+            live.and_then(|live| expect(&live, None, version.as_deref()))
+                .and_then(|()| api.delete(Actor::Run, kind(object.kind), &object.name, Some(object.uid.as_str())))
         }
     };
     if answer.is_ok() { Stored::Yes } else { Stored::No }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::api_server::{Actor, ApiServer, Caches, Kind, Object, Refused};
+use crate::api_model::Refused;
+
+use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{
     REVISION_HASH, at, generation, is_terminating, label, name, number, pod, put, replicas, same_template, text, uid,
 };
