@@ -157,7 +157,12 @@ fn what_each_command_can_do_without() {
         }),
         (C::Follow, K::Pod, false, lines(&["events list", "nodes get,list", REVIEW])),
         (C::Status, K::StatefulSet, false, {
-            lines(&["statefulsets.apps list", "pods watch", "controllerrevisions.apps list"])
+            lines(&[
+                "statefulsets.apps list",
+                "pods watch",
+                "controllerrevisions.apps list",
+                "poddisruptionbudgets.policy list",
+            ])
         }),
         (C::History, K::DaemonSet, false, {
             lines(&["daemonsets.apps list", "pods list", "controllerrevisions.apps list"])
