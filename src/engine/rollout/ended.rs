@@ -1,17 +1,19 @@
 //! How things stand when a run ends: each pod, and of each container what changed, how often it restarted, and for how long
 //! it was down.
 
+use std::borrow::Cow;
+
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
-use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
+use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, StartedAgain};
 use crate::engine::state::evidence::{self, Baseline};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::seconds_between;
 
 use super::entry::{Entry, Is};
-use super::goal::{Mode, PodGoal};
+use super::goal::{ContainerGoal, Mode, PodGoal};
 use super::look::Look;
 use super::standing;
 use super::state::RunState;
@@ -48,42 +50,88 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId) -> PodEnd {
-    let unplanned = |pod: &Pod| -> Vec<ContainerName> {
-        let now =
-            |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
-        let others = entry.others.iter();
-        others
-            .filter(|(name, before)| before.is_some() && now(name) != **before)
-            .map(|(name, _)| name.clone())
-            .collect()
-    };
-    let restarted = |name: &ContainerName| pod.filter(|pod| !was_left(pod, name));
-    let containers = goal.containers.iter().map(|(name, wanted)| ContainerEnd {
-        container: name.clone(),
-        from: wanted.from.clone(),
-        to: wanted.to.clone(),
-        changed: match wanted.is_only_resized() {
-            true => pod
-                .is_some_and(|pod| UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name))),
-            false => restarted(name).is_some_and(|pod| {
-                was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name)
-            }),
-        },
-        twice: pod.is_some_and(|pod| {
-            let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));
-            wanted.by_resize && wanted.to.is_some() && noted()
-        }),
-        down_seconds: restarted(name).and_then(|pod| down_seconds(pod, name)),
-        times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
+    let is_ours = entry.patched && entry.phase == Some(PodPhase::Done);
+    let containers = goal.containers.iter().map(|(name, wanted)| {
+        let again = pod.filter(|_| is_ours && wanted.restarts);
+        let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout));
+        ContainerEnd { again, ..container_end(pod, (name, wanted), goal, rollout) }
     });
+    let containers: Vec<ContainerEnd> = containers.collect();
+    let again = containers.iter().filter(|end| end.again.is_some()).map(|end| end.container.clone());
     PodEnd {
         pod: goal.key.clone(),
         phase: entry.phase.clone().unwrap_or(PodPhase::Waiting),
         patched: entry.patched,
-        containers: containers.collect(),
-        unplanned: pod.map(unplanned).unwrap_or_default(),
+        unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry)).chain(again).collect(),
+        containers,
         replaced: entry.is(Is::Replaced),
     }
+}
+
+/// The containers without a planned change of which another one runs than when the pod was patched.
+fn others_restarted(pod: &Pod, entry: &Entry) -> Vec<ContainerName> {
+    let now = |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+    let others = entry.others.iter();
+    others.filter(|(name, before)| before.is_some() && now(name) != **before).map(|(name, _)| name.clone()).collect()
+}
+
+fn container_end(
+    pod: Option<&Pod>,
+    (name, wanted): (&ContainerName, &ContainerGoal),
+    goal: &PodGoal,
+    rollout: &RolloutId,
+) -> ContainerEnd {
+    let restarted = || pod.filter(|pod| !was_left(pod, name));
+    let has_its_image = |pod| was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name);
+    let is_not_before =
+        |pod| UpdateRecord::of(pod).is_none_or(|record: Cow<'_, UpdateRecord>| !record.is_before_its_resize(pod, name));
+    let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout));
+    ContainerEnd {
+        container: name.clone(),
+        from: wanted.from.clone(),
+        to: wanted.to.clone(),
+        changed: match wanted.is_only_resized() {
+            true => pod.is_some_and(is_not_before),
+            false => by_resize || restarted().is_some_and(has_its_image),
+        },
+        twice: wanted.by_resize
+            && wanted.to.is_some()
+            && pod.and_then(UpdateRecord::of).is_some_and(|record| record.restarts_twice(name)),
+        by_resize,
+        again: None,
+        down_seconds: restarted().and_then(|pod| down_seconds(pod, name)),
+        times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
+    }
+}
+
+/// Whether another container runs than before the resize that this rollout has noted.
+fn has_restarted_by_resize(pod: &Pod, name: &ContainerName, rollout: &RolloutId) -> bool {
+    UpdateRecord::of(pod).filter(|record| record.id == *rollout).is_some_and(|record| {
+        let restarts = record.resized.get(name).is_some_and(|resized| !resized.change.restarting.is_empty());
+        restarts && !record.is_before_its_resize(pod, name)
+    })
+}
+
+/// How much more often a container was started than this rollout's changes of it start it. The count of before is that of the
+/// container that the patch itself tested.
+fn started_again(
+    pod: &Pod,
+    (name, wanted): (&ContainerName, &ContainerGoal),
+    rollout: &RolloutId,
+) -> Option<StartedAgain> {
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *rollout)?;
+    let (_, _, status) = pod.container_status(name)?;
+    let of_image = record.container(pod, name).cloned();
+    let before = of_image.or_else(|| record.resize_baseline(pod, name))?;
+    let since_the_first = || {
+        let resized = record.resized.get(name).filter(|_| wanted.by_resize && record.restarts_twice(name))?;
+        let planned = 1 + i64::from(resized.container_id.is_some());
+        u64::try_from(status.restart_count - resized.restarts? - planned).ok()
+    };
+    let since_the_last = Baseline::Recorded(before.clone()).restarts_since(status)?;
+    let times = since_the_first().unwrap_or(since_the_last).max(since_the_last);
+    let ended = status.last_state.terminated.as_ref().filter(|ended| ended.container_id != before.container_id);
+    (times > 0).then(|| StartedAgain { times, exit_code: ended.map(|ended| ended.exit_code) })
 }
 
 /// Whether the pod was changed by this rollout, and this container of it by an earlier one alone.
@@ -153,8 +201,8 @@ fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
     Some((before.down_since.or(first_stop)?, started))
 }
 
-/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs; none of one that
-/// never had to leave.
+/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs, without those that
+/// another one ran between; none of one that never had to leave.
 fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
     let record = UpdateRecord::of(pod)?;
     let (_, _, status) = pod.container_status(name)?;
@@ -163,7 +211,23 @@ fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
         return Some(0);
     }
     let (ended_at, started_at) = restart(pod, name)?;
-    seconds_between(&ended_at, &started_at)
+    let seconds = seconds_between(&ended_at, &started_at)? - ran_between(pod, name)?;
+    Some(seconds.max(0))
+}
+
+/// For how many seconds another container than the one before and the one now ran: known where it was but one, whose end
+/// the API shows.
+fn ran_between(pod: &Pod, name: &ContainerName) -> Option<i64> {
+    let record = UpdateRecord::of(pod)?;
+    let before = record.container(pod, name).cloned().or_else(|| record.resize_baseline(pod, name))?;
+    let (_, _, status) = pod.container_status(name)?;
+    let ended = status.last_state.terminated.as_ref()?;
+    if ended.container_id == before.container_id {
+        return Some(0);
+    }
+    let is_the_only_one = before.restarts.is_some_and(|restarts| status.restart_count == restarts + 2);
+    let times = ended.started_at.as_deref().zip(ended.finished_at.as_deref()).filter(|_| is_the_only_one);
+    times.and_then(|(from, to)| seconds_between(from, to))
 }
 
 /// When it restarted, and how long the pod took to be ready after it.
@@ -266,7 +330,7 @@ mod tests {
     #[test]
     fn a_container_is_down_from_its_first_stop_to_the_start_of_the_one_that_stays() {
         let at = |second: i64| format!("2026-01-01T00:00:{second:02}Z");
-        let pod = |running: &str, ended: &str, record: Value| {
+        let pod = |running: &str, (ended, count): (&str, i64), record: Value| {
             let mut noted =
                 json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": "c://old", "restarts": 0});
             json_patch::merge(&mut noted, &record);
@@ -277,17 +341,23 @@ mod tests {
                         "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
                 "spec": {"containers": [{"name": "side", "image": "a:2"}]},
                 "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "new", "containerID": running,
-                    "restartCount": 3, "state": {"running": {"startedAt": at(30)}}, "lastState": {"terminated": {
+                    "restartCount": count, "state": {"running": {"startedAt": at(30)}}, "lastState": {"terminated": {
                         "exitCode": 3, "containerID": ended, "startedAt": at(19), "finishedAt": at(20)}}}]}});
             Pod::from_object(&object).expect("it is a pod")
         };
         let none = json!({});
         for (what, pod, seconds) in [
-            ("the one before is shown", pod("c://new", "c://old", none.clone()), Some(10)),
-            ("one has crashed between: since the patch", pod("c://new", "c://crashed", none.clone()), Some(22)),
-            ("down before the way back", pod("c://new", "c://old", json!({"downSince": at(2)})), Some(28)),
-            ("it never had to leave", pod("c://old", "c://x", none), Some(0)),
-            ("none was there before", pod("c://new", "c://x", json!({"containerID": null})), None),
+            ("the one before is shown", pod("c://new", ("c://old", 1), none.clone()), Some(10)),
+            (
+                "one ran for a second between: since the patch",
+                pod("c://new", ("c://between", 2), none.clone()),
+                Some(21),
+            ),
+            ("how long others ran is not known", pod("c://new", ("c://between", 3), none.clone()), None),
+            ("nor how many there were", pod("c://new", ("c://between", 2), json!({"restarts": null})), None),
+            ("down before the way back", pod("c://new", ("c://old", 1), json!({"downSince": at(2)})), Some(28)),
+            ("it never had to leave", pod("c://old", ("c://x", 0), none), Some(0)),
+            ("none was there before", pod("c://new", ("c://x", 1), json!({"containerID": null})), None),
         ] {
             assert_eq!(down_seconds(&pod, &"side".into()), seconds, "{what}");
         }
@@ -320,6 +390,86 @@ mod tests {
                         == evidence::Proof::New
                 });
             assert_eq!(is_new, Some(!changed || id == "c://new"), "{id} {seen}");
+        }
+    }
+
+    /// What the count of restarts tells beyond those that were planned belongs to what was not planned.
+    #[test]
+    fn a_container_that_ended_by_itself_after_its_update_is_told_apart_from_its_planned_restarts() {
+        let pod = |ended: &str, count: i64, record: &Value| {
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"containers": [{"name": "side", "image": "a:2"}]},
+                "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "new", "containerID": "c://now",
+                    "restartCount": count, "state": {"running": {}},
+                    "lastState": {"terminated": {"exitCode": 3, "containerID": ended}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal = |wanted: Value| -> PodGoal {
+            serde_json::from_value(
+                json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"}, "containers": {"side": wanted}}),
+            )
+            .expect("it is a goal")
+        };
+        let noted = |restarts: Value| json!({"side": {"from": "a:1", "to": "a:2", "containerID": "c://old", "restarts": restarts}});
+        let resize = json!({"side": {"values": {"requests.memory": {"from": "16Mi", "to": "20Mi"}},
+            "restarting": ["requests.memory"], "containerID": "c://first", "restarts": 4}});
+        let of = |containers: Value, resized: &Value| json!({"id": "one", "manager": "m", "containers": containers, "resized": resized});
+        let (image, none) = (json!({"from": "a:1", "to": "a:2", "restarts": true}), json!({}));
+        let both = json!({"from": "a:1", "to": "a:2", "restarts": true, "byResize": true});
+        let resized = json!({"from": null, "to": null, "restarts": true, "byResize": true});
+        let again = |times, exit_code| Some(StartedAgain { times, exit_code });
+        for (what, ended, count, record, wanted, expected) in [
+            ("as planned", "c://old", 5, of(noted(json!(4)), &none), &image, None),
+            ("once more", "c://new", 6, of(noted(json!(4)), &none), &image, again(1, Some(3))),
+            ("three times more", "c://new", 8, of(noted(json!(4)), &none), &image, again(3, Some(3))),
+            ("it was not counted before", "c://new", 6, of(noted(Value::Null), &none), &image, None),
+            ("for its resize and its image", "c://old", 6, of(noted(json!(5)), &resize), &both, None),
+            ("once more between the two", "c://old", 7, of(noted(json!(6)), &resize), &both, again(1, None)),
+            ("for its resize", "c://first", 5, of(none.clone(), &resize), &resized, None),
+            ("once more after its resize", "c://new", 6, of(none.clone(), &resize), &resized, again(1, Some(3))),
+        ] {
+            let (pod, goal) = (pod(ended, count, &record), goal(wanted.clone()));
+            for (patched, expected) in [(true, expected), (false, None)] {
+                let entry = Entry { patched, phase: Some(PodPhase::Done), ..Entry::default() };
+                let end = pod_end(Some(&pod), &goal, &entry, &"one".into());
+                let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();
+                assert_eq!(end.containers.first().map(|end| end.again.clone()), Some(expected), "{what} {patched}");
+                assert_eq!(end.unplanned, unplanned, "{what} {patched}");
+            }
+        }
+    }
+
+    /// A pod that the rollout had resized and not given its image yet goes back by a resize alone.
+    #[test]
+    fn what_restarted_for_its_resize_alone_has_restarted() {
+        let resize = |to: &str, id: &str| {
+            json!({"side": {"values": {"requests.memory": {"from": "20Mi", "to": to}}, "restarting": ["requests.memory"],
+            "containerID": id, "restarts": 1}})
+        };
+        let pod = |rollout: &str, before: &str| {
+            let record = json!({"id": rollout, "manager": "m", "containers": {}, "resized": resize("16Mi", before)});
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z",
+                    "managedFields": [{"manager": "kubectl", "operation": "Update", "time": "2026-01-01T00:00:00Z",
+                        "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}],
+                    "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"nodeName": "n", "containers": [{"name": "side", "image": "a:1"}]},
+                "status": {"containerStatuses": [{"name": "side", "image": "a:1", "imageID": "one", "containerID": "c://now",
+                    "restartCount": 2, "state": {"running": {}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"side": {"from": "a:1", "to": "a:1", "restarts": true, "byResize": true}}}))
+        .expect("it is a goal");
+        for (what, pod, restarted) in [
+            ("another container runs", pod("one", "c://before"), true),
+            ("the same runs", pod("one", "c://now"), false),
+            ("another rollout has resized it", pod("other", "c://before"), false),
+        ] {
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), &"one".into());
+            let found = end.containers.first().map(|end| (end.changed, end.by_resize, end.twice));
+            assert_eq!(found, Some((restarted, restarted, false)), "{what}");
         }
     }
 }
