@@ -396,11 +396,28 @@ impl Ending<'_> {
     fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty()).collect();
         for end in pods.iter().take(NAMED_PODS) {
-            let names = end.unplanned.iter().map(|name| self.style.show(name.as_str()));
-            let text = format!("{} restarted, which was not planned", names.collect::<Vec<_>>().join(", "));
+            let text = self.restarted_otherwise(end).join("; ");
             writeln!(out, "  {}  {}", words::pod(self.style, &end.pod), self.style.paint(Meaning::Failing, &text))?;
         }
         self.and_more(pods.len(), out)
+    }
+
+    /// What restarted in a pod without a plan, and what restarted more often than planned.
+    fn restarted_otherwise(&self, end: &PodEnd) -> Vec<String> {
+        let again: BTreeMap<_, _> =
+            end.containers.iter().filter_map(|end| Some((&end.container, end.again.as_ref()?))).collect();
+        let others = end.unplanned.iter().filter(|name| !again.contains_key(name));
+        let others: Vec<String> = others.map(|name| self.style.show(name.as_str())).collect();
+        let others = (!others.is_empty()).then(|| format!("{} restarted, which was not planned", others.join(", ")));
+        let again = again.into_iter().map(|(name, again)| {
+            let (times, last) = match again.times {
+                1 => ("once".to_owned(), ""),
+                times => (format!("{times} times"), "the last time with "),
+            };
+            let code = again.exit_code.map(|code| format!(" ({last}exit code {code})")).unwrap_or_default();
+            format!("{} restarted {times} more than planned{code}", self.style.show(name.as_str()))
+        });
+        others.into_iter().chain(again).collect()
     }
 
     fn and_more(&self, pods: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -340,7 +340,7 @@ pub struct PodEnd {
     pub patched: bool,
     /// Containers whose change was planned.
     pub containers: Vec<ContainerEnd>,
-    /// Containers that restarted though no change of theirs was planned.
+    /// Containers that restarted though no change of theirs was planned, or more often than planned.
     pub unplanned: Vec<ContainerName>,
     /// It left a durable rollout: what its owner makes in its place is right by itself.
     #[serde(default)]
@@ -381,11 +381,29 @@ pub struct ContainerEnd {
     /// It restarted twice: for its resize, and then for its image.
     #[serde(default)]
     pub twice: bool,
-    /// Seconds from the first stop of the container to the start of the one that stayed, from the API's whole seconds.
+    /// The rollout has resized it, which restarted it.
+    #[serde(default)]
+    pub by_resize: bool,
+    /// It was started more often than the update starts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<StartedAgain>,
+    /// Seconds from the first stop of the container to the start of the one that stayed, from the API's whole seconds, without
+    /// those that another one ran between; `None` also where it is not known how long that was.
     pub down_seconds: Option<i64>,
     /// When, and how long the rest took, where known.
     #[serde(default)]
     pub times: ContainerTimes,
+}
+
+/// What the count of a container's restarts tells beyond those of its update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedAgain {
+    /// How often.
+    pub times: u64,
+    /// How the one before the one that runs ended; `None` where the API shows none of the update's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
 }
 
 /// What the API tells of a restart besides how long the container was down.

@@ -56,8 +56,10 @@ pub struct Proof {
     pub planned: BTreeMap<ContainerName, usize>,
     /// Of those: in how many it restarted twice.
     pub twice: BTreeMap<ContainerName, usize>,
-    /// By container: in how many pods it restarted though no change of it was planned.
+    /// By container: in how many pods it restarted though no change of it was planned, or more often than planned.
     pub collateral: BTreeMap<ContainerName, usize>,
+    /// Of those: how often more than once in each of them.
+    pub collateral_more: BTreeMap<ContainerName, usize>,
     /// By container: in how many pods its cpu or memory changed.
     pub resized: BTreeMap<ContainerName, usize>,
     /// How many pods were resized as a whole.
@@ -83,6 +85,10 @@ impl Proof {
             for name in &end.unplanned {
                 *proof.collateral.entry(name.clone()).or_default() += 1;
             }
+            for (name, again) in end.containers.iter().filter_map(|end| Some((&end.container, end.again.as_ref()?))) {
+                let more = usize::try_from(again.times.saturating_sub(1)).unwrap_or(0);
+                *proof.collateral_more.entry(name.clone()).or_default() += more;
+            }
             if let PodPhase::Gone { why } = &end.phase
                 && end.replaced
             {
@@ -90,12 +96,14 @@ impl Proof {
             }
         }
         for end in outcome.done() {
-            if let Some(fields) = fields(&end.pod) {
-                for name in fields.resized() {
-                    *proof.resized.entry(name.clone()).or_default() += 1;
-                }
-                proof.resized_as_a_whole += usize::from(fields.resizes_as_a_whole());
+            let fields = fields(&end.pod);
+            // What an earlier run of the rollout has resized is no longer wanted of the pod, and its restart counts.
+            let by_resize = end.containers.iter().filter(|end| end.changed && end.by_resize).map(|end| &end.container);
+            let resized = fields.into_iter().flat_map(FieldChanges::resized).chain(by_resize);
+            for name in resized.collect::<BTreeSet<_>>() {
+                *proof.resized.entry(name.clone()).or_default() += 1;
             }
+            proof.resized_as_a_whole += usize::from(fields.is_some_and(FieldChanges::resizes_as_a_whole));
             for container in &end.containers {
                 if container.changed && restarts(end, &container.container) {
                     if end.patched && container.down_seconds.is_none() {
@@ -212,7 +220,7 @@ mod tests {
 
     use super::*;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::report::{ContainerEnd, ContainerTimes};
+    use crate::engine::report::{ContainerEnd, ContainerTimes, StartedAgain};
     use crate::engine::state::outcome::EndResult;
 
     fn end(name: &str, phase: PodPhase, down: i64) -> PodEnd {
@@ -227,6 +235,8 @@ mod tests {
                 to: Some("acme/side:2".into()),
                 changed: true,
                 twice: false,
+                by_resize: false,
+                again: None,
                 down_seconds: Some(down),
                 times: ContainerTimes {
                     ended_at: Some("2026-01-01T00:00:10Z".into()),
@@ -291,6 +301,20 @@ mod tests {
         let down = proof.times[0].down.map(|spread| (spread.min, spread.max, spread.count));
         assert_eq!(down, Some((0.0, 1.0, 2)), "only of pods that are done");
         assert_eq!(Proof::of(&outcome(ends), |_, _| false, |_| None).planned, [].into());
+    }
+
+    #[test]
+    fn restarts_beyond_the_planned_ones_and_by_resizes_of_an_earlier_run_are_counted() {
+        let mut ends = vec![end("a", PodPhase::Done, 1), end("b", PodPhase::Done, 1), end("c", PodPhase::Done, 1)];
+        for (end, times) in ends.iter_mut().zip([1, 3]) {
+            end.unplanned = vec!["side".into()];
+            end.containers[0].again = Some(StartedAgain { times, exit_code: Some(3) });
+        }
+        ends[2].containers[0].by_resize = true;
+        let proof = Proof::of(&outcome(ends), |_, _| true, |_| None);
+        let side = |pods: usize| BTreeMap::from([(ContainerName::from("side"), pods)]);
+        assert_eq!((proof.planned, proof.resized), (side(3), side(1)));
+        assert_eq!((proof.collateral, proof.collateral_more), (side(2), side(2)), "four restarts in two pods");
     }
 
     #[test]

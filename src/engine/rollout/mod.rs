@@ -13,11 +13,12 @@
 //! | `judge`, `pod_phase`, `steps`, `given_up` | where one pod stands |
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
 //! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods: each with a state of its own |
-//! | `verdict`, `standing` | whether it is over, and how |
+//! | `verdict`, `ended`, `standing` | whether it is over, and how |
 //! | `progress` | how far it is at one moment, for a view that is drawn again and again |
 
 mod admission;
 pub mod drain;
+mod ended;
 mod entry;
 mod fault;
 mod first_write;

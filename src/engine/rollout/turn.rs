@@ -17,8 +17,8 @@ use super::goal::{Goal, Mode};
 use super::look::Look;
 use super::protocol::Effects;
 use super::state::RunState;
-use super::verdict;
 use super::world::{Watch, World};
+use super::{ended, verdict};
 
 /// Time since the rollout's start, by a clock that only goes forward.
 pub type Now = Duration;
@@ -177,7 +177,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
 /// Says how things stand when a person will not wait for the end.
 pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome {
     let result = state.stop.map_or(EndResult::Interrupted, |(stop, _)| stop.result());
-    verdict::outcome(state.look(goal, world, now), state, result, None)
+    ended::outcome(state.look(goal, world, now), state, result, None)
 }
 
 impl Stop {
@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
             }
             return None;
         };
-        (quiet || since + within <= self.now).then(|| verdict::outcome(self.look(), self.state, result, why))
+        (quiet || since + within <= self.now).then(|| ended::outcome(self.look(), self.state, result, why))
     }
 
     /// Ends it with this outcome, once nothing of ours is left.

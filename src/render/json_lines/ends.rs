@@ -92,7 +92,7 @@ impl<'a> Proof<'a> {
         };
         Self {
             restarted_as_planned: in_pods(&proof.planned, &proof.twice),
-            restarted_not_planned: in_pods(&proof.collateral, &BTreeMap::new()),
+            restarted_not_planned: in_pods(&proof.collateral, &proof.collateral_more),
             resized: proof
                 .resized
                 .iter()
@@ -109,8 +109,8 @@ impl<'a> Proof<'a> {
     }
 }
 
-fn in_pods<'a>(counts: &'a BTreeMap<ContainerName, usize>, twice: &BTreeMap<ContainerName, usize>) -> Vec<InPods<'a>> {
-    let restarts = |name, pods: usize| pods + twice.get(name).copied().unwrap_or(0);
+fn in_pods<'a>(counts: &'a BTreeMap<ContainerName, usize>, more: &BTreeMap<ContainerName, usize>) -> Vec<InPods<'a>> {
+    let restarts = |name, pods: usize| pods + more.get(name).copied().unwrap_or(0);
     let counts = counts.iter();
     counts
         .map(|(name, pods)| InPods { container: name.as_str(), pods: *pods, restarts: restarts(name, *pods) })

@@ -485,6 +485,10 @@ struct Ended<'a> {
     pull_seconds: Option<f64>,
     down_seconds: Option<i64>,
     ready_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unplanned_restarts: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i64>,
 }
 
 impl<'a> End<'a> {
@@ -499,6 +503,8 @@ impl<'a> End<'a> {
             pull_seconds: end.times.pull_seconds,
             down_seconds: end.down_seconds,
             ready_seconds: end.times.ready_seconds,
+            unplanned_restarts: end.again.as_ref().map(|again| again.times),
+            exit_code: end.again.as_ref().and_then(|again| again.exit_code),
         };
         Self {
             pod: PodName::of(&end.pod),

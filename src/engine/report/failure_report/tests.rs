@@ -31,6 +31,8 @@ fn end(name: &str, phase: PodPhase) -> PodEnd {
         to: None,
         changed: true,
         twice: false,
+        by_resize: false,
+        again: None,
         down_seconds: None,
         times: Default::default(),
     };
