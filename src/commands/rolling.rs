@@ -109,6 +109,7 @@ impl<'a> Rolling<'a> {
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
+        goal.begins_at(shell.clock(self.cluster));
         self.choose(&mut goal);
         let mut outcome = self.drive(&goal, live, expected, shell).await?;
         while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {

@@ -122,3 +122,17 @@ fn an_interrupt_stops_all_of_them() {
     let words: Vec<String> = results(&output).into_iter().map(|(_, word)| word).collect();
     assert_eq!(words, ["interrupted", "interrupted", "notStarted"]);
 }
+
+/// What took long before it is no time of the second one's.
+#[test]
+fn each_workload_begins_when_its_turn_comes() {
+    let server = deployments(&[("a", "v1"), ("b", "v1")]);
+    server.run_controllers(true);
+    run(&server, "apply deploy/a deploy/b side=acme/side:v2 --yes --min-ready-seconds 1").ends_with(0);
+    let began = |name: &str| {
+        let history = run(&server, &format!("history deploy/{name} -o json")).ends_with(0).json();
+        history["workloads"][0]["updates"][0]["began"].as_str().unwrap_or_default().to_owned()
+    };
+    let (first, second) = (began("a"), began("b"));
+    assert!(!first.is_empty() && first < second, "{first} {second}");
+}

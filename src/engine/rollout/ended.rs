@@ -13,7 +13,7 @@ use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::seconds_between;
 
 use super::entry::{Entry, Is};
-use super::goal::{ContainerGoal, Mode, PodGoal};
+use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::look::Look;
 use super::standing;
 use super::state::RunState;
@@ -23,6 +23,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
     let pods = state.pods.iter().map(|(goal, entry)| {
         let pod = look.world.pod(&goal.key);
         let mut end = pod_end(pod, goal, entry, &look.goal.id);
+        end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(look.goal, pod));
         if look.goal.mode == Mode::Follow {
             let read_at = look.goal.read_at.as_deref();
             end.containers.retain(|end| pod.is_none_or(|pod| !is_of_before(pod, goal, &end.container, read_at)));
@@ -47,6 +48,14 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         standing_fields: standing::of_fields(look, state),
         seconds: look.now.saturating_sub(state.began.unwrap_or(look.now)).as_secs_f64(),
     }
+}
+
+/// Whether the pod's record is this run's: of a rollout that no other run has held before. A request that arrived twice is
+/// refused the second time, and that answer may be the only one that comes.
+fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
+    let is_first = goal.owner.as_ref().is_none_or(|owner| owner.replaces.is_none() && !owner.adopts);
+    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id && record.is_of_update());
+    goal.mode != Mode::Follow && is_first && record.is_some_and(|record| record.taken_over.is_none())
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId) -> PodEnd {
@@ -470,6 +479,32 @@ mod tests {
             let end = pod_end(Some(&pod), &goal, &Entry::default(), &"one".into());
             let found = end.containers.first().map(|end| (end.changed, end.by_resize, end.twice));
             assert_eq!(found, Some((restarted, restarted, false)), "{what}");
+        }
+    }
+
+    /// A proxy that sends a patch twice gives back the answer to the second, which the first one has made to be refused.
+    #[test]
+    fn a_pod_that_has_this_runs_record_was_patched_by_this_run() {
+        let pod = |record: Value| {
+            let object = json!({"metadata": {"name": "web-0", "uid": "u",
+                "annotations": {"kubectl-inplace.io/update": record.to_string()}}, "spec": {"containers": []}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal = |mode: Mode| -> Goal {
+            serde_json::from_value(
+                json!({"id": "one", "workload": {"kind": "Deployment", "namespace": "d", "name": "web"},
+                "mode": mode, "controllers": [], "replicas": 1, "pods": [], "field_manager": "m",
+                "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}}),
+            )
+            .expect("it is a goal")
+        };
+        let record = |id: &str| json!({"id": id, "manager": "m", "containers": {"side": {"from": "a:1", "to": "a:2", "containerID": "c://old"}}});
+        for (what, goal, record, expected) in [
+            ("this run's", goal(Mode::PodsOnly), record("one"), true),
+            ("another rollout's", goal(Mode::PodsOnly), record("other"), false),
+            ("who follows has patched nothing", goal(Mode::Follow), record("one"), false),
+        ] {
+            assert_eq!(is_of_this_run(&goal, &pod(record)), expected, "{what}");
         }
     }
 }

@@ -59,6 +59,16 @@ impl Goal {
         self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
     }
 
+    /// Begins at that time (RFC 3339), which is later than the command began where other workloads came first. A rollout that
+    /// is resumed has begun before.
+    pub fn begins_at(&mut self, clock: String) {
+        let Some(owner) = &mut self.owner else { return };
+        if owner.lock.since == owner.clock {
+            owner.lock.since.clone_from(&clock);
+        }
+        owner.clock = clock;
+    }
+
     /// Returns whether a pod that is down waits for its turn, too. On the way back it goes first: the rollout may have left it
     /// so, and those before it would wait for it.
     pub(super) fn is_strictly_ordered(&self) -> bool {
@@ -181,6 +191,32 @@ impl ContainerGoal {
         for name in names {
             let container = wanted.entry(name).or_default();
             (container.restarts, container.by_resize) = (true, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_rollout_begins_when_its_turn_comes_and_one_that_is_resumed_has_begun_before() {
+        let at = |second: u32| format!("2026-01-01T00:00:{second:02}Z");
+        for (since, begins) in [(5, 9), (1, 1)] {
+            let lock = json!({"id": "one", "run": "r", "who": "jane", "since": at(since), "version": "0", "state": "running",
+                "direction": "forward", "change": {"images": {}}, "history": {"do": "keep"},
+                "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+            let mut goal: Goal = serde_json::from_value(json!({"id": "one",
+                "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "mode": "durable", "controllers": [],
+                "replicas": 1, "pods": [], "policy": lock.get("policy"), "field_manager": "m",
+                "owner": {"uid": "u", "lock": lock, "replaces": null, "before": {}, "after": {}, "clock": at(5),
+                    "fieldManager": "m", "keepFieldOwnership": false}}))
+            .expect("it is a goal");
+            goal.begins_at(at(9));
+            let found = goal.owner.map(|owner| (owner.lock.since, owner.clock));
+            assert_eq!(found, Some((at(begins), at(9))), "{since}");
         }
     }
 }

@@ -6,6 +6,7 @@ use kubectl_inplace::engine::k8s::failure::Failure;
 use kubectl_inplace::engine::report::progress::PodPhase;
 use kubectl_inplace::engine::report::{
     ContainerEnd, ContainerTimes, FieldValue, NewPods, Notice, Outcome, PodEnd, Standing, StandingField, StandingImage,
+    StartedAgain,
 };
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 use kubectl_inplace::engine::state::durable::OwnerStep;
@@ -146,6 +147,8 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
             to: Some("acme/side:1.27.2".into()),
             changed: true,
             twice: false,
+            by_resize: false,
+            again: None,
             down_seconds: matches!(phase, PodPhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
             times: times(matches!(phase, PodPhase::Done), index),
         }],
@@ -448,6 +451,9 @@ fn no_pods() -> Rollout {
 
 fn unplanned() -> Rollout {
     let mut ends = outcome(EndResult::Complete, &[PodPhase::Done, PodPhase::Done, PodPhase::Done]);
+    ends.pods[0].unplanned = vec!["side".into()];
+    ends.pods[0].containers[0].again = Some(StartedAgain { times: 2, exit_code: Some(3) });
+    ends.pods[0].containers[0].down_seconds = None;
     ends.pods[1].unplanned = vec!["app".into()];
     ends.pods[2].patched = false;
     let mut goal = goal(&PODS, Mode::PodsOnly);
@@ -461,6 +467,8 @@ fn unplanned() -> Rollout {
         to: Some("acme/migrate:2".into()),
         changed: true,
         twice: false,
+        by_resize: false,
+        again: None,
         down_seconds: None,
         times: ContainerTimes::default(),
     });
