@@ -27,10 +27,15 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::status::{self, Drift};
 use crate::engine::value::hint::{Hint, kubectl};
 use crate::error::{CommandError, ErrorKind};
+use crate::record::Recorder;
 use crate::render::{Listener, NextSteps};
 
 /// How often the owner is asked whether the rollout that is followed still goes on.
 const LOOKS_AGAIN: Duration = Duration::from_secs(5);
+
+/// How often it is looked for a way out of a failure, and how long between.
+const LOOKS_AFTER_A_FAILURE: u32 = 5;
+const LOOKS_AGAIN_SOON: Duration = Duration::from_millis(500);
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy)?;
@@ -89,34 +94,22 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let mut recording = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
-        let (mut outcome, found) = if let Some(status) = replacing {
-            (stopped(&goal, replacement(&status)), None)
-        } else {
-            let scope = Cluster::scope(&live.workload);
-            let driven = drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder);
-            match future::select(pin!(driven), pin!(ended_elsewhere(&live, &cluster))).await {
-                Either::Left((outcome, _)) => (outcome?, None),
-                Either::Right(((became, seconds), _)) => {
-                    (Outcome { seconds, ..stopped(&goal, became.sentence().to_owned()) }, Some(became))
-                }
-            }
+        let (mut outcome, became) = match replacing {
+            Some(status) => (stopped(&goal, replacement(&status)), None),
+            None => watch(&live, &goal, &cluster, &mut witness, &mut recording.recorder).await?,
         };
-        let became = match found {
-            None if outcome.result == EndResult::Superseded => became(&live, &cluster).await,
-            found => found,
-        };
-        if let Some(became) = became {
-            outcome.why = Some(became.sentence().to_owned());
-            outcome.nothing_more = became != Became::GoingBack;
-        }
         let taken = taken_by_its_controller(&outcome, &cluster).await;
         if let Some(status) = &taken {
             outcome.why = Some(replacement(status));
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
-        if (!is_left || became.is_some()) && plan::hold(&live).is_some() {
+        let was_held = plan::hold(&live).is_some();
+        if (!is_left || became.is_some()) && was_held {
             say_what_was_left(&goal.workload, became, &cluster, shell).await;
+        }
+        if outcome.result == EndResult::Failed && !was_held {
+            say_ways_from_a_failure(&live, &cluster, shell).await;
         }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
@@ -128,6 +121,58 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
+}
+
+/// Watches the pods to their end; returns it, and what became of the rollout that held them, if that ended in another way.
+async fn watch(
+    live: &LiveWorkload,
+    goal: &Goal,
+    cluster: &Cluster,
+    witness: &mut Witness,
+    recorder: &mut Recorder,
+) -> Result<(Outcome, Option<Became>), CommandError> {
+    let scope = Cluster::scope(&live.workload);
+    let driven = drive::drive(cluster, goal, &scope, witness, recorder);
+    let (mut outcome, found) = match future::select(pin!(driven), pin!(ended_elsewhere(live, cluster))).await {
+        Either::Left((outcome, _)) => (outcome?, None),
+        Either::Right(((became, seconds), _)) => {
+            (Outcome { seconds, ..stopped(goal, became.sentence().to_owned()) }, Some(became))
+        }
+    };
+    // A run that is alive may have ended otherwise than with what its pods had by then.
+    let is_whole = outcome.result == EndResult::Complete && goal.followed.is_some();
+    let became = match found {
+        None if is_whole || outcome.result == EndResult::Superseded => became(live, cluster).await,
+        found => found,
+    };
+    if let Some(became) = became {
+        if is_whole {
+            outcome = Outcome { seconds: outcome.seconds, ..stopped(goal, String::new()) };
+        }
+        outcome.why = Some(became.sentence().to_owned());
+        outcome.nothing_more = became != Became::GoingBack;
+    }
+    Ok((outcome, became))
+}
+
+/// Says how pods come out of a failure of what another client has set in them: as `status` does of the workload that they
+/// were made from.
+async fn say_ways_from_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
+    let followed = &live.workload.reference;
+    let owner = live.pods.first().filter(|_| !followed.kind.has_template()).and_then(plan::workload_of);
+    let owner = owner.as_ref().unwrap_or(followed);
+    // What cannot be read does not change how the pods ended.
+    let read = async || cluster.live(cluster.workload(owner).await.ok()?, Nodes::Nowhere).await.ok();
+    let typing = shell.typing(cluster).of_what_is_watched();
+    let mut looks = 0;
+    while let Some(live) = read().await {
+        looks += 1;
+        // A kubelet that pulls again shows nothing of the failure meanwhile.
+        if !status::status(&live).ways.is_empty() || looks == LOOKS_AFTER_A_FAILURE || !owner.kind.has_template() {
+            return say_ways_on(&live, &typing, shell);
+        }
+        drive::until_found(LOOKS_AGAIN_SOON, async || Some(())).await;
+    }
 }
 
 /// Returns what the pods that are followed ask for in place of what their template says, also of a pod that is named.
@@ -150,7 +195,7 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, clust
     match became {
         // The run that takes it back ends it, too.
         Some(Became::GoingBack | Became::RolledBack) => {}
-        Some(Became::Superseded) => say_ways_on(&live, cluster, shell),
+        Some(Became::Superseded) => say_ways_on(&live, &shell.typing(cluster).of_what_is_watched(), shell),
         None => {
             say_what_is_left(&live, cluster, shell);
         }
@@ -201,7 +246,7 @@ fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bo
     }
     let workload = &live.workload.reference;
     shell.note(&format!("a rollout holds {workload}, and no run is known to carry it on"));
-    say_ways_on(live, cluster, shell);
+    say_ways_on(live, &shell.typing(cluster).of_what_is_watched(), shell);
     true
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
+use super::next::Typing;
 use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
@@ -62,15 +63,15 @@ impl Planned {
     pub(super) fn say_what_leads_on(&self, shell: &Shell) {
         for (plan, live) in self.plan.workloads.iter().zip(&self.lives) {
             if plan.hold(live).is_some() {
-                say_ways_on(live, &self.cluster, shell);
+                say_ways_on(live, &shell.typing(&self.cluster), shell);
             }
         }
     }
 }
 
 /// Says the commands that lead on from a rollout that holds a workload, the one that keeps most first.
-pub(super) fn say_ways_on(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
-    let ways = shell.typing(cluster).ways(&status(live).ways, &live.workload.reference, None);
+pub(super) fn say_ways_on(live: &LiveWorkload, typing: &Typing, shell: &Shell) {
+    let ways = typing.ways(&status(live).ways, &live.workload.reference, None);
     for (label, command) in ways {
         shell.say(Meaning::Plain, &label, &command);
     }

@@ -386,7 +386,13 @@ impl Ending<'_> {
             let to = container.to.as_ref()?;
             Some(format!("{} to be set to {}", self.style.show(container.container.as_str()), self.style.show(to)))
         });
-        let wanted: Vec<String> = wanted.collect();
+        let goal = self.told.run.and_then(|run| run.pod(&end.pod));
+        let rows = goal.into_iter().flat_map(|goal| goal.fields.rows());
+        let fields = rows.map(|row| match row.after {
+            Some(after) => format!("{} to be set to {}", self.style.show(&row.what), self.style.show(&after)),
+            None => format!("{} to be removed", self.style.show(&row.what)),
+        });
+        let wanted: Vec<String> = wanted.chain(fields).collect();
         if wanted.is_empty() {
             return "not seen yet".into();
         }

@@ -17,6 +17,9 @@ pub(super) struct Tally {
     pub(super) in_progress: usize,
     /// Left to the kubelet, which has put it off.
     pub(super) left_to_kubelet: usize,
+    /// Followed, not done, and nobody has changed it.
+    #[serde(skip)]
+    pub(super) unchanged: usize,
     pub(super) failed: usize,
     pub(super) conflict: usize,
     pub(super) gone: usize,
@@ -53,6 +56,7 @@ impl Tally {
                 (Stage::Waiting | Stage::InProgress, false) if pod.phase.is_before_any_change() => {
                     &mut tally.not_started
                 }
+                (Stage::InProgress, false) if pod.unchanged => &mut tally.unchanged,
                 (Stage::Waiting | Stage::InProgress, _) => &mut tally.in_progress,
             };
             *counter += 1;
@@ -71,6 +75,7 @@ impl Tally {
             (self.updated, updated),
             (self.up_to_date, up_to_date),
             (self.in_progress, "in progress"),
+            (self.unchanged, "unchanged"),
             (self.left_to_kubelet, "left to the kubelet"),
             (self.failed, "failed"),
             (self.conflict, "changed outside this run"),

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use crate::support::api_server::{ApiServer, Times};
 use crate::support::builders::Workload;
-use crate::support::scene::{APPLY, patches, run, server_with, two_containers, typed, web};
+use crate::support::scene::{
+    APPLY, patches, run, server_with, two_containers, typed, web, with_controllers, with_controllers_of,
+};
 
 /// Sets the image of `side` in every pod, as `kubectl set image` would.
 fn set_elsewhere(server: &ApiServer, image: &str) {
@@ -290,4 +292,60 @@ fn an_owner_that_lacks_pods_is_not_complete() {
     running.wait_for_stderr("1 pod still to be made");
     server.run_controllers(true);
     running.wait().ends_with(0).prints("Complete: deployment/web");
+}
+
+/// A container that restarts where its memory limit changes.
+fn restarts_for_memory() -> ApiServer {
+    let fields = json!({"resources": {"requests": {"memory": "16Mi"}, "limits": {"memory": "64Mi"}},
+        "resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]});
+    let workload = Workload::deployment("web").container("app", "acme/app:v1");
+    with_controllers_of([workload.container_with("side", "acme/side:v1", fields)])
+}
+
+#[test]
+fn pods_that_a_resize_has_not_come_to_are_waited_for() {
+    let server = restarts_for_memory();
+    let line = "apply deploy/web -c side --limits memory=96Mi --yes --min-ready-seconds 0";
+    run(&server, &format!("{line} --pause-after 1")).ends_with(0).prints("Paused");
+    let output = run(&server, "follow deploy/web --timeout 1s --total-timeout 9s --min-ready-seconds 0").ends_with(5);
+    let output =
+        output.prints("  waits for side limits.memory to be set to 96Mi\nPods: 1 done, 2 waiting.").omits("Complete");
+    // How long somebody watches is no limit of the rollout.
+    let output = output
+        .says("Resume: kubectl inplace resume deployment/web\n")
+        .says("Roll back: kubectl inplace abort deployment/web\n");
+    output.prints("Follow: kubectl inplace follow deployment/web --min-ready-seconds 0 --timeout 1s");
+    // It pauses after each pod.
+    for _ in 0..2 {
+        run(&server, "resume deploy/web --yes --min-ready-seconds 0").ends_with(0);
+    }
+    let whole = run(&server, "follow deploy/web --min-ready-seconds 0").ends_with(0);
+    whole.prints("Updated in place: side in 3 pods").omits("no container restarted");
+}
+
+#[test]
+fn a_run_that_is_alive_is_followed_to_its_end() {
+    let server = with_controllers();
+    let running = typed(&server, "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 3").spawn();
+    let name = |index: usize| server.objects("pods")[index]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    running.wait_for_stderr("patch sent");
+    for index in 0..3 {
+        server.wait_for("pods", &name(index), |pod| pod["spec"]["containers"][1]["image"] == "acme/side:v2");
+    }
+    run(&server, "follow deploy/web --min-ready-seconds 0").ends_with(0).prints("Complete");
+    let owner = server.object("deployments", "web").unwrap_or_default();
+    assert!(owner["metadata"]["annotations"]["kubectl-inplace.io/rollout"].is_null(), "it was held");
+    running.wait().ends_with(0);
+}
+
+#[test]
+fn a_failure_of_somebody_elses_image_in_one_pod_names_the_way_out() {
+    let server = web();
+    let name = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    server.edit("pods", &name, |pod| pod["spec"]["containers"][1]["image"] = "acme/side:missing".into());
+    let way = "Bring the pods to the template, in place: kubectl inplace apply deployment/web side=acme/side:v1";
+    for line in ["follow deploy/web --timeout 60s".to_owned(), format!("follow pod/{name} --timeout 60s")] {
+        let output = run(&server, &line).ends_with(4);
+        output.says(way).omits("in progress").omits(&format!("{way} --timeout"));
+    }
 }

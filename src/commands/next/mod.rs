@@ -133,6 +133,14 @@ impl Typing {
         typing.as_ref().unwrap_or(self).of_workload(Verb::Follow, workload, goal)
     }
 
+    /// The same for what goes on with a rollout that was only watched: for how long somebody watches, and how long ready must
+    /// hold for him, is no matter of the rollout.
+    pub(super) fn of_what_is_watched(&self) -> Self {
+        let of_the_watching =
+            |typed: &Typed| matches!(typed.id.as_str(), "timeout" | "total_timeout" | "min_ready_seconds");
+        self.without(of_the_watching).unwrap_or_else(|| self.clone())
+    }
+
     fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {
         let others = || self.typed.iter().filter(|typed| !is_left_out(typed)).cloned().collect();
         self.typed.iter().any(&is_left_out).then(|| Self { typed: others(), namespace: self.namespace.clone() })

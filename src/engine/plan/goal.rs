@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::durable::{Hold, hold};
+use super::partition;
 use super::pods::recorded_from;
 use super::policy::policy;
 use super::revision::CurrentRevision;
@@ -16,6 +18,7 @@ use crate::engine::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode,
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::hook::Hooks;
+use crate::engine::state::policy::Policy;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::second;
 use crate::engine::value::image;
@@ -49,6 +52,7 @@ impl WorkloadPlan {
             process: None,
             pre_pull: self.pre_pull,
             read_at: None,
+            followed: None,
         }
     }
 }
@@ -62,11 +66,14 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
     let coming = Coming::of(live, &pods, now);
-    let goals = pods.iter().map(|pod| PodGoal {
-        key: pod.key.clone(),
-        containers: followed(pod, images, &coming),
-        fields: FieldChanges::default(),
-        drain: None,
+    let goals = pods.iter().map(|pod| {
+        let fields = coming.fields(live, pod);
+        PodGoal {
+            key: pod.key.clone(),
+            containers: followed(pod, images, (live, &coming), &fields),
+            fields,
+            drain: None,
+        }
     });
     let goals: Vec<PodGoal> = goals.filter(|goal| !goal.containers.is_empty()).collect();
     Goal {
@@ -76,7 +83,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         controllers: live.controllers.clone(),
         replicas: live.workload.desired_replicas(),
         pods: goals,
-        policy: policy(live, options).0,
+        policy: coming.policy(policy(live, options).0),
         field_manager: String::new(),
         hooks: Hooks::default(),
         owner: None,
@@ -84,6 +91,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         process: None,
         pre_pull: PrePull::Never,
         read_at: live.surroundings.server_now.clone(),
+        followed: holding(live).filter(|_| hold(live) == Some(Hold::AtWork)).map(Box::new),
     }
 }
 
@@ -113,11 +121,11 @@ fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
     RolloutLock::of(&live.workload.object).ok().flatten()
 }
 
-/// Images that pods do not ask for yet, and will.
+/// What pods do not ask for yet, and will.
 enum Coming {
-    /// Those of the rollout that holds the workload.
+    /// What the rollout brings that holds the workload.
     ByRollout(Box<RolloutLock>),
-    /// Those of an update of pods alone, as its newest record has them.
+    /// The images of an update of pods alone, as its newest record has them.
     ByRecord(Box<UpdateRecord>),
     Nothing,
 }
@@ -131,11 +139,39 @@ impl Coming {
         }
     }
 
-    fn image(&self, pod: &Pod, container: &Container) -> Option<String> {
-        let change = match self {
-            Self::ByRollout(lock) if lock.only.is_empty() || lock.only.contains(&pod.key.name) => {
-                return lock.directed().images.get(&container.name).map(|change| change.to.clone());
+    /// The rollout that holds the workload, if it is about that pod.
+    fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&RolloutLock> {
+        match self {
+            Self::ByRollout(lock) => {
+                let is_chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
+                (is_chosen && !partition::is_below(&live.workload, pod)).then_some(lock)
             }
+            Self::ByRecord(_) | Self::Nothing => None,
+        }
+    }
+
+    /// What else than images comes to a pod.
+    fn fields(&self, live: &LiveWorkload, pod: &Pod) -> FieldChanges {
+        self.rollout_of(live, pod).map(|lock| lock.directed().fields.left_in(pod)).unwrap_or_default()
+    }
+
+    /// For how long ready must hold is the rollout's to say, unless whoever follows it has.
+    fn policy(&self, mut policy: Policy) -> Policy {
+        match self {
+            Self::ByRollout(lock) => {
+                let given = lock.policy.min_ready_seconds_given;
+                policy.min_ready_seconds_given = policy.min_ready_seconds_given.or(given);
+            }
+            Self::ByRecord(_) | Self::Nothing => {}
+        }
+        policy
+    }
+
+    fn image(&self, live: &LiveWorkload, pod: &Pod, container: &Container) -> Option<String> {
+        if let Some(lock) = self.rollout_of(live, pod) {
+            return lock.directed().images.get(&container.name).map(|change| change.to.clone());
+        }
+        let change = match self {
             Self::ByRollout(_) | Self::Nothing => None,
             Self::ByRecord(record) => {
                 let change = record.containers.get(&container.name).map(|change| (&change.from, &change.to));
@@ -177,7 +213,15 @@ fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
     set.chain(started).chain(ready).filter_map(second)
 }
 
-fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<ContainerName, ContainerGoal> {
+fn followed(
+    pod: &Pod,
+    images: Option<&Images>,
+    (live, coming): (&LiveWorkload, &Coming),
+    fields: &FieldChanges,
+) -> BTreeMap<ContainerName, ContainerGoal> {
+    let record = UpdateRecord::of(pod);
+    let was_resized = |name| record.as_ref().is_some_and(|record| record.resize_baseline(pod, name).is_some());
+    let to_be_resized = fields.restarting_in(pod);
     let mut containers = BTreeMap::new();
     for (list, container) in pod.all_containers() {
         let restarts = container.is_long_lived(list);
@@ -187,12 +231,13 @@ fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<Con
         });
         let to = match given {
             Some(argument) => argument.resolve(&container.image).ok(),
-            None => coming.image(pod, container),
+            None => coming.image(live, pod, container),
         };
         // A plain init container does not run any more: there is nothing to follow but what its pod asks for.
         if restarts || to.is_some() {
             let (from, asks) = if to.is_none() { changed(pod, container) } else { (None, None) };
-            let goal = ContainerGoal { from, to, restarts, asks, ..ContainerGoal::default() };
+            let by_resize = to_be_resized.contains(&container.name) || was_resized(&container.name);
+            let goal = ContainerGoal { from, to, restarts, asks, by_resize, ..ContainerGoal::default() };
             containers.insert(container.name.clone(), goal);
         }
     }

@@ -301,6 +301,7 @@ pub fn resume(
         process: None,
         pre_pull: start.pre_pull,
         read_at: None,
+        followed: None,
         hooks: start.hooks.clone(),
         owner: Some(Box::new(owner)),
     })
@@ -386,6 +387,7 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
         process: None,
         pre_pull: PrePull::Never,
         read_at: None,
+        followed: None,
         hooks: Hooks::default(),
         owner: None,
     })

@@ -345,6 +345,9 @@ pub struct PodEnd {
     /// It left a durable rollout: what its owner makes in its place is right by itself.
     #[serde(default)]
     pub replaced: bool,
+    /// It is followed, and nobody has changed anything of it since it was made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
 }
 
 impl Outcome {

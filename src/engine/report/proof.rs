@@ -227,6 +227,7 @@ mod tests {
         PodEnd {
             pod: PodKey { namespace: "d".into(), name: name.into(), uid: format!("uid-{name}").into() },
             replaced: matches!(phase, PodPhase::Gone { .. }),
+            unchanged: false,
             phase,
             patched: true,
             containers: vec![ContainerEnd {

@@ -2,7 +2,9 @@
 //! it was down.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
+use crate::engine::change;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
@@ -20,13 +22,16 @@ use super::state::RunState;
 
 /// Returns how things stand.
 pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
+    let told = told(look, state);
     let pods = state.pods.iter().map(|(goal, entry)| {
         let pod = look.world.pod(&goal.key);
         let mut end = pod_end(pod, goal, entry, &look.goal.id);
         end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(look.goal, pod));
         if look.goal.mode == Mode::Follow {
-            let read_at = look.goal.read_at.as_deref();
-            end.containers.retain(|end| pod.is_none_or(|pod| !is_of_before(pod, goal, &end.container, read_at)));
+            end.containers.retain(|end| {
+                end.changed && told.contains(&end.container) || !is_of_before(look, pod, goal, &end.container)
+            });
+            end.unchanged = pod.is_some_and(|pod| is_as_made(pod, goal));
             // What is followed may have happened long ago.
             for container in &mut end.containers {
                 container.times.running_since = running_since(pod, &container.container);
@@ -58,6 +63,21 @@ fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
     goal.mode != Mode::Follow && is_first && record.is_some_and(|record| record.taken_over.is_none())
 }
 
+/// The containers that were changed in the course of what is followed. What is told of one pod is told of every pod that it
+/// was changed in: how many they are must be true.
+fn told(look: Look<'_>, state: &RunState) -> BTreeSet<ContainerName> {
+    if look.goal.mode != Mode::Follow {
+        return BTreeSet::new();
+    }
+    let of_pod = |(goal, entry): (&PodGoal, &Entry)| {
+        let pod = look.world.pod(&goal.key);
+        let ends = pod_end(pod, goal, entry, &look.goal.id).containers.into_iter();
+        let told = ends.filter(|end| end.changed && !is_of_before(look, pod, goal, &end.container));
+        told.map(|end| end.container).collect::<Vec<_>>()
+    };
+    state.pods.iter().flat_map(of_pod).collect()
+}
+
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId) -> PodEnd {
     let is_ours = entry.patched && entry.phase == Some(PodPhase::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
@@ -74,6 +94,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId
         unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry)).chain(again).collect(),
         containers,
         replaced: entry.is(Is::Replaced),
+        unchanged: false,
     }
 }
 
@@ -175,7 +196,11 @@ fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
 
 /// Whether a container that is followed was changed by an update that was over when the one that is followed began: it ran
 /// already when that one set another container, and when the pod was read.
-fn is_of_before(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
+fn is_of_before(look: Look<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
+    pod.is_some_and(|pod| was_over_by(pod, goal, name, look.goal.read_at.as_deref()))
+}
+
+fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
     let record = UpdateRecord::of(pod);
     let is_noted = |name: &ContainerName| record.as_ref().is_some_and(|record| record.container(pod, name).is_some());
     let is_another = |other: &&ContainerName| *other != name && !(is_noted(name) && is_noted(other));
@@ -184,6 +209,13 @@ fn is_of_before(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option
     let is_waited_for = goal.containers.get(name).is_some_and(|wanted| wanted.to.is_some());
     let Some(since) = running_since(Some(pod), name).filter(|_| !is_waited_for) else { return false };
     newest.is_some_and(|set| since.as_str() < set) && read_at.is_none_or(|read| since.as_str() < read)
+}
+
+/// Whether nobody has changed a container of a pod since it was made, as far as the pod tells, nor is about to.
+fn is_as_made(pod: &Pod, goal: &PodGoal) -> bool {
+    let is_as_made = |name: &ContainerName| Baseline::of(pod, name) == Baseline::Created;
+    let is_resized = change::resizing(pod).is_some() || goal.containers.values().any(|wanted| wanted.by_resize);
+    !is_resized && goal.containers.keys().all(is_as_made)
 }
 
 fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
@@ -330,7 +362,7 @@ mod tests {
             ("it was seen to restart", &["side"], 6, [false, false]),
             ("two steps of one update", &["app", "side"], 12, [false, false]),
         ] {
-            let found = ["app", "side"].map(|name| is_of_before(&pod(noted), &goal, &name.into(), Some(&at(read))));
+            let found = ["app", "side"].map(|name| was_over_by(&pod(noted), &goal, &name.into(), Some(&at(read))));
             assert_eq!(found, of_before, "{what}");
         }
     }

@@ -10,6 +10,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::rollout::pre_pull::{PrePull, Pull};
 use crate::engine::state::durable::OwnerGoal;
 use crate::engine::state::durable::holder::Process;
+use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::policy::Policy;
 use crate::engine::state::record::{Drained, UpdateRecord};
@@ -51,6 +52,9 @@ pub struct Goal {
     /// The server's time when the pods that are followed were read (RFC 3339): since when they were ready by then counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_at: Option<String>,
+    /// The rollout that is followed, where a run that is alive holds the workload by it: it has ended when that has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<Box<RolloutLock>>,
 }
 
 impl Goal {

@@ -12,7 +12,7 @@
 //! | `pods`, `entry` | the pods of the run with every index over them, and what is kept of one |
 //! | `judge`, `pod_phase`, `steps`, `given_up` | where one pod stands |
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
-//! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods: each with a state of its own |
+//! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own |
 //! | `verdict`, `ended`, `standing` | whether it is over, and how |
 //! | `progress` | how far it is at one moment, for a view that is drawn again and again |
 

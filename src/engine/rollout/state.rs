@@ -11,6 +11,7 @@ use super::pods::Pods;
 use super::protocol::Asker;
 use super::protocol::budgets::Budgets;
 use super::protocol::drain::Drains;
+use super::protocol::followed::Followed;
 use super::protocol::hooks::Hooks;
 use super::protocol::owner::Owner;
 use super::protocol::pulls::Pulls;
@@ -29,6 +30,7 @@ pub struct RunState {
     pub(super) hooks: Hooks,
     pub(super) replacements: Replacements,
     pub(super) first_write: FirstWrite,
+    pub(super) followed: Followed,
     /// Who waits for which answer.
     asked: BTreeMap<ActionId, Asker>,
     next_action: u64,
@@ -89,6 +91,7 @@ impl RunState {
             Some(Asker::Pulls(asked)) => self.pulls.answer(asked, answer, now),
             Some(Asker::Budgets) => self.budgets.answer(&answer, now),
             Some(Asker::Slices) => self.drains.answer(&mut self.pods, &answer, now),
+            Some(Asker::Followed) => self.followed.answer(&answer, now),
             Some(Asker::Nobody) | None => {}
         }
     }

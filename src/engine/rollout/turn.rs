@@ -150,6 +150,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.say_that_it_stops();
     run.advance_pulls();
     run.settle();
+    run.effects(|state, look| state.followed.advance(look, &state.pods));
     if run.state.stop.is_some() && goal.mode != Mode::Follow {
         // The only thing that is sent after an interrupt.
         run.effects(|state, look| state.drains.put_back(look, &mut state.pods));
@@ -383,7 +384,7 @@ impl<'a> Run<'a> {
                 done: pods.all(Is::Done).len(),
                 total: pods.not_left(),
                 pods: in_hand.map(|pod| pod.key.clone()).take(10).collect(),
-                why: self.state.owner.trouble(),
+                why: self.state.owner.trouble().or_else(|| self.state.followed.why()),
             });
         }
         if !self.turn.notices.is_empty() {

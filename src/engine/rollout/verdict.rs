@@ -60,7 +60,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
         let why = owner::held_by(look).or_else(|| owner::changed_by_another_run(look, pods));
         return Some((EndResult::Superseded, why));
     }
-    if goal.owner.is_none() && pods.all_done() {
+    if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(look) {
         return Some((complete(pods, EndResult::Complete), never_started(look)));
     }
     if is_taken_back(goal) && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
@@ -211,6 +211,7 @@ pub(super) fn next_look(look: Look<'_>, state: &RunState) -> Option<Now> {
         state.owner.next_look(look),
         state.pulls.next_look(look),
         state.budgets.next_look(),
+        state.followed.next_look(),
         state.drains.next_look(&state.pods),
         state.replacements.next_look(look, &state.pods),
         state.drains.leaves_at(look, &state.pods),

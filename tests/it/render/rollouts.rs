@@ -98,6 +98,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         process: None,
         pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
         read_at: None,
+        followed: None,
     }
 }
 
@@ -154,6 +155,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         }],
         unplanned: vec![],
         replaced: false,
+        unchanged: false,
     });
     let image = |image: &str, pods, ready| StandingImage { image: image.into(), pods, ready };
     let standing = Standing {
@@ -379,6 +381,7 @@ fn many_in_hand() -> Rollout {
         containers: vec![],
         unplanned: vec![],
         replaced: false,
+        unchanged: false,
     });
     let ends = Outcome { pods: pods.collect(), seconds: 3.0, ..outcome(EndResult::TimedOut, &[]) };
     // The screen after each of 25 equal notices is one screen.
@@ -439,6 +442,7 @@ pub(super) fn long() -> Rollout {
             containers: vec![],
             unplanned: vec![],
             replaced: false,
+            unchanged: false,
         })
         .collect();
     let ends = Outcome { pods: ends, seconds: 10.0, ..outcome(EndResult::Interrupted, &[]) };

@@ -43,6 +43,7 @@ fn end(name: &str, phase: PodPhase) -> PodEnd {
         containers: vec![container("app"), container("side")],
         unplanned: vec![],
         replaced: false,
+        unchanged: false,
     }
 }
 

@@ -27,8 +27,13 @@ impl PodJudge<'_> {
         let unbounded = self.look.has(Fault::RetriesForever);
         let moved = moved(others);
         let progress = match self.look.goal.mode {
-            // Whoever asked for it.
-            Mode::Follow => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
+            Mode::Follow => match self.goal.fields.of_part(PodPart::Resize, self.pod) {
+                // Whoever asked for it.
+                FieldProgress::Done => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
+                lacking @ (FieldProgress::NotAsked | FieldProgress::Waiting { .. } | FieldProgress::Failed { .. }) => {
+                    lacking
+                }
+            },
             Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
         };
         let is_asked = matches!(progress, FieldProgress::Waiting { .. });
@@ -92,9 +97,19 @@ impl PodJudge<'_> {
 
     /// What a container is measured against that restarts for its resize, and not for another image since.
     pub(super) fn resize_baseline(self, name: &ContainerName) -> Option<Baseline> {
-        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.look.goal.id)?;
+        let record = UpdateRecord::of(self.pod).filter(|record| self.is_noted_by(record, name))?;
         let baseline = record.resize_baseline(self.pod, name).filter(|_| self.restarts_by_resize(name))?;
         Some(Baseline::Recorded(baseline))
+    }
+
+    /// Whether the note is of what is looked at: of this rollout, or, where somebody else's is followed, of the last that was
+    /// asked of the container.
+    fn is_noted_by(self, record: &UpdateRecord, name: &ContainerName) -> bool {
+        match (self.look.goal.mode, Baseline::of(self.pod, name)) {
+            (Mode::Durable | Mode::PodsOnly, _) => record.id == self.look.goal.id,
+            (Mode::Follow, Baseline::Recorded(_) | Baseline::Created) => true,
+            (Mode::Follow, Baseline::Set(_) | Baseline::Unknown) => false,
+        }
     }
 
     pub(super) fn baseline(self, name: &ContainerName) -> Baseline {

@@ -54,6 +54,7 @@ fn goal() -> Goal {
         process: None,
         pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
         read_at: None,
+        followed: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(super) mod budgets;
 pub(super) mod drain;
+pub(super) mod followed;
 pub(super) mod hooks;
 pub(super) mod owner;
 pub(super) mod pulls;
@@ -31,6 +32,7 @@ pub(super) enum Asker {
     Pulls(pulls::Asked),
     Budgets,
     Slices,
+    Followed,
 }
 
 /// What a protocol wants done and said, in this order.

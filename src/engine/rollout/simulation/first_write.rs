@@ -206,6 +206,7 @@ fn goal(scenario: &Scenario) -> Goal {
         process: None,
         pre_pull: PrePull::Never,
         read_at: None,
+        followed: None,
         hooks: Default::default(),
         owner: Some(owner_goal("one", &["side"], [BEFORE, WANTED].map(template))),
     }

@@ -462,6 +462,7 @@ fn goal(scenario: &Scenario) -> Goal {
         pulls: pulling::wanted(scenario),
         process: None,
         read_at: None,
+        followed: None,
         pre_pull: if scenario.pulls.is_some() { PrePull::Auto } else { PrePull::Never },
     }
 }

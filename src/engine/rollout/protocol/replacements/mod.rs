@@ -108,6 +108,7 @@ impl Replacements {
                 containers: Vec::new(),
                 unplanned: Vec::new(),
                 replaced: false,
+                unchanged: false,
             });
         }
         ends.into_values().collect()

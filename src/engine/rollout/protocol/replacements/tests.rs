@@ -36,6 +36,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         process: None,
         pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
         read_at: None,
+        followed: None,
     }
 }
 
