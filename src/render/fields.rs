@@ -35,9 +35,9 @@ pub(super) fn effect(row: &Row, style: &Style) -> String {
     }
 }
 
-/// Returns what changes in a pod, in words short enough for its line.
+/// Returns what changes in a pod, in words short enough for its line: what is asked for as it was is no change.
 pub(super) fn names(change: &FieldChanges, style: &Style) -> Vec<String> {
-    change.rows().iter().map(|row| style.show(&row.what)).collect()
+    change.rows().iter().filter(|row| row.before != row.after).map(|row| style.show(&row.what)).collect()
 }
 
 /// One changed value, as the JSON document has it.
@@ -77,20 +77,21 @@ mod tests {
     use crate::engine::change::{MetadataChange, ValueChange};
 
     #[test]
-    fn values_are_shown_escaped_and_short() {
+    fn values_are_shown_escaped_and_short_and_a_pod_names_what_changes() {
         let mut change = MetadataChange::default();
         let value =
             |from: Option<&str>, to: &str| ValueChange { from: from.map(str::to_owned), to: Some(to.to_owned()) };
         change.labels.insert("tier".into(), value(None, "front"));
         change.annotations.insert("a/b".into(), value(Some("\u{1b}[2J"), &"x".repeat(80)));
+        change.labels.insert("team".into(), value(Some("shop"), "shop"));
         let change = FieldChanges::from(change);
         let lines = lines(&change, &Style::PLAIN);
-        assert_eq!(lines[0], "label tier: <none> -> front");
-        assert_eq!(lines[1], format!("annotation a/b: ^[[2J -> {}...", "x".repeat(60)));
+        assert_eq!(lines[1], "label tier: <none> -> front");
+        assert_eq!(lines[2], format!("annotation a/b: ^[[2J -> {}...", "x".repeat(60)));
         assert_eq!(names(&change, &Style::PLAIN), ["label tier", "annotation a/b"]);
         let views = serde_json::to_value(views(&change)).unwrap();
         let first =
             serde_json::json!({"path": "metadata.labels.tier", "from": null, "to": "front", "effect": "inPlace"});
-        assert_eq!(views[0], first);
+        assert_eq!(views[1], first);
     }
 }
