@@ -527,10 +527,5 @@ fn changes_nothing(goal: &Goal) -> bool {
 
 /// Says a command that leads on in a hint, which has a label of its own.
 fn way_as_hint(label: &str, text: &str) -> String {
-    let mut letters = label.chars();
-    match letters.next() {
-        _ if label == "note:" => text.to_owned(),
-        Some(first) => format!("{}{} {text}", first.to_lowercase(), letters.as_str()),
-        None => text.to_owned(),
-    }
+    if label == "note:" { text.to_owned() } else { format!("{label} {text}") }
 }

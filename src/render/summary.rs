@@ -20,9 +20,9 @@ use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
 
-/// How many pods that decided the end are named.
 /// Before the command that does not ask the budget that was in the way.
 const DESPITE_BUDGET: &str = "To go on without asking the budget:";
+/// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
 
 /// What a listener was told before the end.
@@ -594,11 +594,7 @@ impl Ending<'_> {
         steps: impl Iterator<Item = (&'static str, &'c Option<String>)>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        for (label, command) in steps {
-            if let Some(command) = command.as_deref() {
-                writeln!(out, "{label} {}", self.style.whole(command))?;
-            }
-        }
-        Ok(())
+        let mut given = steps.filter_map(|(label, command)| Some((label, command.as_deref()?)));
+        given.try_for_each(|(label, command)| writeln!(out, "{label} {}", self.style.whole(command)))
     }
 }
