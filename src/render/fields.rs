@@ -35,9 +35,12 @@ pub(super) fn effect(row: &Row, style: &Style) -> String {
     }
 }
 
-/// Returns what changes in a pod, in words short enough for its line: what is asked for as it was is no change.
+/// Returns what changes in a pod, in words short enough for its line: what is asked for as it was is no change. A pod that an
+/// earlier run has asked for all of it has no other.
 pub(super) fn names(change: &FieldChanges, style: &Style) -> Vec<String> {
-    change.rows().iter().filter(|row| row.before != row.after).map(|row| style.show(&row.what)).collect()
+    let rows = change.rows();
+    let is_asked = rows.iter().all(|row| row.before == row.after);
+    rows.iter().filter(|row| is_asked || row.before != row.after).map(|row| style.show(&row.what)).collect()
 }
 
 /// One changed value, as the JSON document has it.
