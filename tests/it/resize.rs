@@ -155,7 +155,7 @@ fn what_the_node_puts_off_is_waited_for_and_said() {
     // What is asked for and not done is not taken for done by another run.
     run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("deferred by node node-a");
     let followed = run(&server, "follow deploy/web --timeout 1s").ends_with(5);
-    followed.prints("resize deferred by node node-a: Node didn't have enough resource");
+    followed.prints("resize of side requests.cpu deferred by node node-a: Node didn't have enough resource");
     run(&server, "abort deploy/web --yes").ends_with(0).prints("Rolled back: deployment/web");
     assert_eq!(requests(&server), vec![json!("10m"); 3]);
     let more = run(&server, "plan deploy/web -c side --requests cpu=9 --detailed-exitcode").ends_with(3);
