@@ -9,7 +9,7 @@ use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::updates::Course;
+use crate::engine::plan::updates::{Course, Update};
 use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
@@ -45,11 +45,10 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
     let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
-        tell(live, args, shell);
-        if plan.durable.is_none()
-            && let Ok(Some(update)) = undone(live, args.to.as_deref())
-            && matches!(update.course, Course::PodsOnly { .. })
-        {
+        // Why there is none was told before.
+        let Ok(Some(update)) = undone(live, args.to.as_deref()) else { continue };
+        tell(live, &update, shell);
+        if plan.durable.is_none() && matches!(update.course, Course::PodsOnly { .. }) {
             say_what_stays(live, &update.fields, shell);
         }
     }
@@ -91,12 +90,15 @@ fn refuse_what_the_rollout_has(choice: &ChoiceArgs) -> Result<(), CommandError> 
 }
 
 /// Says which update is undone: with which values the plan shows.
-fn tell(live: &LiveWorkload, args: &UndoArgs, shell: &Shell) {
-    // Why there is none was told before.
-    let Ok(Some(update)) = undone(live, args.to.as_deref()) else { return };
-    let who = update.who.map(|who| format!(" by {who}")).unwrap_or_default();
+fn tell(live: &LiveWorkload, update: &Update, shell: &Shell) {
+    let who = update.who.as_ref().map(|who| format!(" by {who}")).unwrap_or_default();
     let now = live.surroundings.server_now.as_deref();
-    let when = update.ended.or(update.began).map(|at| format!(" {}", duration::began(&at, now))).unwrap_or_default();
+    let when = update
+        .ended
+        .as_ref()
+        .or(update.began.as_ref())
+        .map(|at| format!(" {}", duration::began(at, now)))
+        .unwrap_or_default();
     let images = update.images.iter().map(|image| format!("{}: {} -> {}", image.container, image.from, image.to));
     let what: Vec<String> = images.chain(update.fields.rows().into_iter().map(|row| row.what)).collect();
     let what = if what.is_empty() { String::new() } else { format!(": {}", what.join(", ")) };

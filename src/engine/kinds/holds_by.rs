@@ -64,6 +64,13 @@ impl HoldsBy {
         }
     }
 
+    /// Returns the field managers that have set what holds the controller, as the server notes it.
+    pub fn set_by(self, object: &Value) -> impl Iterator<Item = &str> {
+        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let entries = entries.into_iter().flatten().filter(move |entry| self.is_set_in(entry));
+        entries.filter_map(|entry| entry.get("manager")?.as_str())
+    }
+
     /// Returns whether an entry of the managed fields is of the client that has set what holds the controller. Who has put a
     /// strategy back may own the rest of it still.
     pub fn is_set_in(self, entry: &Value) -> bool {

@@ -200,10 +200,10 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         // Pods of a revision that came before it lack what that one brought, too.
         Some(before) if kind.owns_through().is_none() => {
             let known = change::diff(&before, after).change.images;
-            let mut older = drift_or(live, cut_short(live));
+            let cut_short = cut_short(live);
+            let mut older = drift_or(live, cut_short.clone());
             older.retain(|name, _| !known.contains_key(name));
             // What came nowhere to its end is nothing to go back to.
-            let cut_short = cut_short(live);
             older.extend(known.iter().filter_map(|(name, image)| {
                 let before = superseded_before(live, name, &image.from)?;
                 let earlier = cut_short.get(name).map_or(before, |first| first.from.clone());

@@ -56,10 +56,7 @@ fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
 
 /// The field managers of what holds the owner back.
 fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
-    let holds_by = live.workload.reference.kind.holds_by();
-    let entries = live.workload.object.pointer("/metadata/managedFields").and_then(Value::as_array);
-    let entries = entries.into_iter().flatten().filter(move |entry| holds_by.is_set_in(entry));
-    entries.filter_map(|entry| entry.get("manager")?.as_str())
+    live.workload.reference.kind.holds_by().set_by(&live.workload.object)
 }
 
 fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {

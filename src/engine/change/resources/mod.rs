@@ -256,7 +256,7 @@ impl FieldChange for ResourcesChange {
 
     fn warnings(&self, _: &Containers<'_>) -> Vec<Warning> {
         let tiny = self.iter().filter_map(|(name, list, field, value)| {
-            let bytes = field.is_tiny(value.to.as_ref()?)?;
+            let bytes = field.tiny_bytes(value.to.as_ref()?)?;
             Some(Warning::MemoryTiny { path: path(list, name, field), value: value.to.clone()?, bytes })
         });
         tiny.collect()

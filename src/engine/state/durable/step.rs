@@ -276,11 +276,7 @@ impl<'a> Step<'a> {
     /// Whether another client has put the update strategy back, by whose write that the server notes, and pods are gone since:
     /// the controller may have replaced them.
     pub(super) fn was_let_go_by_another(&self) -> bool {
-        let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        let sets = |entry: &&Value| entry.pointer("/fieldsV1/f:spec/f:updateStrategy/f:type").is_some();
-        let manager = |entry: &Value| entry.get("manager").and_then(Value::as_str).map(str::to_owned);
-        let mut managers = entries.into_iter().flatten().filter(sets).filter_map(manager);
-        self.pods.replaced && managers.any(|manager| manager != self.goal.field_manager)
+        self.pods.replaced && HoldsBy::OnDelete.set_by(self.object).any(|manager| manager != self.goal.field_manager)
     }
 
     /// How many pods are there without the label of this revision.
