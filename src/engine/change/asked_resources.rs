@@ -9,6 +9,7 @@ use crate::engine::change::reason::Reason;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::value::quantity::Quantity;
+use crate::engine::value::suggest;
 
 /// What is wanted, and of which containers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -33,12 +34,14 @@ pub enum AskedResourcesError {
         word: String,
     },
     /// Neither cpu nor memory.
-    #[error("{flag}: {resource:?} cannot be changed in a running pod, only cpu and memory can")]
+    #[error("{flag}: {resource:?} cannot be changed in a running pod, only cpu and memory can{}", meant(*.near))]
     Unknown {
         /// The flag.
         flag: &'static str,
         /// As written.
         resource: String,
+        /// What it may have been meant for.
+        near: Option<&'static str>,
     },
     /// One resource twice.
     #[error("{flag}: {resource} is named twice")]
@@ -60,6 +63,10 @@ pub enum AskedResourcesError {
     },
 }
 
+fn meant(near: Option<&str>) -> String {
+    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+}
+
 impl AskedResources {
     /// Returns whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
@@ -76,7 +83,11 @@ impl AskedResources {
             let malformed = || AskedResourcesError::Malformed { flag, word: word.to_owned() };
             let (resource, quantity) = word.split_once('=').ok_or_else(malformed)?;
             let field = ResourceField::ALL.into_iter().find(|field| field.parts() == (map, resource));
-            let field = field.ok_or_else(|| AskedResourcesError::Unknown { flag, resource: resource.to_owned() })?;
+            let unknown = || {
+                let near = suggest::closest(&resource.to_lowercase(), ["cpu", "memory"].into_iter());
+                AskedResourcesError::Unknown { flag, resource: resource.to_owned(), near }
+            };
+            let field = field.ok_or_else(unknown)?;
             let not_one =
                 || AskedResourcesError::Quantity { flag, resource: resource.to_owned(), quantity: quantity.to_owned() };
             let read: Quantity = quantity.parse().map_err(|_| not_one())?;
@@ -171,6 +182,14 @@ mod tests {
             (
                 "nvidia.com/gpu=1",
                 "--limits: \"nvidia.com/gpu\" cannot be changed in a running pod, only cpu and memory can",
+            ),
+            (
+                "memroy=1Gi",
+                "--limits: \"memroy\" cannot be changed in a running pod, only cpu and memory can; did you mean memory?",
+            ),
+            (
+                "CPU=1",
+                "--limits: \"CPU\" cannot be changed in a running pod, only cpu and memory can; did you mean cpu?",
             ),
             ("cpu=1,cpu=2", "--limits: cpu is named twice"),
         ] {

@@ -114,8 +114,15 @@ impl PodResourcesChange {
     pub(super) fn drift(template: &Value, pod: &Pod) -> Self {
         let mut found = Self::default();
         let Some(spec) = template.get("spec") else { return found };
+        let filled = filled_in(spec);
+        // What the template does not say a new pod may have all the same.
+        let comes_with_a_pod = |field: ResourceField, change: &ValueChange| {
+            let default = field.of_value(&filled).map(Quantity::of).and_then(Result::ok).map(|value| value.to_string());
+            change.from.is_none() && is_same(change.to.as_ref(), default.as_ref())
+        };
         for field in ResourceField::ALL {
             let change = field.drift(spec, present(pod, field), pod.resized_as_a_whole.as_ref());
+            let change = change.filter(|change| !comes_with_a_pod(field, change));
             found.values.extend(change.map(|change| (field, change)));
         }
         found

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::change::{Change, FieldChanges, diff};
+use crate::engine::k8s::pod::PastResize;
 use crate::engine::kinds::WorkloadKind;
 
 /// A template with this as a whole, and what its containers ask for.
@@ -250,6 +251,18 @@ fn a_pod_that_has_something_else_than_its_template_is_seen_and_an_earlier_value_
     let has = pod(&whole("0.3"), &whole("300m"), &json!({}));
     let found = FieldChanges::drift(&template(&whole("100m"), &json!({})), &has);
     assert_eq!(rows(&found), ["requests.cpu of the pod 100m -> 0.3"]);
+    // What the server would give a new pod is none, though a resize has set it in this one.
+    let limits = json!({"limits": {"cpu": "1", "memory": "1Gi"}});
+    let asked = json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": limits["limits"]});
+    let drift = |cpu: &str| {
+        let app = json!({"requests": {"cpu": cpu, "memory": "64Mi"}});
+        let mut has = pod(&asked, &asked, &app);
+        let by_resize = ["requests.cpu", "requests.memory"].map(str::to_owned);
+        has.resized_as_a_whole = Some(PastResize { values: by_resize.into(), ..PastResize::default() });
+        rows(&FieldChanges::drift(&template(&limits, &app), &has))
+    };
+    assert_eq!(drift("100m"), [""; 0]);
+    assert_eq!(drift("50m"), ["requests.cpu of the pod none -> 100m"]);
     let (change, _) = change(&whole("100m"), &whole("200m"));
     assert_eq!(change.fields.conflict_in(&has), Some("spec.resources.requests.cpu".into()));
     assert_eq!(change.fields.conflict_in(&pod(&whole("100m"), &whole("100m"), &json!({}))), None);

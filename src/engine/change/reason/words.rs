@@ -165,7 +165,7 @@ impl Reason {
                 format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
             }
             Self::PodIsControlled { kind, name, .. } => {
-                format!("{kind} {name} controls this pod: a replacement pod gets the image of its template, not this one")
+                format!("{kind} {name} controls this pod: a replacement pod gets what its template says, not this change")
             }
             Self::RolloutHeld { id, who, began, state, run, .. } => {
                 let id = if id.is_empty() { String::new() } else { format!(" {id}") };
