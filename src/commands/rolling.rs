@@ -250,8 +250,7 @@ impl<'a> Rolling<'a> {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
         let ways = self.typing.ways(&status(live).ways, workload, None);
-        let with_ways =
-            |error: CommandError| ways.iter().fold(error, |error, (label, text)| error.hint(way_as_hint(label, text)));
+        let with_ways = |error: CommandError| CommandError { ways: ways.clone(), ..error };
         let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, workload, None));
         match error {
             ResumeError::AtWork(_) => {
@@ -523,9 +522,4 @@ fn has_ended(result: EndResult) -> bool {
 
 fn changes_nothing(goal: &Goal) -> bool {
     goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty() || owner.lock.goes_back())
-}
-
-/// Says a command that leads on in a hint, which has a label of its own.
-fn way_as_hint(label: &str, text: &str) -> String {
-    if label == "note:" { text.to_owned() } else { format!("{label} {text}") }
 }

@@ -41,7 +41,7 @@ fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
         let writes = scene.owner_writes().len();
         for verb in ["resume", "abort"] {
             let output = scene.run(verb, "").ends_with(6).says("is run by jane on").says("at work, last sign of life");
-            let output = output.says("hint: Follow: kubectl inplace follow").says(&format!("kubectl inplace {verb}"));
+            let output = output.says("\nFollow: kubectl inplace follow").omits("hint: Follow").says(&format!("kubectl inplace {verb}"));
             output.says("--take-over");
         }
         let undo = scene.run("undo", "").ends_with(6).prints("at work, last sign of life");
