@@ -27,6 +27,7 @@ use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::state::unpulled::cannot_be_pulled;
 use crate::engine::status::{Deed, Way, status};
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
@@ -283,7 +284,7 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..self.next(goal) };
+        let next = NextSteps { expected, ..self.next(goal).unless_back_is(leads_to_no_image(goal, live)) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -518,6 +519,13 @@ fn has_ended(result: EndResult) -> bool {
         | EndResult::Interrupted
         | EndResult::Terminated => false,
     }
+}
+
+/// Whether a rollout came from an image that cannot be pulled, as its pods show.
+fn leads_to_no_image(goal: &Goal, live: &LiveWorkload) -> bool {
+    let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers);
+    let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();
+    !goal.is_back() && from.into_iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image))
 }
 
 fn changes_nothing(goal: &Goal) -> bool {

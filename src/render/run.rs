@@ -40,6 +40,16 @@ pub struct NextSteps {
 }
 
 impl NextSteps {
+    /// The same without what takes back, where that leads to nothing that can run.
+    #[must_use]
+    pub fn unless_back_is(self, useless: bool) -> Self {
+        if !useless {
+            return self;
+        }
+        let with_more_time = self.with_more_time.map(|next| Box::new(next.unless_back_is(useless)));
+        Self { take_back: None, abort: None, with_more_time, ..self }
+    }
+
     /// Returns the commands for a run that ended so.
     pub(super) fn after(&self, result: EndResult) -> &Self {
         self.with_more_time.as_deref().filter(|_| result == EndResult::TimedOut).unwrap_or(self)
