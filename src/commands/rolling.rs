@@ -284,7 +284,7 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..self.next(goal).unless_back_is(leads_to_no_image(goal, live)) };
+        let next = NextSteps { expected, ..self.next(goal, live).unless_back_is(leads_to_no_image(goal, live)) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -441,13 +441,14 @@ impl<'a> Rolling<'a> {
         }
     }
 
-    fn next(&self, goal: &Goal) -> NextSteps {
-        let on = self.typing.with_more_time();
-        let back = on.as_ref().unwrap_or(&self.typing).with_all_the_time();
+    fn next(&self, goal: &Goal, live: &LiveWorkload) -> NextSteps {
+        let typing = self.typing.of_owner(plan::policy_of(live, &plan::Options::default()).max_unavailable);
+        let on = typing.with_more_time();
+        let back = on.as_ref().unwrap_or(&typing).with_all_the_time();
         let is_short = on.is_some() || back.is_some();
-        let on = on.unwrap_or_else(|| self.typing.clone());
+        let on = on.unwrap_or_else(|| typing.clone());
         let with_more_time = is_short.then(|| Box::new(self.next_as(&on, back.as_ref().unwrap_or(&on), goal)));
-        NextSteps { with_more_time, ..self.next_as(&self.typing, &self.typing, goal) }
+        NextSteps { with_more_time, ..self.next_as(&typing, &typing, goal) }
     }
 
     /// `back` is what ways back are made from.
