@@ -40,6 +40,8 @@ pub struct CommandError {
     pub server_reason: Option<&'static str>,
     /// One sentence that says it all, without a full stop.
     pub message: String,
+    /// What leads on, before the hints: each command with the label that stands before it in place of "hint:".
+    pub ways: Vec<(String, String)>,
     /// What to do next, a sentence each.
     pub hints: Vec<Hint>,
     /// The output's reader has gone away: nothing to say, and nobody to say it to.
@@ -52,7 +54,8 @@ impl CommandError {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { kind, server_reason: None, message, hints: Vec::new(), closed_pipe: false, may_pass: false }
+        let (ways, hints) = (Vec::new(), Vec::new());
+        Self { kind, server_reason: None, message, ways, hints, closed_pipe: false, may_pass: false }
     }
 
     /// Makes an error of what the server has refused.

@@ -18,6 +18,7 @@ use crate::engine::k8s::workload::{Workload, controller_of};
 use crate::engine::kinds::{HoldsBy, PODS, WorkloadKind};
 use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::{Denied, LiveWorkload, may_be_left};
+use crate::engine::rollout::is_pull_pod_of;
 use crate::engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
 use crate::engine::value::selector;
 
@@ -87,15 +88,30 @@ impl Cluster {
         }
     }
 
+    /// Says what becomes of each pod that pulls images for one of these workloads. Who may not list them is told nothing.
+    pub async fn pulling_for(&self, workloads: &[&WorkloadRef]) -> Vec<Hint> {
+        let namespaces: BTreeSet<&str> = workloads.iter().map(|workload| workload.namespace.as_str()).collect();
+        let mut told = Vec::new();
+        for namespace in namespaces {
+            let found = self.all_pull_pods(Some(namespace)).await.unwrap_or_default();
+            let here = || workloads.iter().filter(|workload| workload.namespace == namespace);
+            let is_theirs = |pod: &&Value| here().any(|workload| is_pull_pod_of(workload, pod));
+            let now = self.now();
+            told.extend(found.iter().filter(is_theirs).map(|pod| stands(pod, now.as_deref())));
+        }
+        told
+    }
+
+    async fn all_pull_pods(&self, namespace: Option<&str>) -> Result<Vec<Value>, ClusterError> {
+        self.list(PODS.into(), namespace, &[("labelSelector", pull_selector(None).as_str())]).await
+    }
+
     /// Takes the pods that pull images for this program out of a list, and says what becomes of each.
     async fn pulling(&self, namespace: Option<&str>, pods: &mut Vec<Pod>) -> Result<Vec<Hint>, ClusterError> {
         if !pods.iter().any(|pod| pod.labels.contains_key(PULL_LABEL)) {
             return Ok(Vec::new());
         }
-        let selectors = [("labelSelector", pull_selector(None))];
-        let selectors = selectors.each_ref().map(|(key, value)| (*key, value.as_str()));
-        let found: Vec<Value> = self.list(PODS.into(), namespace, &selectors).await?;
-        let found: Vec<Value> = found.into_iter().filter(is_pull_pod).collect();
+        let found: Vec<Value> = self.all_pull_pods(namespace).await?.into_iter().filter(is_pull_pod).collect();
         let uid = |pod: &Value| pod.pointer("/metadata/uid").and_then(Value::as_str).map(Uid::from);
         let uids: BTreeSet<Uid> = found.iter().filter_map(uid).collect();
         pods.retain(|pod| !uids.contains(&pod.key.uid));

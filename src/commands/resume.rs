@@ -90,7 +90,7 @@ pub(super) async fn go_on(
             shell.note(&format!("{}: {what}", goal.workload));
         }
         if !rolling.no_hooks {
-            check_hooks(&goal, rolling)?;
+            check_hooks(&goal, rolling, shell)?;
         }
         rolling.refuse_what_the_server_lacks(&goal, &live).await?;
         rolling.refuse_what_admission_refuses(&goal, &live).await?;
@@ -180,22 +180,25 @@ fn goal(
 }
 
 /// The commands around each pod are in no lock. To leave out one that takes pods out of a load balancer, unsaid, would
-/// drop requests.
-fn check_hooks(goal: &Goal, rolling: &Rolling<'_>) -> Result<(), CommandError> {
+/// drop requests. A dry run runs none.
+fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), CommandError> {
     let Some(owner) = &goal.owner else { return Ok(()) };
     let missing = owner.lock.missing_hooks(&goal.hooks);
     if missing.is_empty() {
         return Ok(());
     }
     let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
-    let command = rolling.typing.of_workload(verb, workload, Some(goal));
     let flags = flags_of(&missing);
-    Err(CommandError::usage(format!(
-        "{workload}: rollout {} began with {flags}, and a command is not stored in the cluster",
-        goal.id
-    ))
-    .hint(format!("give {flags} again, with the same command, after: {command}"))
-    .hint(format!("without it: {command} --no-hooks")))
+    let began =
+        format!("{workload}: rollout {} began with {flags}, and a command is not stored in the cluster", goal.id);
+    if rolling.dry_run != DryRun::None {
+        shell.note(&format!("{began}: it must be given again, or left out with --no-hooks, once this is no dry run"));
+        return Ok(());
+    }
+    let command = rolling.typing.of_workload(verb, workload, Some(goal));
+    Err(CommandError::usage(began)
+        .hint(format!("give {flags} again, with the same command, after: {command}"))
+        .hint(format!("without it: {command} --no-hooks")))
 }
 
 /// An order that is given names what the rollout changes.

@@ -27,6 +27,7 @@ use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::state::unpulled::cannot_be_pulled;
 use crate::engine::status::{Deed, Way, status};
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
@@ -250,8 +251,7 @@ impl<'a> Rolling<'a> {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
         let ways = self.typing.ways(&status(live).ways, workload, None);
-        let with_ways =
-            |error: CommandError| ways.iter().fold(error, |error, (label, text)| error.hint(way_as_hint(label, text)));
+        let with_ways = |error: CommandError| CommandError { ways: ways.clone(), ..error };
         let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, workload, None));
         match error {
             ResumeError::AtWork(_) => {
@@ -284,7 +284,7 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..self.next(goal) };
+        let next = NextSteps { expected, ..self.next(goal, live).unless_back_is(leads_to_no_image(goal, live)) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -441,13 +441,14 @@ impl<'a> Rolling<'a> {
         }
     }
 
-    fn next(&self, goal: &Goal) -> NextSteps {
-        let on = self.typing.with_more_time();
-        let back = on.as_ref().unwrap_or(&self.typing).with_all_the_time();
+    fn next(&self, goal: &Goal, live: &LiveWorkload) -> NextSteps {
+        let typing = self.typing.of_owner(plan::policy_of(live, &plan::Options::default()).max_unavailable);
+        let on = typing.with_more_time();
+        let back = on.as_ref().unwrap_or(&typing).with_all_the_time();
         let is_short = on.is_some() || back.is_some();
-        let on = on.unwrap_or_else(|| self.typing.clone());
+        let on = on.unwrap_or_else(|| typing.clone());
         let with_more_time = is_short.then(|| Box::new(self.next_as(&on, back.as_ref().unwrap_or(&on), goal)));
-        NextSteps { with_more_time, ..self.next_as(&self.typing, &self.typing, goal) }
+        NextSteps { with_more_time, ..self.next_as(&typing, &typing, goal) }
     }
 
     /// `back` is what ways back are made from.
@@ -521,11 +522,13 @@ fn has_ended(result: EndResult) -> bool {
     }
 }
 
-fn changes_nothing(goal: &Goal) -> bool {
-    goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty() || owner.lock.goes_back())
+/// Whether a rollout came from an image that cannot be pulled, as its pods show.
+fn leads_to_no_image(goal: &Goal, live: &LiveWorkload) -> bool {
+    let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers);
+    let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();
+    !goal.is_back() && from.into_iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image))
 }
 
-/// Says a command that leads on in a hint, which has a label of its own.
-fn way_as_hint(label: &str, text: &str) -> String {
-    if label == "note:" { text.to_owned() } else { format!("{label} {text}") }
+fn changes_nothing(goal: &Goal) -> bool {
+    goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty() || owner.lock.goes_back())
 }

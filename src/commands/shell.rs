@@ -321,6 +321,9 @@ impl Shell {
         for line in snippet.lines() {
             self.say(Meaning::Plain, " ", line);
         }
+        for (label, command) in &error.ways {
+            self.say(Meaning::Plain, label, command);
+        }
         for hint in &error.hints {
             self.hint(hint);
         }

@@ -14,6 +14,7 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
+use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::plan::LiveWorkload;
 use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
@@ -181,7 +182,9 @@ impl Look<'_> {
         let workloads = found.into_iter().map(|(workload, _)| workload).collect();
         let mut lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
         self.read_budgets(&mut lives).await;
-        Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling: Vec::new() })
+        let references: Vec<&WorkloadRef> = lives.iter().map(|live| &live.workload.reference).collect();
+        let pulling = self.cluster.pulling_for(&references).await;
+        Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling })
     }
 
     /// Reads the budgets that unfinished rollouts may wait for, once a namespace. Who may not list them has the rest.

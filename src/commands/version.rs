@@ -9,6 +9,9 @@ use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
 
+/// Where no `--request-timeout` is given: a server that hangs is what a person who asks for versions looks for.
+const PATIENCE: &str = "5s";
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The commit and the day that a release was built from: the script `release` says them.
@@ -31,27 +34,30 @@ fn build() -> String {
 
 pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // The client's version is known without a server, and is often what an unreachable one is asked about.
+    let is_document = match args.output {
+        OutputFormat::Json => true,
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            shell.print(&format!("Client Version: v{VERSION} ({})\n", build()))?;
+            false
+        }
+    };
     let asked = if args.client { None } else { Some(server_version(global, shell).await) };
     let (server, error) = match asked.transpose() {
         Ok(server) => (server, None),
         Err(error) => (None, Some(error)),
     };
-    let text = match args.output {
-        OutputFormat::Json => {
-            let document = json!({ "clientVersion": VERSION, "commit": COMMIT, "date": DATE, "platform": platform(), "serverVersion": server });
-            format!("{document}\n")
-        }
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            let server = server
-                .map(|server| format!("Server Version: {}\n", shell.terminal.stdout.show(&server)))
-                .unwrap_or_default();
-            format!("Client Version: v{VERSION} ({})\n{server}", build())
-        }
-    };
-    shell.document(|out| out.write_all(text.as_bytes()))?;
+    if is_document {
+        let document = json!({ "clientVersion": VERSION, "commit": COMMIT, "date": DATE, "platform": platform(), "serverVersion": server });
+        shell.document(|out| writeln!(out, "{document}"))?;
+    } else if !args.client {
+        let server = server.map_or_else(|| "unknown".to_owned(), |server| shell.terminal.stdout.show(&server));
+        shell.print(&format!("Server Version: {server}\n"))?;
+    }
     error.map_or(Ok(EndResult::Complete), Err)
 }
 
 async fn server_version(global: &GlobalArgs, shell: &mut Shell) -> Result<String, CommandError> {
-    Ok(shell.connect(global).await?.server_version().await?)
+    let request_timeout = global.request_timeout.clone().or_else(|| Some(PATIENCE.to_owned()));
+    let global = GlobalArgs { request_timeout, ..global.clone() };
+    Ok(shell.connect(&global).await?.server_version().await?)
 }

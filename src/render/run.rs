@@ -40,6 +40,16 @@ pub struct NextSteps {
 }
 
 impl NextSteps {
+    /// The same without what takes back, where that leads to nothing that can run.
+    #[must_use]
+    pub fn unless_back_is(self, useless: bool) -> Self {
+        if !useless {
+            return self;
+        }
+        let with_more_time = self.with_more_time.map(|next| Box::new(next.unless_back_is(useless)));
+        Self { take_back: None, abort: None, with_more_time, ..self }
+    }
+
     /// Returns the commands for a run that ended so.
     pub(super) fn after(&self, result: EndResult) -> &Self {
         self.with_more_time.as_deref().filter(|_| result == EndResult::TimedOut).unwrap_or(self)
@@ -70,7 +80,7 @@ impl NextSteps {
 
     /// What goes on: a way back that could not begin, because an image is gone from its registry, cannot begin the next time.
     fn going_on(&self, outcome: &Outcome) -> Option<String> {
-        let forward = self.forward.clone().filter(|_| outcome.still_forward && outcome.result == EndResult::Failed);
+        let forward = self.forward.clone().filter(|_| turns_forward(outcome));
         forward.or_else(|| self.despite(outcome)).or_else(|| self.go_on.clone())
     }
 
@@ -98,6 +108,11 @@ impl NextSteps {
         self.undoes_failures && matches!(result, EndResult::Failed | EndResult::TimedOut)
             || self.undoes_deferred && result == EndResult::Deferred
     }
+}
+
+/// Whether a way back that could not begin is given up for the way on.
+fn turns_forward(outcome: &Outcome) -> bool {
+    outcome.still_forward && outcome.result == EndResult::Failed
 }
 
 /// The containers that change first, where not all change at once.
@@ -143,6 +158,11 @@ impl Run {
     /// Returns the same at its beginning.
     pub(super) fn at_the_start(&self) -> Self {
         Self { steps: self.first_steps.clone(), ..self.clone() }
+    }
+
+    /// Returns what stands before the command that goes on: what is on its way back goes on back.
+    pub(super) fn onward(&self, outcome: &Outcome) -> &'static str {
+        if self.is_back && !turns_forward(outcome) { "Roll back:" } else { "Resume:" }
     }
 
     /// Keeps in mind which containers are next: what is said of the pod from then on is about these.

@@ -567,7 +567,7 @@ impl Ending<'_> {
         let watch = next.follow.clone().filter(|_| self.tally.left_to_kubelet > 0);
         let mut steps = [
             ("Roll back:", &next.take_back),
-            ("Resume:", &next.go_on),
+            (run.onward(self.outcome), &next.go_on),
             ("Roll back:", &next.abort),
             ("Follow:", &watch),
         ];

@@ -319,7 +319,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         }
         PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
         PodPhase::Restarting { until: Some(until), .. } => {
-            let held = format!("held by the kubelet's back-off until about {} UTC", style.show(clock(until)));
+            let held = format!("held by the kubelet's back-off at least until {} UTC", style.show(clock(until)));
             (Meaning::Waiting, if containers.is_empty() { held } else { format!("{containers}: {held}") })
         }
         PodPhase::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),

@@ -1,5 +1,6 @@
 //! The way to the server: kubeconfig, flags, credential plugins, and what is never shown.
 
+use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -196,10 +197,22 @@ fn the_clients_version_is_told_without_a_server() {
     for flags in ["", " --server http://127.0.0.1:1"] {
         let words = format!("version{flags}");
         let output = Binary::alone(words.split_whitespace()).run().ends_with(1);
-        output.prints("Client Version: v").omits("Server Version");
+        output.prints("Client Version: v").prints("\nServer Version: unknown\n");
         let output = Binary::alone(format!("{words} -o json").split_whitespace()).run().ends_with(1);
         assert!(output.json()["clientVersion"].is_string() && output.json()["serverVersion"].is_null());
     }
+}
+
+#[test]
+fn a_server_that_hangs_keeps_nobody_from_the_clients_version() {
+    // It takes the connection, and nobody reads from it.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let began = clock::now();
+    let line = format!("version --server http://{address}");
+    let output = Binary::alone(words(&line)).run().ends_with(1);
+    output.prints("Client Version: v").prints("\nServer Version: unknown\n").says("5s");
+    assert!(clock::now().duration_since(began) < Duration::from_secs(30));
 }
 
 #[test]

@@ -225,6 +225,10 @@ fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
         .ends_with(4)
         .prints("abort deployment/web --min-ready-seconds 0 --before-pod false");
     run(&server, "resume deploy/web --yes").ends_with(1);
+    for (verb, mode) in [("resume", "client"), ("resume", "server"), ("abort", "client")] {
+        let dry = run(&server, &format!("{verb} deploy/web --dry-run={mode}")).ends_with(0);
+        dry.says("began with --before-pod, and a command is not stored in the cluster: it must be given again");
+    }
     run(&server, "status deploy/web")
         .prints("it began with --before-pod: to resume or abort it, give the command again")
         .prints("  note: it began with --before-pod: give that again in place of --no-hooks to keep it\n")

@@ -173,6 +173,8 @@ fn what_a_killed_run_has_left_is_taken_away_by_the_next() {
         assert_eq!(pull_pods(&server).len(), 1);
         let status = run(&server, "status").ends_with(0).says("a run that is gone has left a pod that pulls images");
         assert!(!status.says("kubectl delete pod/inplace-pull-node-a-").stdout.contains("inplace-pull"));
+        let named = run(&server, "status deploy/web").ends_with(0).says("a run that is gone has left a pod");
+        named.says("kubectl delete pod/inplace-pull-node-a-");
         if waits {
             // Then the node lists the image, and nothing has to be pulled any more.
             server.pause_kubelet(false);

@@ -29,6 +29,18 @@ fn a_saved_plan_is_done_without_a_question() {
 }
 
 #[test]
+fn the_way_back_of_a_saved_plan_has_the_flags_that_were_given() {
+    for (given, flags) in [("", ""), (" --max-unavailable 2 --timeout 9m", " --max-unavailable 2 --timeout 540s")] {
+        let server = with_controllers();
+        let line = format!("plan deploy/web side=acme/side:v2 --min-ready-seconds 0 --out web.plan{given}");
+        let plan = run(&server, &line).ends_with(0).folder.read("web.plan").expect("the plan was saved");
+        let output = carry_out(&server, &plan).ends_with(0);
+        let printed = output.after("Roll back: ");
+        assert_eq!(printed, format!("kubectl inplace undo deployment/web --min-ready-seconds 0{flags}"));
+    }
+}
+
+#[test]
 fn a_stale_plan_is_refused_before_the_first_write_and_names_what_moved() {
     type Change = (&'static str, fn(&ApiServer, &str));
     let cases: [Change; 4] = [

@@ -17,7 +17,7 @@ use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::kinds::{HoldsBy, IfResumed, Release};
 use crate::engine::plan::{self, LiveWorkload, WayBack};
-use crate::engine::rollout::drain::DrainBy;
+use crate::engine::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use crate::engine::state::durable::stateful_set;
@@ -88,11 +88,18 @@ const MANIFEST: &str = "manifest.yaml";
 pub(super) struct Typing {
     typed: Vec<Typed>,
     namespace: String,
+    /// How many pods its owner lets be down, where that is known: nobody has to give that number.
+    of_owner: Option<u32>,
 }
 
 impl Typing {
     pub(super) fn new(typed: &[Typed], namespace: &str) -> Self {
-        Self { typed: typed.to_vec(), namespace: namespace.to_owned() }
+        Self { typed: typed.to_vec(), namespace: namespace.to_owned(), of_owner: None }
+    }
+
+    /// The same for a workload whose owner lets so many pods be down.
+    pub(super) fn of_owner(&self, unavailable: u32) -> Self {
+        Self { of_owner: Some(unavailable), ..self.clone() }
     }
 
     /// The same without a `--timeout` that was too short, where one was typed: what follows it is not bound by it again.
@@ -143,7 +150,7 @@ impl Typing {
 
     fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {
         let others = || self.typed.iter().filter(|typed| !is_left_out(typed)).cloned().collect();
-        self.typed.iter().any(&is_left_out).then(|| Self { typed: others(), namespace: self.namespace.clone() })
+        self.typed.iter().any(&is_left_out).then(|| Self { typed: others(), ..self.clone() })
     }
 
     /// Returns the command that does what was planned.
@@ -217,7 +224,8 @@ impl Typing {
             (false, Verb::Apply | Verb::Restart | Verb::Resume | Verb::Abort | Verb::Follow) => Known::Hooks,
         };
         let planned = goal.map(|goal| of_goal(goal, known)).unwrap_or_default();
-        for known in planned {
+        let of_owner = self.of_owner.map(|pods| Typed::new("max_unavailable", [pods.to_string()]));
+        for known in planned.into_iter().filter(|known| Some(known) != of_owner.as_ref()) {
             if !typed.iter().any(|typed| typed.id == known.id) {
                 typed.push(known);
             }
@@ -449,6 +457,7 @@ fn of_goal(goal: &Goal, known: Known) -> Vec<Typed> {
         number("total_timeout", seconds(policy.total_timeout)),
         match policy.drain_seconds {
             None => Some(Typed::new("drain", [DrainBy::None.word()])),
+            Some(DEFAULT_DRAIN_SECONDS) => None,
             Some(seconds) => Some(Typed::new("drain_seconds", [seconds.to_string()])),
         },
     ];

@@ -51,6 +51,11 @@ fn a_saved_plan_keeps_its_safeguards_in_the_commands_after_it() {
     let expected = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --min-ready-seconds 9 \
         --max-unavailable 2 --timeout 60s --drain-seconds 4 --as jane";
     assert_eq!(typing.of_workload(Verb::Resume, &web(), Some(&goal())).to_string(), expected);
+    // What nobody has given is what the next command takes by itself.
+    let mut goal = goal();
+    goal.policy.drain_seconds = Some(DEFAULT_DRAIN_SECONDS);
+    let expected = expected.replace(" --max-unavailable 2", "").replace(" --drain-seconds 4", "");
+    assert_eq!(typing.of_owner(2).of_workload(Verb::Resume, &web(), Some(&goal)).to_string(), expected);
 }
 
 #[test]

@@ -51,8 +51,7 @@ impl Became {
     /// Returns it as a sentence without a full stop.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::GoingBack => "the rollout was aborted by another run, which is rolling it back",
-            Self::RolledBack => "the rollout was aborted by another run, which has rolled it back",
+            Self::GoingBack | Self::RolledBack => history::ABORTED,
             Self::Superseded => "another client has changed the template, so nobody carries the rollout on",
         }
     }

@@ -7,7 +7,7 @@
 use super::build::Context;
 use super::durable::DurablePlan;
 use super::{PodPlan, PodVerdict};
-use crate::engine::k8s::pod::{Container, Pod};
+use crate::engine::k8s::pod::{Container, Pod, Probe};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
@@ -211,19 +211,22 @@ impl Timing<'_> {
 
     /// From its start until it is ready: as long as it took before, and not before its probes begin.
     fn ready(&self, container: &Container) -> f64 {
-        let probes = [&container.startup_probe, &container.readiness_probe].into_iter().flatten();
-        let (mut delay, mut beats, mut has_probe) = (0.0, 0.0, false);
-        for probe in probes {
-            has_probe = true;
-            let first = f64::from(probe.initial_delay_seconds.unwrap_or(0));
-            delay += first;
-            // The kubelet probes by a beat of its own, so that a delay ends somewhere within one.
-            beats += if first > 0.0 { f64::from(probe.period_seconds.unwrap_or(10)) / 2.0 } else { 0.0 };
+        let (startup, readiness) = (container.startup_probe.as_ref(), container.readiness_probe.as_ref());
+        if startup.is_none() && readiness.is_none() {
+            return 0.0;
         }
-        match self.ready_before(container).filter(|before| *before > delay + self.not_its_own(container)) {
-            _ if !has_probe => 0.0,
+        let delay = |probe: Option<&Probe>| f64::from(probe.and_then(|probe| probe.initial_delay_seconds).unwrap_or(0));
+        // The kubelet probes by a beat of its own, so that a delay ends somewhere within one. A container that has started is
+        // asked at once whether it is ready.
+        let beat = |probe: &Probe| f64::from(probe.period_seconds.unwrap_or(10)) / 2.0;
+        let started = startup.map_or(0.0, |probe| delay(startup) + beat(probe));
+        let asked = readiness.filter(|_| delay(readiness) > 0.0);
+        let asked = asked.map_or(0.0, |probe| delay(readiness) + beat(probe));
+        // Both delays run from the start of the container.
+        let least = delay(startup).max(delay(readiness));
+        match self.ready_before(container).filter(|before| *before > least + self.not_its_own(container)) {
             Some(before) => before + PROBE_SECONDS,
-            None => delay + beats + PROBE_SECONDS,
+            None => started.max(asked) + PROBE_SECONDS,
         }
     }
 

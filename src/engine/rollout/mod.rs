@@ -47,7 +47,7 @@ mod world;
 pub use crate::engine::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
 pub use progress::progress;
-pub use protocol::pulls::{delete_pull_pod, pull_pods_of};
+pub use protocol::pulls::{delete_pull_pod, is_pull_pod_of, pull_pods_of};
 pub use state::RunState;
 pub use turn::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn, leave, turn};
 pub use world::{Observation, Watch, World};

@@ -7,3 +7,4 @@ pub mod outcome;
 pub mod policy;
 pub mod record;
 pub mod starts;
+pub mod unpulled;

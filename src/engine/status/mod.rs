@@ -31,6 +31,7 @@ use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::state::unpulled::cannot_be_pulled;
 use crate::engine::value::json_path::text;
 
 pub use budget::waits_for_budgets;
@@ -286,12 +287,16 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             // Found again is as good as kept; made is not.
             let is_made = present(live).is_none();
             ways.retain(|way| way.deed != Deed::Abort || !is_made || leads_back(live));
+            let leads_on = ways.iter().any(|way| way.deed == Deed::Resume);
+            ways.retain(|way| way.deed != Deed::Abort || !leads_on || !leads_to_no_image(live));
             ways
         }
         None => {
             let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
             let left = is_left.then(ways::delete_left_revision);
-            let back = ways::way_to_images_before(images_before(live), waits_for_more(live), &owner, &pods);
+            let mut before = images_before(live);
+            before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
+            let back = ways::way_to_images_before(before, waits_for_more(live), &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
             let ended = way_it_ended(live).map(ways::ended_already);
@@ -315,6 +320,12 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         not_read: denied.chain(live.not_read.iter().cloned()).collect(),
         held,
     }
+}
+
+/// Whether the way back of the rollout that holds the workload leads to an image that cannot be pulled.
+fn leads_to_no_image(live: &LiveWorkload) -> bool {
+    let Some(lock) = present(live) else { return false };
+    lock.change.images.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, &image.from))
 }
 
 /// The rollouts of a workload that ended with every container proven.

@@ -85,6 +85,9 @@ labels: {app: web}
     labels: {app.kubernetes.io/name: 1}  =>  9:16: spec.template.metadata.labels[app.kubernetes.io/name] is a number, not a string; QUOTE
     labels: [app]  =>  9:7: spec.template.metadata.labels is an array, not an object
     label: {app: web}  =>  unknown: 9:7: unknown field spec.template.metadata.label; did you mean labels?
+volumes:
+    initContainers: [{name: side, image: s}, {name: app, image: a}]\n      volumes:  =>  18:49: spec.template.spec.initContainers[1].name is the name of another container, too
+    - {image: a, name: app}\n      volumes:  =>  18:20: spec.template.spec.containers[1].name is the name of another container, too
 containers:\n
     contianers:\n  =>  10:5: spec.template.spec.containers is required and not set
     initContainers:\n  =>  10:5: spec.template.spec.containers is required and not set
@@ -137,7 +140,7 @@ fn malformed_manifests_are_refused_with_line_path_and_what_was_expected() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(outcome(WEB, Scope::Whole), [""; 0]);
-    assert_eq!(cases, 46);
+    assert_eq!(cases, 48);
 }
 
 #[test]

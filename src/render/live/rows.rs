@@ -68,7 +68,8 @@ fn held_back(back_off: &BackOff, style: &Style) -> String {
 }
 
 fn until(until: &str, style: &Style) -> String {
-    format!("back-off until {}Z", style.show(words::clock(until)))
+    // The kubelet starts it when it looks at the pod again, up to some twenty seconds later.
+    format!("back-off past {}Z", style.show(words::clock(until)))
 }
 
 /// The containers that change now, each from what to what; else what changes besides images.
@@ -135,8 +136,8 @@ mod tests {
     #[test]
     fn what_holds_a_start_back_is_named() {
         for (until, exit_code, expected) in [
-            (Some("2026-03-01T10:15:02Z"), Some(3), "back-off until 10:15:02Z, exit 3"),
-            (Some("2026-03-01T10:15:02Z"), Some(0), "back-off until 10:15:02Z"),
+            (Some("2026-03-01T10:15:02Z"), Some(3), "back-off past 10:15:02Z, exit 3"),
+            (Some("2026-03-01T10:15:02Z"), Some(0), "back-off past 10:15:02Z"),
             (None, Some(143), "its start, exit 143"),
             (None, Some(0), "its start"),
         ] {

@@ -41,7 +41,10 @@ fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
         let writes = scene.owner_writes().len();
         for verb in ["resume", "abort"] {
             let output = scene.run(verb, "").ends_with(6).says("is run by jane on").says("at work, last sign of life");
-            let output = output.says("hint: Follow: kubectl inplace follow").says(&format!("kubectl inplace {verb}"));
+            let output = output
+                .says("\nFollow: kubectl inplace follow")
+                .omits("hint: Follow")
+                .says(&format!("kubectl inplace {verb}"));
             output.says("--take-over");
         }
         let undo = scene.run("undo", "").ends_with(6).prints("at work, last sign of life");
@@ -56,6 +59,36 @@ fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
         free(&scene);
         abort.wait().completes(kind.typed);
         scene.is_settled("acme/side:v1", kind.typed);
+    });
+}
+
+/// Its lock names another rollout by then, or, where that one has ended already, the history tells of it.
+#[test]
+fn a_run_whose_workload_another_rollout_has_taken_over_says_which() {
+    let cases = KINDS.iter().flat_map(|kind| [false, true].map(|slow| (*kind, slow)));
+    side_by_side(cases.collect(), |(kind, slow)| {
+        let scene = Scene::new(kind);
+        scene.server.pause_kubelet(true);
+        let running = scene.typed("apply", "side=acme/side:v2 --pre-pull=never").spawn();
+        running.wait_for_stderr("patch sent");
+        if slow {
+            running.signal("STOP");
+        }
+        let second = scene.typed("apply", "side=acme/side:v3 --take-over --pre-pull=never").spawn();
+        if slow {
+            free(&scene);
+            second.wait().completes(kind.typed);
+            running.signal("CONT");
+            let output = running.wait().ends_with(6);
+            output.prints("took its place (jane)").omits("kubectl inplace resume").omits("kubectl inplace abort");
+        } else {
+            let output = running.wait().ends_with(6);
+            let output = output.prints(" of jane from ").prints(" has taken its place; no further changes by this run");
+            output.omits("kubectl inplace resume").omits("kubectl inplace abort");
+            free(&scene);
+            second.wait().completes(kind.typed);
+        }
+        scene.is_settled("acme/side:v3", kind.typed);
     });
 }
 

@@ -127,7 +127,7 @@ codes! {
         }
         RestartInBackoff {
             summary: "the kubelet holds back a container that gets an image again which it just had",
-            meaning: "The container had the same image text a moment ago, and another one since, as happens when an update goes to and fro. The kubelet waits before it starts it, and shows CrashLoopBackOff meanwhile, though the new container has not crashed.",
+            meaning: "The container asked for the same image text a moment ago, and for another one since, as happens when an update goes to and fro. The kubelet waits before it starts it. What it shows meanwhile, CrashLoopBackOff or the pull error (ErrImagePull, ImagePullBackOff) of the image before, says nothing of the new container.",
             why: "The kubelet's back-off goes by pod, container and image text (GetBackoffKey, 1.34 and later), whatever ended the container before. It is ten seconds, doubles with each further start of the same text, up to five minutes, and is forgotten after ten; it holds where the container that ended last did so within that time (doBackOff in pkg/kubelet/kuberuntime). restart writes two texts in turn, and so meets it when it is used again and again.",
             remedy: "Wait for as long before the next update, or accept that the container is down for so long.",
         }

@@ -93,7 +93,7 @@ impl Warning {
             }
             Self::RestartInBackoff { container, pods, seconds } => {
                 format!(
-                    "{container} of {} had this image a moment ago: the kubelet holds its start back for about {seconds} s and shows CrashLoopBackOff meanwhile, though the new container has not crashed",
+                    "{container} of {} asked for this image a moment ago: the kubelet holds its start back for about {seconds} s; the CrashLoopBackOff, or the pull error from before, that it shows meanwhile says nothing of the new container",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }

@@ -458,6 +458,9 @@ fn a_manifest_takes_back_what_was_changed_in_the_pods() {
 fn a_preferred_hook_and_probe_make_the_estimate_longer() {
     assert!(case("slow to stop").estimate_seconds >= 2.0 * 20.0);
     assert!(case("one image").estimate_seconds < 10.0);
+    // Each pod takes one delay, half a period, and the period that ready must hold.
+    let late = case("a startup and a readiness probe that both begin late").estimate_seconds;
+    assert!((52.0..56.0).contains(&late), "{late}");
     // The containers of a new pod start one after the other, and its times are whole seconds.
     assert!(case("ready two seconds after its first start").estimate_seconds < 2.0);
     assert!(case("ready twenty seconds after its first start").estimate_seconds > 2.0 * 20.0);

@@ -67,3 +67,105 @@ impl Followed {
         (self.waits && self.read.asked().is_none()).then(|| self.read.due())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::engine::rollout::goal::{Goal, PodGoal};
+    use crate::engine::rollout::{Observation, RunState, Stop, World};
+    use crate::engine::state::durable::OwnerView;
+    use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
+
+    const SECOND: Now = Now::from_secs(1);
+
+    fn lock(id: &str, state: &str) -> Value {
+        json!({"id": id, "run": "theirs", "who": "joe", "since": "2026-03-01T10:00:00Z", "version": "0.1.0", "state": state,
+            "direction": "forward", "history": {"do": "keep"}, "change": {"images": {}},
+            "holder": {"who": "joe", "host": "laptop", "pid": 7, "since": "2026-03-01T10:00:00Z"},
+            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}})
+    }
+
+    fn goal(followed: Option<&Value>) -> Goal {
+        serde_json::from_value(json!({
+            "id": "mine", "workload": {"kind": "Deployment", "namespace": "prod", "name": "web"}, "mode": "follow",
+            "controllers": [], "replicas": 1, "pods": [], "field_manager": "", "followed": followed,
+            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false},
+        }))
+        .expect("it is a goal")
+    }
+
+    /// What the server tells of the owner so many seconds after the run took the lock.
+    fn owner(lock: Option<&Value>, seconds: u32) -> World {
+        let annotations = lock.map(|lock| json!({ROLLOUT_ANNOTATION: lock.to_string()}));
+        let object = json!({"metadata": {"name": "web", "annotations": annotations}});
+        let now = Some(format!("2026-03-01T10:00:{seconds:02}Z"));
+        let mut world = World::default();
+        let view = OwnerView { object: Some(object), now, ..OwnerView::default() };
+        world.observe(Observation::Owner(Box::new(view)));
+        world
+    }
+
+    fn asks(effects: &Effects) -> bool {
+        matches!(effects.actions.as_slice(), [(Asker::Followed, Action::ReadOwner(_))])
+    }
+
+    #[test]
+    fn the_end_waits_as_long_as_the_run_that_is_followed_is_alive_and_holds_the_owner() {
+        let followed = lock("one", "running");
+        let cases = [
+            ("it is alive", owner(Some(&followed), 9), true),
+            ("it has been silent for too long", owner(Some(&followed), 31), false),
+            ("it says that it has stopped", owner(Some(&lock("one", "stopped")), 9), false),
+            ("another rollout holds it", owner(Some(&lock("two", "running")), 9), false),
+            ("it has let go", owner(None, 9), false),
+            ("not read yet", World::default(), true),
+        ];
+        for (what, world, expected) in cases {
+            let (goal, none) = (goal(Some(&followed)), goal(None));
+            let look = |goal| RunState::new().look(goal, &world, SECOND);
+            assert_eq!(Followed::default().is_held(look(&goal)), expected, "{what}");
+            assert!(!Followed::default().is_held(look(&none)), "{what}: no run is followed");
+        }
+    }
+
+    /// What a pod still lacks, be it an image or another field, is waited for first.
+    #[test]
+    fn the_owner_is_read_once_every_pod_is_done_and_again_while_it_is_held() {
+        let (goal, world) = (goal(Some(&lock("one", "running"))), owner(Some(&lock("one", "running")), 9));
+        let look = |now| RunState::new().look(&goal, &world, now);
+        let (mut followed, mut pods) = (Followed::default(), Pods::default());
+        let key = crate::engine::k8s::names::PodKey { namespace: "prod".into(), name: "w".into(), uid: "u".into() };
+        let fields = crate::engine::change::FieldChanges::default();
+        pods.add(PodGoal { key, containers: [].into(), fields, drain: None }, SECOND);
+        assert!(!asks(&followed.advance(look(SECOND), &pods)), "a pod is not done");
+        assert_eq!((followed.why(), followed.next_look()), (None, None));
+        let done = Pods::default();
+        assert!(asks(&followed.advance(look(SECOND), &done)));
+        assert!(!asks(&followed.advance(look(SECOND), &done)), "one at a time");
+        assert!(followed.why().is_some_and(|why| why.contains("has not ended")));
+        followed.answer(&Answer::Read, SECOND);
+        let next = followed.next_look().expect("it is read again");
+        assert!(next > SECOND && !asks(&followed.advance(look(SECOND), &done)));
+        assert!(asks(&followed.advance(look(next), &done)));
+        let mut stopped = RunState::new();
+        stopped.stop(Stop::Interrupt, next);
+        let look = stopped.look(&goal, &world, next);
+        assert!(!asks(&Followed::default().advance(look, &done)), "who stops waits for nothing");
+    }
+
+    #[test]
+    fn an_owner_that_cannot_be_read_keeps_nobody_waiting_for_ever() {
+        let (goal, world) = (goal(Some(&lock("one", "running"))), World::default());
+        let mut followed = Followed::default();
+        let mut now = SECOND;
+        for failures in 1..=MOST_FAILURES {
+            let look = RunState::new().look(&goal, &world, now);
+            assert!(followed.is_held(look) && asks(&followed.advance(look, &Pods::default())), "{failures}");
+            followed.answer(&Answer::NotRead { message: "no".into() }, now);
+            now += Now::from_secs(60);
+        }
+        assert!(!followed.is_held(RunState::new().look(&goal, &world, now)));
+    }
+}

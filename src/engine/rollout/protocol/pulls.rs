@@ -177,6 +177,12 @@ pub fn pull_pods_of(workload: &WorkloadRef) -> String {
     )
 }
 
+/// Returns whether a pod is a pull pod of this workload, whatever run made it.
+pub fn is_pull_pod_of(workload: &WorkloadRef, pod: &Value) -> bool {
+    let label = pod.pointer("/metadata/labels").and_then(|labels| labels.get(PULL_WORKLOAD_LABEL));
+    is_pull_pod(pod) && label.and_then(Value::as_str) == Some(workload_label(workload).as_str())
+}
+
 /// Returns the delete of a pull pod: this very one. `None` for a pod that only carries the labels of one.
 pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
     is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })

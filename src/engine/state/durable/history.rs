@@ -15,6 +15,9 @@ pub const HISTORY_ANNOTATION: &str = "kubectl-inplace.io/history";
 /// The same key as JSON pointers have it.
 pub const HISTORY_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1history";
 
+/// What is said of a rollout that another run has aborted, or is on its way back with.
+pub const ABORTED: &str = "it was aborted by another run";
+
 /// Rollouts that are kept.
 pub const KEPT: usize = 10;
 
@@ -52,8 +55,31 @@ pub struct HistoryEntry {
 }
 
 impl HistoryEntry {
+    /// Says how another run has ended it, as a sentence without a full stop.
+    pub fn ended_by_another(&self) -> String {
+        let by = self.by();
+        match (&self.replaced_by, self.outcome) {
+            (Some(rollout), EndResult::Superseded) => format!("rollout {rollout} took its place{by}"),
+            (None, EndResult::Superseded) => format!("another run{by} found it changed by another client and ended it"),
+            (_, EndResult::Complete | EndResult::Deferred) => format!("it was completed by another run{by}"),
+            (_, EndResult::Aborted) => format!("{ABORTED}{by}"),
+            (
+                _,
+                EndResult::NothingToDo
+                | EndResult::Changes
+                | EndResult::NotEligible
+                | EndResult::Error
+                | EndResult::Failed
+                | EndResult::TimedOut
+                | EndResult::Interrupted
+                | EndResult::Terminated
+                | EndResult::Paused,
+            ) => format!("its history was edited: no rollout ends as {}", self.outcome.word()),
+        }
+    }
+
     /// Says who ended it, as in "aborted by another run (...)"; empty where that is not known.
-    pub fn by(&self) -> String {
+    fn by(&self) -> String {
         let who = self.ended_by.as_ref().unwrap_or(&self.who);
         if who.is_empty() { String::new() } else { format!(" ({who})") }
     }

@@ -197,30 +197,19 @@ impl<'a> Step<'a> {
     fn otherwise(&self, entry: &HistoryEntry) -> Option<String> {
         let own = self.run.own_lock == OwnLock::Closed;
         let stands = own || same(self.template(), self.goal.target());
-        let changed = |end: &str| format!("it was {end} by another run{}, and changed since", entry.by());
         match (self.goal.lock.direction, entry.outcome) {
-            (Direction::Forward, EndResult::Complete | EndResult::Deferred) | (Direction::Back, EndResult::Aborted)
-                if stands =>
-            {
-                None
+            (Direction::Forward, EndResult::Complete | EndResult::Deferred) | (Direction::Back, EndResult::Aborted) => {
+                (!stands).then(|| format!("{}, and changed since", entry.ended_by_another()))
             }
-            (Direction::Forward, EndResult::Complete | EndResult::Deferred) => Some(changed("completed")),
-            (Direction::Back, EndResult::Aborted) => Some(changed("aborted")),
-            (Direction::Forward, EndResult::Aborted) => Some(format!("it was aborted by another run{}", entry.by())),
             // What was complete before is not taken back by tidying up after it.
             (Direction::Back, EndResult::Complete | EndResult::Deferred) => {
                 Some("it was complete already; kubectl inplace undo takes it back".into())
             }
-            (_, EndResult::Superseded) if entry.replaced_by.is_some() => {
-                let by = entry.replaced_by.as_ref().map(ToString::to_string).unwrap_or_default();
-                Some(format!("rollout {by} took its place{}", entry.by()))
-            }
-            (_, EndResult::Superseded) => {
-                Some(format!("another run{} found it changed by another client and ended it", entry.by()))
-            }
             (
                 _,
-                EndResult::NothingToDo
+                EndResult::Aborted
+                | EndResult::Superseded
+                | EndResult::NothingToDo
                 | EndResult::Changes
                 | EndResult::NotEligible
                 | EndResult::Error
@@ -229,7 +218,7 @@ impl<'a> Step<'a> {
                 | EndResult::Interrupted
                 | EndResult::Terminated
                 | EndResult::Paused,
-            ) => Some(format!("its history was edited: no rollout ends as {}", entry.outcome.word())),
+            ) => Some(entry.ended_by_another()),
         }
     }
 

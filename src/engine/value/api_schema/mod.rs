@@ -2,8 +2,9 @@
 //! must be before it can be compared with another one.
 //!
 //! Promise: what passes here is decoded by an API server of the version in `fields.txt` under `fieldValidation=Strict`; what
-//! the server then thinks of the values (enumerations, names, references) is validation, and not done here. `null` stands
-//! for a field that is not there, in an element of a list or a map for its zero, as Go decodes it.
+//! the server then thinks of the values (enumerations, names, references) is validation, and not done here, but for names
+//! that two containers of a pod have: nothing could tell them apart. `null` stands for a field that is not there, in an
+//! element of a list or a map for its zero, as Go decodes it.
 //!
 //! Upstream: `sigs.k8s.io/json` and the types' own `UnmarshalJSON` (`resource.Quantity`, `intstr.IntOrString`,
 //! `metav1.Time`). A server of a newer version may know more fields, and never fewer or others: `v1` only grows.
@@ -13,6 +14,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -79,6 +81,9 @@ const MAY_BE_LEFT_OUT: [(&str, &str); 6] = [
     ("Sysctl", "value"),
 ];
 
+/// The lists of a pod's containers, as the API server looks at them.
+const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
 /// How much of an object a manifest is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -116,6 +121,8 @@ pub enum Fault {
     },
     /// It is required and not there.
     NotSet,
+    /// It is the name of another container of the pod, too.
+    Taken,
     /// The API has no such field.
     Unknown {
         /// The field that was probably meant.
@@ -148,6 +155,7 @@ impl Problem {
             }
             Fault::Malformed { expected } => format!("{path} is not {expected}"),
             Fault::NotSet => format!("{path} is required and not set"),
+            Fault::Taken => format!("{path} is the name of another container, too"),
             Fault::Unknown { suggestion } => {
                 let meant = suggestion.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
                 format!("unknown field {path}{meant}")
@@ -273,6 +281,9 @@ impl Check {
                 }),
             }
         }
+        if fields.of == "PodSpec" {
+            self.container_names(given);
+        }
         // A server drops the status that it is sent.
         if self.steps.contains(&Step::Field("status")) {
             return;
@@ -288,6 +299,23 @@ impl Check {
             };
             if required && is_missing {
                 self.below(Step::Field(field.name), |check| check.add(Fault::NotSet));
+            }
+        }
+    }
+
+    /// The names of all containers of a pod are one set (`ValidatePodSpec`: "Duplicate value").
+    fn container_names(&mut self, pod_spec: &Map<String, Value>) {
+        let mut known = BTreeSet::new();
+        for list in CONTAINER_LISTS {
+            let containers = pod_spec.get(list).and_then(Value::as_array).into_iter().flatten();
+            for (index, name) in containers.map(|container| container.get("name").and_then(Value::as_str)).enumerate() {
+                if name.is_some_and(|name| !name.is_empty() && !known.insert(name)) {
+                    self.below(Step::Field(list), |check| {
+                        check.below(Step::Index(index), |check| {
+                            check.below(Step::Field("name"), |check| check.add(Fault::Taken));
+                        });
+                    });
+                }
             }
         }
     }

@@ -180,23 +180,21 @@ pub(crate) fn held_by(look: Look<'_>) -> Option<String> {
     Some(owner.taken_over(&by))
 }
 
-/// Says that another run of this rollout has changed the pods, where the records of those that were lost tell it.
+/// Says what another run has made of this rollout, where its record on the owner, or the records of the pods that were lost,
+/// tell it.
 pub(crate) fn changed_by_another_run(look: Look<'_>, pods: &Pods) -> Option<String> {
     look.goal.owner.as_ref()?;
+    let view = look.world.owner();
+    let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
+    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.id == look.goal.id) {
+        return Some(entry.ended_by_another());
+    }
     let is_ours = |position: &usize| {
         let pod = pods.goal(*position).and_then(|goal| look.world.pod(&goal.key));
         let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
         // What another writer has set since, the record does not explain.
         record.id == look.goal.id && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };
-    if !pods.all(Is::Lost).iter().all(is_ours) {
-        return None;
-    }
-    let view = look.world.owner();
-    let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    let recorded = history::union(objects).into_iter().find(|entry| entry.id == look.goal.id);
-    Some(match recorded {
-        Some(entry) => format!("it ended as {} by another run{}", entry.outcome.word(), entry.by()),
-        None => "another run of this rollout has changed its pods".into(),
-    })
+    let are_ours = pods.all(Is::Lost).iter().all(is_ours);
+    are_ours.then(|| "another run of this rollout has changed its pods".into())
 }
