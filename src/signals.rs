@@ -1,4 +1,4 @@
-//! The signals that ask a command to stop: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed.
+//! The signals that ask a command to stop: Ctrl-C, Ctrl-\\, SIGTERM, and SIGHUP of a terminal that is closed.
 
 use std::io;
 
@@ -9,6 +9,7 @@ use crate::engine::rollout::Stop;
 #[derive(Debug)]
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
+    quit: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     /// Not listened for where it was ignored from the start, as nohup has it; and once heard, not again: the kernel and the
     /// shell both send one when a terminal is closed, and only a person's second signal means at once.
@@ -21,14 +22,19 @@ impl Signals {
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hangup })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup,
+        })
     }
 
     /// Waits for the next one.
     pub(crate) async fn next(&mut self) -> Stop {
         use std::task::Poll;
         std::future::poll_fn(|context| {
-            if self.interrupt.poll_recv(context).is_ready() {
+            if self.interrupt.poll_recv(context).is_ready() || self.quit.poll_recv(context).is_ready() {
                 return Poll::Ready(Stop::Interrupt);
             }
             if self.terminate.poll_recv(context).is_ready() {

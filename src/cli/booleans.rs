@@ -21,15 +21,18 @@ pub fn boolean(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Returns the arguments without values of boolean flags; one with any other value is left to clap's refusal.
+/// Returns the arguments without values of boolean flags; one with any other value, or of another command, is left to
+/// clap's refusal.
 pub fn resolved(root: &Command, arguments: &[String]) -> Vec<String> {
+    let command = arguments.iter().find_map(|word| root.find_subcommand(word));
     let mut resolved: Vec<String> = Vec::with_capacity(arguments.len());
     for (index, argument) in arguments.iter().enumerate() {
         if argument == "--" {
             resolved.extend(arguments.iter().skip(index).cloned());
             break;
         }
-        let given = argument.split_once('=').and_then(|(name, value)| Some((name, value, spellings(root, name)?)));
+        let given =
+            argument.split_once('=').and_then(|(name, value)| Some((name, value, spellings(root, command, name)?)));
         match given {
             Some((name, value, spellings)) => match boolean(value) {
                 Ok(true) => resolved.push(name.to_owned()),
@@ -42,10 +45,9 @@ pub fn resolved(root: &Command, arguments: &[String]) -> Vec<String> {
     resolved
 }
 
-/// Returns how the boolean flag is spelled that a word names, by one letter and in full: one name means the same to every
-/// command that has it.
-fn spellings(root: &Command, word: &str) -> Option<Vec<String>> {
-    let all = root.get_subcommands().flat_map(Command::get_arguments).chain(root.get_arguments());
+/// Returns how the boolean flag of the command is spelled that a word names, by one letter and in full.
+fn spellings(root: &Command, command: Option<&Command>, word: &str) -> Option<Vec<String>> {
+    let all = command.into_iter().flat_map(Command::get_arguments).chain(root.get_arguments());
     let flags = all.filter(|argument| matches!(argument.get_action(), ArgAction::SetTrue));
     flags.map(spelled).find(|spellings| spellings.iter().any(|spelling| spelling == word))
 }
@@ -72,6 +74,9 @@ mod tests {
             ("status --watch=false", "status"),
             ("plan -A=1 --timeout=1", "plan -A --timeout=1"),
             ("apply -- --yes=true", "apply -- --yes=true"),
+            ("follow -w=false", "follow -w=false"),
+            ("-n shop status -w=false", "-n shop status"),
+            ("--insecure-skip-tls-verify=false plan", "plan"),
         ] {
             let words: Vec<String> = typed.split(' ').map(str::to_owned).collect();
             assert_eq!(resolved(&root(), &words).join(" "), expected, "{typed}");

@@ -45,6 +45,11 @@ pub(super) fn text_or_json() -> Formats<OutputFormat> {
     documents(&[OutputFormat::Text, OutputFormat::Json])
 }
 
+/// Text and a document, in both of its forms.
+pub(super) fn text_json_or_yaml() -> Formats<OutputFormat> {
+    documents(&[OutputFormat::Text, OutputFormat::Json, OutputFormat::Yaml])
+}
+
 /// These, and templates.
 pub(super) fn documents(known: &[OutputFormat]) -> Formats<OutputFormat> {
     Formats { known: known.to_vec(), document: Some(OutputFormat::Json) }

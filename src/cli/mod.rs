@@ -20,7 +20,7 @@ use examples::{
     HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
     UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
-use formats::{TemplateArgs, documents, of_hashes, text_or_json, text_or_lines};
+use formats::{TemplateArgs, documents, of_hashes, text_json_or_yaml, text_or_json, text_or_lines};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
     ChoiceArgs, DisruptionBudget, OnFailure, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
@@ -376,7 +376,7 @@ pub struct VersionArgs {
     #[arg(long)]
     pub client: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_json_or_yaml())]
     pub output: OutputFormat,
     /// What is taken out of the document.
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use clap::{Args, ValueHint};
 
 use super::targets::WORKLOADS;
-use super::{TargetArgs, TemplateArgs, documents, text_or_json};
+use super::{TargetArgs, TemplateArgs, documents, text_json_or_yaml};
 use crate::render::OutputFormat;
 
 /// Which workloads, where no image is asked for.
@@ -82,7 +82,7 @@ pub struct HistoryArgs {
     #[command(flatten)]
     pub targets: WorkloadArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_json_or_yaml())]
     pub output: OutputFormat,
     /// What is taken out of the document.
     #[command(flatten)]

@@ -197,7 +197,8 @@ fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandErr
     let Some(given) = given else { return Ok(None) };
     let duration = duration::parse(given).map_err(|error| CommandError::usage(format!("{flag}: {error}")))?;
     if duration.is_zero() {
-        return Err(CommandError::usage(format!("{flag} must be longer than nothing")));
+        return Err(CommandError::usage(format!("{flag} must be longer than nothing"))
+            .hint("no wait is without an end here: to wait for very long, say so, such as 24h"));
     }
     Ok(Some(duration.as_secs().max(1)))
 }

@@ -7,7 +7,7 @@ use crate::cli::{GlobalArgs, VersionArgs};
 use crate::cluster::connect::platform;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
-use crate::render::OutputFormat;
+use crate::render::{self, OutputFormat};
 
 /// Where no `--request-timeout` is given: a server that hangs is what a person who asks for versions looks for.
 const PATIENCE: &str = "5s";
@@ -35,8 +35,8 @@ fn build() -> String {
 pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // The client's version is known without a server, and is often what an unreachable one is asked about.
     let is_document = match args.output {
-        OutputFormat::Json => true,
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+        OutputFormat::Json | OutputFormat::Yaml => true,
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
             shell.print(&format!("Client Version: v{VERSION} ({})\n", build()))?;
             false
         }
@@ -48,7 +48,11 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
     };
     if is_document {
         let document = json!({ "clientVersion": VERSION, "commit": COMMIT, "date": DATE, "platform": platform(), "serverVersion": server });
-        shell.document(|out| writeln!(out, "{document}"))?;
+        if args.output == OutputFormat::Yaml {
+            shell.print(&render::yaml(&document))?;
+        } else {
+            shell.document(|out| writeln!(out, "{document}"))?;
+        }
     } else if !args.client {
         let server = server.map_or_else(|| "unknown".to_owned(), |server| shell.terminal.stdout.show(&server));
         shell.print(&format!("Server Version: {server}\n"))?;

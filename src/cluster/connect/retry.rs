@@ -10,8 +10,10 @@ use http::{HeaderMap, Method, Uri};
 
 use crate::cluster::error::{ClusterError, Unreached};
 
-/// How often a request is sent at most.
+/// How often a request is sent at most, and where the server says each time that it is busy, and when to come again: so often
+/// do kubectl's requests (client-go, `maxRetries` of `rest.Request`).
 pub(super) const TRIES: u32 = 3;
+pub(super) const TRIES_OF_BUSY: u32 = 10;
 
 /// A longer wait than this is the caller's to decide.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -60,7 +62,8 @@ pub(super) fn pause(
     left: Option<Duration>,
     backoff: Duration,
 ) -> Option<Duration> {
-    if tries >= TRIES {
+    let is_told_when = matches!(ended, Try::Answered { code: 429, retry_after: Some(_) });
+    if tries >= if is_told_when { TRIES_OF_BUSY } else { TRIES } {
         return None;
     }
     let growing = backoff.saturating_mul(4_u32.saturating_pow(tries.saturating_sub(1)));
@@ -111,14 +114,17 @@ mod tests {
             (RequestKind::Read, 2, answered(503, None), Some(BACKOFF * 4)),
             (RequestKind::Read, 1, answered(429, Some(3)), Some(seconds(3))),
             (RequestKind::Read, 1, answered(500, Some(0)), Some(seconds(0))),
-            (RequestKind::Read, 3, answered(429, Some(3)), None),
+            (RequestKind::Read, 3, answered(429, Some(3)), Some(seconds(3))),
+            (RequestKind::Read, 10, answered(429, Some(3)), None),
+            (RequestKind::Read, 3, answered(429, None), None),
             (RequestKind::Read, 1, answered(429, Some(61)), None),
             (RequestKind::Read, 1, answered(429, Some(u64::MAX)), None),
             (RequestKind::Write, 1, answered(429, Some(3)), Some(seconds(3))),
             (RequestKind::Write, 1, answered(429, None), None),
             (RequestKind::Write, 1, answered(503, Some(3)), None),
             (RequestKind::Write, 1, answered(504, None), None),
-            (RequestKind::Write, 3, answered(429, Some(3)), None),
+            (RequestKind::Write, 9, answered(429, Some(3)), Some(seconds(3))),
+            (RequestKind::Write, 10, answered(429, Some(3)), None),
             (RequestKind::Stream, 1, answered(429, Some(3)), None),
         ];
         for (at, (kind, tries, ended, expected)) in cases.into_iter().enumerate() {

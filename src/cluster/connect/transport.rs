@@ -1,7 +1,7 @@
 //! The way of every request to the server and of its answer back: credential, time limit, repetition, warnings, trace.
 //!
 //! Promise: one request of kube is at most [`retry::TRIES`] requests to the server (one more for a read whose credential
-//! was refused), all within `--request-timeout`; a write is never sent again once the server may have seen it; every
+//! was refused; [`retry::TRIES_OF_BUSY`] where it says when to come again), all within `--request-timeout`; a write is never sent again once the server may have seen it; every
 //! pause is reported. Answers are read to their end here, within the same limit; only watches and followed logs are
 //! passed on as they come.
 

@@ -21,8 +21,9 @@ use crate::engine::state::outcome::EndResult;
 /// The name under which kubectl looks for the completion of this plugin.
 pub(super) const HELPER: &str = "kubectl_complete-inplace";
 
-/// What the helper's script calls.
+/// What our shells' scripts call, and what the script under the helper's name calls where it stands in place of the link.
 const HIDDEN_COMMAND: &str = "__complete";
+const HIDDEN_HELPER: &str = "__complete-for-kubectl";
 
 /// cobra's directives: offer nothing else, or let the shell complete file names.
 const NO_FILES: &str = ":4";
@@ -38,15 +39,20 @@ pub(super) enum Asker {
     Ours,
 }
 
-/// Returns the words to complete, where this process was started under the helper's name or as `__complete`: the command
-/// line would take flags among them for its own.
+/// Returns the words to complete, where this process was started under the helper's name or with a hidden command: the
+/// command line would take flags among them for its own.
 pub(super) fn asked_for(arguments: &[String]) -> Option<(Asker, Vec<String>)> {
     let (program, words) = arguments.split_first()?;
     if Path::new(program).file_stem().is_some_and(|name| name == HELPER) {
         return Some((Asker::Kubectl, words.to_vec()));
     }
     let (first, words) = words.split_first()?;
-    (first == HIDDEN_COMMAND).then(|| (Asker::Ours, words.to_vec()))
+    let asker = match first.as_str() {
+        HIDDEN_COMMAND => Asker::Ours,
+        HIDDEN_HELPER => Asker::Kubectl,
+        _ => return None,
+    };
+    Some((asker, words.to_vec()))
 }
 
 /// Prints the candidates. Whatever goes wrong is silence: a shell is waiting.

@@ -84,7 +84,10 @@ impl AskedResources {
             let (resource, quantity) = word.split_once('=').ok_or_else(malformed)?;
             let field = ResourceField::ALL.into_iter().find(|field| field.parts() == (map, resource));
             let unknown = || {
-                let near = suggest::closest(&resource.to_lowercase(), ["cpu", "memory"].into_iter());
+                let written = resource.to_lowercase();
+                // A gpu is no slip of the fingers.
+                let near = suggest::closest(&written, ["cpu", "memory"].into_iter())
+                    .filter(|near| near.chars().next() == written.chars().next());
                 AskedResourcesError::Unknown { flag, resource: resource.to_owned(), near }
             };
             let field = field.ok_or_else(unknown)?;
@@ -183,6 +186,7 @@ mod tests {
                 "nvidia.com/gpu=1",
                 "--limits: \"nvidia.com/gpu\" cannot be changed in a running pod, only cpu and memory can",
             ),
+            ("gpu=1", "--limits: \"gpu\" cannot be changed in a running pod, only cpu and memory can"),
             (
                 "memroy=1Gi",
                 "--limits: \"memroy\" cannot be changed in a running pod, only cpu and memory can; did you mean memory?",

@@ -14,7 +14,7 @@ use super::fields::{self, FieldView};
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{OutputFormat, escape, words};
+use super::{OutputFormat, diff, escape, words};
 
 const NONE: &str = "<none>";
 
@@ -39,7 +39,7 @@ pub struct HistoryContext<'a> {
     pub commands: &'a dyn Fn(&WorkloadUpdates) -> Vec<(String, String)>,
 }
 
-/// Writes the updates: a result, for stdout. What is neither text nor JSON is text.
+/// Writes the updates: a result, for stdout. What is neither JSON nor YAML is text.
 ///
 /// # Errors
 /// The writer's.
@@ -52,7 +52,8 @@ pub fn history(
 ) -> io::Result<()> {
     match format {
         OutputFormat::Json => json(workloads, out),
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+        OutputFormat::Yaml => out.write_all(diff::yaml(&serde_json::to_value(document(workloads))?).as_bytes()),
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
             words::in_lines(style, out, |out| text(workloads, context, style, out))
         }
     }
@@ -171,10 +172,13 @@ fn outcome(course: &Course) -> String {
 }
 
 fn json(workloads: &[WorkloadUpdates], out: &mut dyn Write) -> io::Result<()> {
-    let workloads = workloads.iter().map(WorkloadView::of).collect();
-    let document = Document { api_version: PLAN_API_VERSION, kind: "History", workloads };
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    let text = serde_json::to_string_pretty(&document(workloads)).map_err(io::Error::other)?;
     writeln!(out, "{}", escape::json(&text))
+}
+
+fn document(workloads: &[WorkloadUpdates]) -> Document<'_> {
+    let workloads = workloads.iter().map(WorkloadView::of).collect();
+    Document { api_version: PLAN_API_VERSION, kind: "History", workloads }
 }
 
 #[derive(Serialize)]
