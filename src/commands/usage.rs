@@ -317,7 +317,10 @@ mod tests {
             ("status -o custom-columns=A:.b", "-o jsonpath=TEMPLATE takes some of them"),
             ("apply deploy/web -o jsonpath={.a}", "-o json prints every field: take"),
             ("plan deploy/web -o yml", "a similar value exists: 'yaml'"),
-            ("history deploy/web -o yaml", "allowed formats are: text,json,jsonpath,jsonpath-as-json,jsonpath-file"),
+            (
+                "history deploy/web -o name",
+                "allowed formats are: text,json,yaml,jsonpath,jsonpath-as-json,jsonpath-file",
+            ),
         ] {
             let told = told(line);
             let sentence = "error: unable to match a printer suitable for the output format \"";

@@ -173,6 +173,7 @@ fn the_version_is_told_without_a_cluster() {
         "{text}"
     );
     assert_eq!(run("version --client -o json").ends_with(0).json()["clientVersion"], version);
+    run("version --client -o yaml").ends_with(0).prints("clientVersion: ");
 }
 
 #[test]
@@ -323,6 +324,9 @@ fn completion_answers_under_the_name_that_kubectl_looks_for() {
     assert!(ask(&["pl"]).stdout.starts_with("plan\tSay what would happen"));
     ask(&["plan", "--detailed"]).prints("--detailed-exitcode\t");
     ask(&["--help"]).omits("Usage:");
+    // The script that a release installs under that name asks as it does: kubectl puts the flag before the values.
+    let told = Binary::alone(["__complete-for-kubectl", "plan", "--validate=w"]).run().ends_with(0).stdout;
+    assert!(told.starts_with("warn"), "{told}");
 }
 
 #[test]

@@ -32,13 +32,21 @@ fn kubectl_finds_the_plugin_and_passes_its_exit_code_on() {
     assert_eq!(failed.code, 4, "{failed:#?}");
 }
 
+/// With the link that `completion --install` makes, and with the script that a release installs.
 #[test]
 fn kubectls_own_script_for_fish_completes_the_plugin() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/kubectl_complete-inplace");
+    for helper in ["ln -s \"$(command -v kubectl-inplace)\"".to_owned(), format!("cp '{script}'")] {
+        completes_in_fish(&helper);
+    }
+}
+
+fn completes_in_fish(helper: &str) {
     let namespace = Namespace::new("fish");
     namespace.apply(&samples::deployment("web", 1));
     let complete = |typed: &str| {
         let fish = format!("kubectl completion fish | source; complete -C '{typed}'");
-        let helper = "ln -s \"$(command -v kubectl-inplace)\" \"$folder/kubectl_complete-inplace\"";
+        let helper = format!("{helper} \"$folder/kubectl_complete-inplace\"");
         let run = format!("PATH=\"$folder:$PATH\" fish --no-config -c \"{fish}\"; rm -r \"$folder\"");
         let output = namespace.type_line(&format!("folder=$(mktemp -d); {helper}; {run}"));
         assert_eq!(output.code, 0, "{typed}: {output:#?}");
@@ -54,6 +62,6 @@ fn kubectls_own_script_for_fish_completes_the_plugin() {
         ("kubectl inplace explain TemplateF".to_owned(), "TemplateFieldNotInPlace".to_owned()),
         ("kubectl inplace plan --validate=w".to_owned(), "--validate=warn".to_owned()),
     ] {
-        assert!(complete(&typed).contains(&expected), "{typed}: {:?}", complete(&typed));
+        assert!(complete(&typed).contains(&expected), "{helper}: {typed}: {:?}", complete(&typed));
     }
 }

@@ -263,7 +263,7 @@ async fn what_is_sent_again() {
         (List, vec![Answer::with(429, "Retry-After: 3600"), Answer::json(200, "{}")], 1, false),
         (List, vec![Answer::json(404, "{}")], 1, false),
         (Patch, vec![Answer::with(429, "Retry-After: 0"), Answer::json(200, "{}")], 2, true),
-        (Patch, vec![Answer::with(429, "Retry-After: 0")], 3, false),
+        (Patch, vec![Answer::with(429, "Retry-After: 0")], 10, false),
         (Patch, vec![Answer::json(429, "{}"), Answer::json(200, "{}")], 1, false),
         (Patch, vec![Answer::with(503, "Retry-After: 0"), Answer::json(200, "{}")], 1, false),
         (Patch, vec![Answer::json(504, "{}"), Answer::json(200, "{}")], 1, false),
