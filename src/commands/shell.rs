@@ -278,13 +278,17 @@ impl Shell {
     pub(super) fn tell_usage(&self, error: &clap::Error, arguments: &[String]) -> EndResult {
         if error.use_stderr() {
             self.tell_wrong_usage(error);
-            let command = next::command_of(arguments);
-            drop(writeln!(io::stderr().lock(), "\nSee '{command} -h' for help and examples"));
+            self.tell_where_help_is(arguments);
             EndResult::Error
         } else {
             drop(error.print());
             EndResult::Complete
         }
+    }
+
+    fn tell_where_help_is(&self, arguments: &[String]) {
+        let command = next::command_of(arguments);
+        drop(writeln!(io::stderr().lock(), "\nSee '{command} -h' for help and examples"));
     }
 
     /// clap breaks the lines of its help, but not those of its errors.
@@ -326,6 +330,9 @@ impl Shell {
         }
         for hint in &error.hints {
             self.hint(hint);
+        }
+        if error.kind == ErrorKind::Usage && error.ways.is_empty() && error.hints.is_empty() {
+            self.tell_where_help_is(&self.arguments);
         }
         match error.kind {
             ErrorKind::Interrupted => EndResult::Interrupted,

@@ -134,6 +134,8 @@ fn usage_errors_exit_with_1_and_name_the_command_whose_help_fits() {
         ("version --client=maybe", "kubectl inplace version"),
         ("plan -v many", "kubectl inplace plan"),
         ("help nope", "kubectl inplace"),
+        // Of what the parser has let through.
+        ("apply deployment/web side=:v2 --canary 0", "kubectl inplace apply"),
     ];
     for (line, command) in cases {
         let output = run(line).ends_with(1);

@@ -311,6 +311,29 @@ fn another_writer_after_the_patch_is_left_alone_too() {
     assert_eq!(patches(&server).len(), 1);
 }
 
+/// As by `kubectl diff`: what somebody wrote between the two looks is no part of the change; one who never stops is shown.
+#[test]
+fn a_diff_is_of_one_state_of_the_object() {
+    for (times, foreign) in [(0, false), (1, false), (3, false), (9, true)] {
+        let server = web();
+        let label = Effect::First(std::sync::Arc::new(|state| {
+            state.edit("deployments", "web", "somebody-else", |web| {
+                let labels = &mut web["metadata"]["labels"];
+                labels["foreign"] = format!("{}x", labels["foreign"].as_str().unwrap_or_default()).into();
+            });
+        }));
+        if times > 0 {
+            server.fault(When::verb("patch").of("deployments").dry_run().times(times), label);
+        }
+        let manifest = server.object("deployments", "web").expect("there is one")["spec"].clone();
+        let mut manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": manifest});
+        manifest["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v2".into();
+        let output = typed(&server, "diff -f web.json").file("web.json", &manifest.to_string()).run().ends_with(1);
+        assert!(output.stdout.contains("acme/side:v2"), "{times}\n{}", output.block());
+        assert_eq!(output.stdout.contains("foreign"), foreign, "{times}\n{}", output.block());
+    }
+}
+
 #[test]
 fn a_change_that_is_none_of_ours_does_not_stop_it() {
     let server = web();

@@ -18,6 +18,9 @@ use crate::engine::state::outcome::{DiffResult, EndResult};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Meaning};
 
+/// How often an object that keeps changing is compared, as by kubectl (`kubectl/pkg/cmd/diff`, `maxRetries`).
+const MAX_LOOKS: u32 = 4;
+
 pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> DiffResult {
     match compare(args, global, shell).await {
         Ok(result) if shell.finish(EndResult::Complete) == EndResult::Complete => result,
@@ -47,7 +50,7 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
     let new: Vec<WorkloadDiff> =
         found.to_create().map(|(reference, manifest)| workload_diff::added(reference, manifest)).collect();
     for (workload, intent) in found.workloads {
-        match difference(&workload, &intent, &args.field_manager, &cluster, shell).await {
+        match difference(workload, &intent, &args.field_manager, &cluster, shell).await {
             Ok(diff) => diffs.push(diff),
             // The others are shown all the same.
             Err(error) => {
@@ -69,19 +72,34 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
 }
 
 async fn difference(
-    workload: &Workload,
+    mut workload: Workload,
     intent: &Intent,
     field_manager: &str,
     cluster: &Cluster,
     shell: &Shell,
 ) -> Result<WorkloadDiff, CommandError> {
     let desired = match intent {
-        Intent::Images(images) => workload_diff::with_images(workload, images)
+        Intent::Images(images) => workload_diff::with_images(&workload, images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
-        Intent::Manifest(manifest) => stored(workload, manifest, field_manager, cluster, shell).await?,
+        Intent::Manifest(manifest) => {
+            let mut desired = stored(&workload, manifest, field_manager, cluster, shell).await?;
+            let mut looks = 1;
+            // Else what somebody wrote in between would look like a part of the change.
+            while version(&desired) != version(&workload.object) && looks < MAX_LOOKS {
+                workload = cluster.workload(&workload.reference).await?;
+                desired = stored(&workload, manifest, field_manager, cluster, shell).await?;
+                looks += 1;
+            }
+            desired
+        }
         Intent::None | Intent::Undo { .. } | Intent::Restart { .. } => workload.object.clone(),
     };
-    Ok(workload_diff::build(workload, &desired))
+    Ok(workload_diff::build(&workload, &desired))
+}
+
+/// What a dry run answers has the version of the object that it was made from.
+fn version(object: &Value) -> Option<&Value> {
+    object.pointer("/metadata/resourceVersion")
 }
 
 /// The object as the server would store it.
