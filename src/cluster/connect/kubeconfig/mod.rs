@@ -72,7 +72,8 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
         None if files.must_exist && options.server.is_none() => Err(KubeconfigError::Empty { paths: found }),
         None => match in_cluster::of(environment) {
             Some(selected) => Ok(selected),
-            None if options.server.is_some() => Ok(Selected::new(Cluster::default(), AuthInfo::default())),
+            // A name that a flag gives must exist all the same.
+            None if options.server.is_some() => choose(&Kubeconfig::default(), options),
             None if found.is_empty() => Err(KubeconfigError::Nothing { looked_at: files.paths }),
             None => Err(KubeconfigError::Empty { paths: found }),
         },

@@ -152,6 +152,26 @@ fn names_that_do_not_exist() {
 }
 
 #[test]
+fn without_a_kubeconfig_a_server_is_enough_but_no_name_exists() {
+    let of = |flag: &str| {
+        let mut options = ConnectOptions { server: Some("http://a.test".into()), ..ConnectOptions::default() };
+        let name = Some("other".to_owned());
+        match flag {
+            "context" => options.context = name,
+            "cluster" => options.cluster = name,
+            "user" => options.user = name,
+            _ => {}
+        }
+        select(&options, &Environment::default()).map(|_| ())
+    };
+    let name = || "other".to_owned();
+    assert_eq!(of(""), Ok(()));
+    assert_eq!(of("context"), Err(KubeconfigError::UnknownContext { name: name(), known: Vec::new() }));
+    assert_eq!(of("cluster"), Err(KubeconfigError::UnknownCluster { name: name(), known: Vec::new() }));
+    assert_eq!(of("user"), Err(KubeconfigError::UnknownUser { name: name(), known: Vec::new() }));
+}
+
+#[test]
 fn a_user_that_only_the_context_names_may_be_missing_but_it_is_said() {
     let folder = Folder::new();
     let text = "clusters:\n- name: a\n  cluster: {server: \"http://a.test\"}\n\
