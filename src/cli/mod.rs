@@ -269,7 +269,7 @@ pub struct FollowPolicyArgs {
     /// Seconds that a pod must stay ready [default: the owner's own; 5 without a readiness probe]
     #[arg(long, value_name = "SECONDS")]
     pub min_ready_seconds: Option<u32>,
-    /// How long to wait for each pod, such as 90s or 10m [default: 5m and its termination grace]
+    /// How long to wait for each pod, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<String>,
     /// How long everything may take [default: no limit]

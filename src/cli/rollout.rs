@@ -42,7 +42,7 @@ pub struct PaceArgs {
     pub min_ready_seconds: Option<u32>,
     /// How long one pod may take, such as 90s
     ///
-    /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
+    /// How long one pod may take, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
     #[arg(long, help_heading = PACE, value_name = "DURATION")]
     pub timeout: Option<String>,
     /// How long everything may take [default: no limit]

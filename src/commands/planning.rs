@@ -24,6 +24,7 @@ use crate::engine::plan::{
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::state::hook::{HookPhase, Hooks};
 use crate::engine::state::outcome::EndResult;
+use crate::engine::state::policy::LONGEST_SECONDS;
 use crate::engine::status::status;
 use crate::engine::value::duration;
 use crate::engine::value::int_or_percent::IntOrPercent;
@@ -193,14 +194,13 @@ pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
     cluster.selecting(std::iter::once(live)).await;
 }
 
+/// Reads a time to wait, in seconds.
 fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandError> {
     let Some(given) = given else { return Ok(None) };
     let duration = duration::parse(given).map_err(|error| CommandError::usage(format!("{flag}: {error}")))?;
-    if duration.is_zero() {
-        return Err(CommandError::usage(format!("{flag} must be longer than nothing"))
-            .hint("no wait is without an end here: to wait for very long, say so, such as 24h"));
-    }
-    Ok(Some(duration.as_secs().max(1)))
+    // As kubectl rollout status has it: without end.
+    let seconds = if duration.is_zero() { LONGEST_SECONDS } else { duration.as_secs().max(1) };
+    Ok(Some(seconds))
 }
 
 /// Reads a number of pods, or a percentage of them, of which neither 0 nor more than all makes sense.

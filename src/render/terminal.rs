@@ -43,6 +43,8 @@ pub struct Terminal {
 struct Environment<'a> {
     term: Option<&'a str>,
     no_color: bool,
+    /// A console of Windows that shows escapes as they are: only its Terminal (`WT_SESSION`) is known to take them.
+    old_console: bool,
     columns: Option<&'a str>,
     /// `LC_ALL`, `LC_CTYPE`, `LANG`: the first that is not empty counts.
     locale: [Option<&'a str>; 3],
@@ -61,6 +63,7 @@ impl Terminal {
         let environment = Environment {
             term: term.as_deref(),
             no_color: env::var_os("NO_COLOR").is_some(),
+            old_console: cfg!(windows) && env::var_os("WT_SESSION").is_none(),
             columns: columns.as_deref(),
             locale: [all.as_deref(), ctype.as_deref(), lang.as_deref()],
         };
@@ -199,8 +202,11 @@ fn style(color: ColorChoice, is_terminal: bool, columns: Option<u16>, environmen
     let color = match color {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        // As kubectl: an empty NO_COLOR counts too (cli-runtime/pkg/printers/terminal.go).
-        ColorChoice::Auto => is_terminal && environment.term != Some("dumb") && !environment.no_color,
+        // As kubectl, whose NO_COLOR counts where it is empty, too (cli-runtime/pkg/printers/terminal.go).
+        ColorChoice::Auto => {
+            let can = environment.term != Some("dumb") && !environment.old_console;
+            is_terminal && can && !environment.no_color
+        }
     };
     let chosen = environment.columns.and_then(|columns| columns.trim().parse().ok()).filter(|columns| *columns > 0);
     Style { color, width: chosen.or(columns.filter(|_| is_terminal)), unicode: is_utf8(environment.locale) }
@@ -226,6 +232,7 @@ mod tests {
             (ColorChoice::Auto, false, plain, false),
             (ColorChoice::Auto, true, Environment { no_color: true, ..plain }, false),
             (ColorChoice::Auto, true, Environment { term: Some("dumb"), ..plain }, false),
+            (ColorChoice::Auto, true, Environment { old_console: true, ..plain }, false),
             (ColorChoice::Auto, true, Environment { term: None, ..plain }, true),
             (ColorChoice::Always, false, Environment { no_color: true, ..plain }, true),
             (ColorChoice::Never, true, plain, false),

@@ -356,6 +356,8 @@ fn a_slow_pod_times_out_with_code_5() {
     let output = run(&server, &format!("{APPLY} --timeout 1s")).ends_with(5);
     output.prints("Timed out").prints("Roll back: kubectl inplace apply deployment/web side=acme/side:v1 --pods-only");
     assert_eq!(patches(&server).len(), 1);
+    // As kubectl rollout status has it.
+    run(&web(), &format!("{APPLY} --timeout 0 --total-timeout 0s")).ends_with(0);
     let server = web();
     server.kubelet(Times { restart: Duration::from_millis(700), ..Times::default() });
     run(&server, &format!("{APPLY} --total-timeout 1s")).ends_with(5).prints("--total-timeout");

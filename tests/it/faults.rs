@@ -326,7 +326,8 @@ fn a_diff_is_of_one_state_of_the_object() {
             server.fault(When::verb("patch").of("deployments").dry_run().times(times), label);
         }
         let manifest = server.object("deployments", "web").expect("there is one")["spec"].clone();
-        let mut manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": manifest});
+        let mut manifest =
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": manifest});
         manifest["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v2".into();
         let output = typed(&server, "diff -f web.json").file("web.json", &manifest.to_string()).run().ends_with(1);
         assert!(output.stdout.contains("acme/side:v2"), "{times}\n{}", output.block());

@@ -22,6 +22,7 @@ use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use crate::engine::state::durable::stateful_set;
 use crate::engine::state::hook::HookPhase;
+use crate::engine::state::policy::LONGEST_SECONDS;
 use crate::engine::status::{Deed, Way, status};
 use crate::engine::value::hint::Flags;
 use crate::engine::value::shell_words::quoted;
@@ -443,7 +444,9 @@ fn of_goal(goal: &Goal, known: Known) -> Vec<Typed> {
     let hooks = hooks.filter_map(|phase| Some(Typed::new(hook_id(phase), [goal.hooks.command(phase)?])));
     let policy = &goal.policy;
     let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
-    let seconds = |value: Option<u64>| value.map(|seconds| format!("{seconds}s"));
+    let seconds = |value: Option<u64>| {
+        value.map(|seconds| if seconds < LONGEST_SECONDS { format!("{seconds}s") } else { "0".to_owned() })
+    };
     let order = policy.container_order.iter().map(ContainerName::as_str);
     let given = [
         number("min_ready_seconds", policy.min_ready_seconds_given.map(|seconds| seconds.to_string())),
@@ -479,7 +482,8 @@ pub(super) fn flags_of(missing: &[HookPhase]) -> String {
 
 fn is_shorter_than_usual(timeout: &Typed) -> bool {
     let given = timeout.values.first().and_then(|value| duration::parse(value).ok());
-    given.is_some_and(|given| given.as_secs() < DEFAULT_TIMEOUT_SECONDS)
+    // 0 is no limit.
+    given.is_some_and(|given| !given.is_zero() && given.as_secs() < DEFAULT_TIMEOUT_SECONDS)
 }
 
 /// The words of an `apply` of pods alone.

@@ -56,11 +56,16 @@ fn a_saved_plan_keeps_its_safeguards_in_the_commands_after_it() {
     goal.policy.drain_seconds = Some(DEFAULT_DRAIN_SECONDS);
     let expected = expected.replace(" --max-unavailable 2", "").replace(" --drain-seconds 4", "");
     assert_eq!(typing.of_owner(2).of_workload(Verb::Resume, &web(), Some(&goal)).to_string(), expected);
+    goal.policy.timeout_given = Some(LONGEST_SECONDS);
+    let expected = expected.replace("--timeout 60s", "--timeout 0");
+    assert_eq!(typing.of_owner(2).of_workload(Verb::Resume, &web(), Some(&goal)).to_string(), expected);
 }
 
 #[test]
 fn a_time_is_carried_on_unless_it_was_too_short() {
-    for (given, carried) in [("4s", ""), ("299s", ""), ("5m", " --timeout 5m"), ("1h", " --timeout 1h")] {
+    for (given, carried) in
+        [("4s", ""), ("299s", ""), ("5m", " --timeout 5m"), ("1h", " --timeout 1h"), ("0", " --timeout 0")]
+    {
         let typing = typing(&format!("x apply deploy/web side=a:1 --timeout {given}"));
         let resume = |typing: &Typing| typing.of_workload(Verb::Resume, &web(), None).to_string();
         assert_eq!(resume(&typing), format!("kubectl inplace resume deployment/web -n shop --timeout {given}"));

@@ -113,8 +113,9 @@ impl OnDeferred {
     }
 }
 
-/// The longest time that a note in the cluster may ask for, in seconds: a year. Anybody may have edited it.
-const LONGEST_SECONDS: u64 = 365 * 86_400;
+/// The longest time that a note in the cluster may ask for, in seconds: a year. Anybody may have edited it; and whoever
+/// wants no end has this one.
+pub const LONGEST_SECONDS: u64 = 365 * 86_400;
 
 impl Policy {
     /// Returns whether the first pod must prove itself before another one is taken: whoever gives `--min-ready-seconds 0`
