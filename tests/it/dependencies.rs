@@ -57,6 +57,18 @@ fn name(package: &Value) -> &str {
     package["name"].as_str().expect("a name")
 }
 
+/// What whoever knows the project's purpose looks for first.
+#[test]
+fn a_crate_that_is_left_out_is_named_with_the_reason() {
+    let (manifest, readme) = (read("Cargo.toml"), read("README.md"));
+    for name in
+        ["clap", "kube", "k8s-openapi", "tokio", "serde_yaml", "json-patch", "comfy-table", "indicatif", "dialoguer"]
+    {
+        let is_used = manifest.lines().any(|line| line.starts_with(&format!("{name} = ")));
+        assert!(is_used || readme.split_whitespace().any(|word| word == name), "{name}");
+    }
+}
+
 /// Whether one may choose licences out of an expression (SPDX; a slash is an old "OR") that are all allowed.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "_WITH_");
