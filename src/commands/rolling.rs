@@ -410,9 +410,12 @@ impl<'a> Rolling<'a> {
             shell.note(&format!(
                 "its controller rolls out the template that {workload} has now, and replaces pods for it"
             ));
-            shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload).to_string());
-            if !is_wanted {
-                self.say_ways(&status_now.ways, goal, shell);
+            let follow = ("Follow:".to_owned(), self.typing.rollout_status(workload).to_string());
+            shell.say(Meaning::Plain, &follow.0, &follow.1);
+            let ways = if is_wanted { Vec::new() } else { self.typing.ways(&status_now.ways, workload, Some(goal)) };
+            // What status says of a controller at work may be the same.
+            for (label, command) in ways.into_iter().filter(|way| *way != follow) {
+                shell.say(Meaning::Waiting, &label, &command);
             }
             return;
         }

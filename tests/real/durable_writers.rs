@@ -132,6 +132,8 @@ fn acts_before(namespace: &Namespace, gate: &Gate, owner: &Owner<'_>, number: us
     let output = running.wait();
     let context =
         format!("{writer:?} ({said:?}) before write {number}, {write}: {output:#?}; all: {:#?}", gate.writes());
+    let ways: Vec<&str> = output.stderr.lines().filter(|line| line.contains(": kubectl ")).collect();
+    assert!(ways.iter().all(|way| ways.iter().filter(|other| *other == way).count() == 1), "{context}");
     if writer == Writer::Delete {
         assert_eq!(output.code, 6, "{context}");
         return true;
