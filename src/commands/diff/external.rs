@@ -135,9 +135,14 @@ impl Drop for Folder {
 
 impl Folder {
     fn new(prefix: &str) -> io::Result<Self> {
-        let mut builder = fs::DirBuilder::new();
+        #[cfg(not(unix))]
+        let builder = fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let builder = {
+            let mut builder = fs::DirBuilder::new();
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder
+        };
         for _ in 0..TRIES {
             // The keys of a RandomState are random: enough for a name, because an existing one is never taken.
             let path = std::env::temp_dir().join(format!("{prefix}-{}", RandomState::new().build_hasher().finish()));
