@@ -13,6 +13,7 @@ use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
+use crate::engine::state::hook::HOOK_FAILED;
 use crate::engine::state::outcome::EndResult;
 
 use super::run::{NextSteps, Run};
@@ -571,9 +572,11 @@ impl Ending<'_> {
             ("Roll back:", &next.abort),
             ("Follow:", &watch),
         ];
-        // The same images would fail again: there is one thing to do. A person's command before a pod says nothing of them.
-        let failed = || self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
-        let says_nothing = failed().all(|end| !end.patched);
+        // The same images would fail again: there is one thing to do. A person's command says nothing of them.
+        let is_by_command =
+            |end: &PodEnd| matches!(&end.phase, PodPhase::Failing(failure) if failure.reason == HOOK_FAILED);
+        let mut failed = self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
+        let says_nothing = failed.all(|end| !end.patched || is_by_command(end));
         let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
         // Nor does what was not ready in all the time that a pod has get ready by more of it.
         let is_late = self.outcome.result == EndResult::TimedOut && run.next.with_more_time.is_none();

@@ -216,6 +216,21 @@ fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     typed(&server, "resume deploy/web --yes").run().ends_with(0);
 }
 
+/// A person's command says nothing of the images: the same may go well, once it is mended.
+#[test]
+fn a_rollout_whose_command_failed_after_a_pod_names_the_way_on_and_the_way_back() {
+    let server = with_controllers();
+    let command = "[ -e mended ] || { touch mended; exit 7; }";
+    let words = "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0 --after-pod".split_whitespace();
+    let output = Binary::against(&server, words.chain([command])).run().ends_with(4);
+    output
+        .prints("Resume: kubectl inplace resume deployment/web")
+        .prints("Roll back: kubectl inplace abort deployment/web");
+    let resume = "resume deploy/web --yes --min-ready-seconds 0 --after-pod".split_whitespace();
+    Binary::against(&server, resume.chain([NOTE])).run().ends_with(0);
+    assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+}
+
 #[test]
 fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
     let server = with_controllers();
