@@ -150,9 +150,24 @@ pub(super) fn no_way_back(live: &LiveWorkload, lock: &RolloutLock) -> Option<&'s
             "what its pods have was brought by the rollout that did not end, from what its template says: apply the image that you want",
         );
     }
+    if is_only_drift(live) {
+        return Some(
+            "nothing tells of a rollout of it that did not end: its pods were made from its template, and some have other images; resume it, and they get those of the template",
+        );
+    }
     most_have_the_template(live).then_some(
         "most of its pods have its template, so there is nothing to roll back to; resume it, and the others get that, too",
     )
+}
+
+/// Whether pods that were made from the template have other images than that, and nothing but this tells of a rollout: some
+/// were updated alone. What they have is nothing that there was before.
+fn is_only_drift(live: &LiveWorkload) -> bool {
+    let workload = &live.workload;
+    let kind = workload.reference.kind;
+    let is_of_it = |revision| same(&template_of_revision(kind, revision), workload.template());
+    let is_locked = RolloutLock::text_of(&workload.object).is_some();
+    !is_locked && !is_held_back(live) && unended(live).is_empty() && current(live).is_none_or(is_of_it)
 }
 
 /// Returns whether what a rollout has left without a lock can be rolled back.

@@ -116,3 +116,37 @@ fn a_lock_that_was_removed_from_a_replica_set_is_not_nothing() {
         }
     });
 }
+
+/// Pods that were updated alone tell of no rollout: what they have was never there before, and no other pod gets it.
+#[test]
+fn a_pod_that_was_updated_alone_is_nothing_to_go_back_to() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        for by_hand in [false, true] {
+            for changed in [1, 2, 3] {
+                let scene = Scene::new(kind);
+                let pods = scene.server.objects("pods");
+                let names: Vec<&str> =
+                    pods.iter().take(changed).filter_map(|pod| pod["metadata"]["name"].as_str()).collect();
+                if by_hand {
+                    for name in &names {
+                        scene.server.edit("pods", name, |pod| {
+                            pod["spec"]["containers"][1]["image"] = "acme/side:v2".into();
+                        });
+                    }
+                } else {
+                    let flags = format!("side=acme/side:v2 --pods-only --pods {}", names.join(","));
+                    scene.run("apply", &flags).ends_with(0);
+                }
+                let (before, template) = (images(&scene.server, "side"), scene.owner()["spec"]["template"].clone());
+                let output = scene.run("abort", "--take-over");
+                let what = format!("{} {by_hand} {changed}: {}", kind.typed, output.block());
+                assert!(matches!(output.code, Some(0 | 1)), "{what}");
+                assert!(!output.stdout.contains("Rolled back"), "{what}");
+                assert_eq!(images(&scene.server, "side"), before, "{what}");
+                assert_eq!(scene.owner()["spec"]["template"], template, "{what}");
+                scene.run("resume", "--take-over").ends_with(0);
+                assert_eq!(scene.owner()["spec"]["template"], template, "{what}");
+            }
+        }
+    });
+}
