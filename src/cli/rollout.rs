@@ -54,9 +54,9 @@ pub struct PaceArgs {
     /// Stop after every N pods, and ask or print how to resume; 0 does not stop, whatever the rollout began with
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N")]
     pub pause_after: Option<u32>,
-    /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
-    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "respect")]
-    pub disruption_budget: DisruptionBudget,
+    /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them [default: respect; resume and abort: as the rollout began]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT")]
+    pub disruption_budget: Option<DisruptionBudget>,
     /// Pull the image before a pod is touched
     ///
     /// Pull the image on each node before a pod is touched: where the kubelet would pull it (auto), everywhere, or nowhere.
@@ -176,13 +176,22 @@ pub struct RestartArgs {
 }
 
 /// `--disruption-budget`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DisruptionBudget {
     /// Wait until they allow it.
-    #[default]
     Respect,
     /// Do not ask them.
     Ignore,
+}
+
+impl DisruptionBudget {
+    /// Returns whether they are asked.
+    pub fn respects(self) -> bool {
+        match self {
+            Self::Respect => true,
+            Self::Ignore => false,
+        }
+    }
 }
 
 /// `--on-failure`.

@@ -248,7 +248,7 @@ pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
         pre_pull: policy.pre_pull,
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
-        ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
+        respects_budgets: policy.disruption_budget.map(DisruptionBudget::respects),
         ..times
     })
 }

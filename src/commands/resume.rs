@@ -12,6 +12,7 @@ use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
+use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
@@ -96,6 +97,10 @@ pub(super) async fn go_on(
         rolling.refuse_what_admission_refuses(&goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
         warn(&live, &goal, shell);
+        if !goal.policy.respects_budgets && options.respects_budgets.is_none() {
+            let began = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
+            shell.note(&format!("{}: this rollout {began}; --disruption-budget respect asks them", goal.workload));
+        }
         say_what_goes_back_keeps(&live, &goal, shell);
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
@@ -161,7 +166,7 @@ fn goal(
         timeout_given: options.timeout,
         total_timeout: options.total_timeout,
         pause_after: options.pause_after.or(known.pause_after).filter(|pods| *pods > 0),
-        respects_budgets: known.respects_budgets && !options.ignores_budgets,
+        respects_budgets: options.respects_budgets.unwrap_or(known.respects_budgets),
         drain_seconds: match options.drain {
             None => options.drain_seconds.or(known.drain_seconds),
             Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
@@ -209,9 +214,12 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
         .map_err(|error| planning::order_error(&error))
 }
 
-/// Says which containers the kubelet is expected to leave down for a while, and which pods get no traffic.
+/// Says which containers the kubelet is expected to leave down for a while, which pods get no traffic, and what protects
+/// them and could not be read.
 fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
-    for warning in plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter())) {
+    let not_read = live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() });
+    let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
+    for warning in not_read.chain(of_pods) {
         let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
         shell.say(Meaning::Waiting, "Warning:", &text);
     }

@@ -451,6 +451,7 @@ fn of_goal(goal: &Goal, known: Known) -> Vec<Typed> {
     let given = [
         number("min_ready_seconds", policy.min_ready_seconds_given.map(|seconds| seconds.to_string())),
         number("pause_after", policy.pause_after.map(|pods| pods.to_string())),
+        (!policy.respects_budgets).then(|| Typed::new("disruption_budget", ["ignore"])),
         (goal.pre_pull != PrePull::default()).then(|| Typed::new("pre_pull", [goal.pre_pull.word()])),
         (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
     ];

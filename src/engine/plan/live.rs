@@ -152,8 +152,8 @@ pub struct Options {
     pub total_timeout: Option<u64>,
     /// `--pods-only`: the owner is left alone.
     pub pods_only: bool,
-    /// `--disruption-budget=ignore`.
-    pub ignores_budgets: bool,
+    /// `--disruption-budget`, where it was given: whether they are asked.
+    pub respects_budgets: Option<bool>,
     /// `--pre-pull`.
     pub pre_pull: PrePull,
     /// `--drain`, where it was given.

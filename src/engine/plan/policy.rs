@@ -42,7 +42,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
             DrainBy::Auto => Some(options.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)),
             DrainBy::None => None,
         },
-        respects_budgets: !options.ignores_budgets,
+        respects_budgets: options.respects_budgets.unwrap_or(true),
         container_order: options.container_order.clone(),
         order: options.order,
         ordered: live.workload.is_ordered_ready(),

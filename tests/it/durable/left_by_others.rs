@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::faults::kill_at;
 use super::without_lock::lose_lock;
 use super::{KINDS, Scene, Write, images, side_by_side, uids};
+use crate::support::api_server::{Effect, When};
 use crate::support::builders;
 
 /// Nothing of it can be brought into the pods in place.
@@ -82,6 +83,47 @@ fn a_budget_that_comes_meanwhile_is_passed_by_the_command_that_is_named() {
         );
         scene.run("apply", "side=acme/side:v3 --timeout 2s").ends_with(5).prints(&again);
     });
+}
+
+/// What a rollout began without is told whoever goes on with it, and asked once that is wanted.
+#[test]
+fn budgets_that_a_rollout_began_without_are_asked_once_that_is_said() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        for verb in ["resume", "abort"] {
+            let scene = Scene::new(kind);
+            scene.run("apply", "side=acme/side:v2 --canary 1 --disruption-budget ignore").ends_with(0);
+            let mut budget = builders::budget("w", 0);
+            budget["spec"]["minAvailable"] = 2.into();
+            scene.server.insert([budget]);
+            let before = images(&scene.server, "side");
+            scene.run(verb, "--disruption-budget respect --timeout 2s").ends_with(5).omits("began with");
+            assert_eq!(images(&scene.server, "side"), before, "{verb} {}", kind.typed);
+            let told = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
+            let scene = Scene::new(kind);
+            scene.run("apply", "side=acme/side:v2 --canary 1 --disruption-budget ignore").ends_with(0);
+            scene.run(verb, "--dry-run").ends_with(0).says(told);
+            scene.run(verb, "").ends_with(0).says(told);
+        }
+    });
+}
+
+/// Who goes on may see less than who began: what is dropped therefore is said before anything is asked or done.
+#[test]
+fn safeguards_that_cannot_be_read_are_named_before_a_rollout_goes_on() {
+    for verb in ["resume", "abort"] {
+        let scene = Scene::new(KINDS[0]);
+        scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+        for plural in ["services", "poddisruptionbudgets"] {
+            scene.server.fault(When::verb("list").of(plural), Effect::Forbid);
+        }
+        for flags in ["--dry-run", ""] {
+            let output = scene.run(verb, flags).ends_with(0);
+            output
+                .says("the Services could not be read")
+                .says("so no pod is taken out of them before it restarts")
+                .says("the PodDisruptionBudgets could not be read");
+        }
+    }
 }
 
 /// A label that a paused rollout has brought to one pod alone: the update of that label takes its place, for every pod.

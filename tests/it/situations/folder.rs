@@ -272,7 +272,7 @@ impl Folder {
             canary: number_or_percent(policy.choice.canary)?,
             pause_after: policy.pace.pause_after,
             order: policy.choice.order,
-            ignores_budgets: policy.pace.disruption_budget == DisruptionBudget::Ignore,
+            respects_budgets: policy.pace.disruption_budget.map(DisruptionBudget::respects),
             pre_pull: policy.pace.pre_pull,
             drain: policy.pace.drain,
             drain_seconds: policy.pace.drain_seconds,
