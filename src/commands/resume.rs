@@ -57,8 +57,8 @@ pub(super) async fn go_on(
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
     let cluster = rolling.cluster;
-    let command = if direction == Some(Direction::Back) { ClusterCommand::Abort } else { ClusterCommand::Resume };
-    let mut permitted = Permitted::new(cluster, command);
+    let [mut may_resume, mut may_abort] =
+        [ClusterCommand::Resume, ClusterCommand::Abort].map(|command| Permitted::new(cluster, command));
     let mut goals = Vec::new();
     for (workload, _) in found {
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
@@ -102,11 +102,11 @@ pub(super) async fn go_on(
             shell.note(&format!("{}: this rollout {began}; --disruption-budget respect asks them", goal.workload));
         }
         say_what_goes_back_keeps(&live, &goal, shell);
+        // `resume` of what is rolled back takes what `abort` takes.
+        let permitted = if goal.is_back() { &mut may_abort } else { &mut may_resume };
+        permitted.check(&goal, shell).await?;
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
-        }
-        if rolling.dry_run == DryRun::None {
-            permitted.check(&goal, shell).await?;
         }
         goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));

@@ -126,6 +126,21 @@ fn safeguards_that_cannot_be_read_are_named_before_a_rollout_goes_on() {
     }
 }
 
+/// A dry run refuses what the run would refuse; and whoever could begin a rollout can go on with it.
+#[test]
+fn what_a_caller_may_not_do_is_found_by_the_dry_run_too() {
+    let scene = Scene::new(KINDS[0]);
+    scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+    scene.server.fault(When::verb("delete").of("replicasets"), Effect::Forbid);
+    let refused = "you may not delete replicasets.apps";
+    for flags in ["--dry-run=client", "--dry-run=server", ""] {
+        scene.run("abort", flags).ends_with(3).says(refused);
+    }
+    scene.run("resume", "--dry-run=server").ends_with(0).omits(refused);
+    scene.run("resume", "").ends_with(0);
+    scene.is_settled("acme/side:v2", "resumed");
+}
+
 /// A label that a paused rollout has brought to one pod alone: the update of that label takes its place, for every pod.
 #[test]
 fn a_label_takes_the_place_of_itself_in_pods_of_both_revisions() {

@@ -246,11 +246,18 @@ pub(super) const ROWS: &[Row] = &[
         "keeps the outgoing template in the history, for kubectl rollout undo",
     ),
     row(
-        (TAKING_UP, Kinds::OwningThrough, DURABLE),
+        (&[Abort], Kinds::OwningThrough, DURABLE),
         Subject::OwnedThrough,
         &[Delete],
         Required,
         "removes the ReplicaSet that was made for the history of a rollout that is rolled back",
+    ),
+    row(
+        (&[Resume], Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
+        &[Delete],
+        Optional,
+        "resumes an abort: removes the ReplicaSet that was made for the history",
     ),
     row(
         (FORWARD, Kinds::OwningThrough, DURABLE),

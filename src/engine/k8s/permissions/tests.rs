@@ -44,7 +44,7 @@ fn what_each_command_requires() {
         (C::History, K::Pod, &["pods get"]),
         (C::Undo, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
         (C::Undo, K::Pod, &[PODS]),
-        (C::Resume, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch,delete"]),
+        (C::Resume, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
         (C::Resume, K::StatefulSet, &["statefulsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
         (C::Abort, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,patch,delete"]),
         (C::Abort, K::DaemonSet, &["daemonsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
