@@ -533,6 +533,8 @@ impl Ending<'_> {
             // The same images would fail again.
             EndResult::Failed => (true, false, false),
             EndResult::Paused | EndResult::Error => (true, true, false),
+            // Either would be against what another client wants.
+            EndResult::Superseded if self.is_moved() => (false, false, true),
             EndResult::TimedOut
             | EndResult::Deferred
             | EndResult::Superseded
@@ -555,6 +557,11 @@ impl Ending<'_> {
             (DESPITE_BUDGET, &next.despite_budget(self.outcome), true),
         ];
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
+    }
+
+    /// Whether another client has set other images in pods of this run.
+    fn is_moved(&self) -> bool {
+        self.outcome.pods.iter().any(|end| matches!(end.phase, PodPhase::Moved { .. }))
     }
 
     /// Of a rollout that took the owner along: what was left is resumed, or aborted as a whole.
