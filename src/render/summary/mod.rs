@@ -3,6 +3,8 @@
 //! Promise: it claims no more than the outcome shows. Of a rollout that was only followed it does not say that this
 //! program updated anything, nor that nothing else restarted.
 
+mod next_steps;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -13,7 +15,6 @@ use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
-use crate::engine::state::hook::HOOK_FAILED;
 use crate::engine::state::outcome::EndResult;
 
 use super::run::{NextSteps, Run};
@@ -21,8 +22,6 @@ use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
 
-/// Before the command that does not ask the budget that was in the way.
-const DESPITE_BUDGET: &str = "To go on without asking the budget:";
 /// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
 
@@ -518,93 +517,5 @@ impl Ending<'_> {
             |pod, container| self.restarts(pod, container),
             |pod| self.told.run.and_then(|run| Some(&run.pod(pod)?.fields)),
         )
-    }
-
-    fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(run) = self.told.run else { return Ok(()) };
-        if run.mode == Mode::Durable {
-            return self.durable_next_steps(run, out);
-        }
-        let (take_back, go_on, follow) = match self.outcome.result {
-            EndResult::Complete => (true, false, false),
-            EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
-                (false, false, false)
-            }
-            // The same images would fail again.
-            EndResult::Failed => (true, false, false),
-            EndResult::Paused | EndResult::Error => (true, true, false),
-            // Either would be against what another client wants.
-            EndResult::Superseded if self.is_moved() => (false, false, true),
-            EndResult::TimedOut
-            | EndResult::Deferred
-            | EndResult::Superseded
-            | EndResult::Interrupted
-            | EndResult::Terminated => (true, true, true),
-        };
-        let touched = self.tally.patched > 0 || self.tally.in_progress > 0 || self.follows();
-        if !touched && !self.is_whole() {
-            writeln!(out, "This run changed no pods.")?;
-        }
-        if run.next.undoes(self.outcome.result) {
-            return Ok(());
-        }
-        let next = run.next.after(self.outcome.result);
-        let steps = [
-            ("Roll back:", &next.take_back, take_back && touched),
-            ("Resume:", &next.go_on, go_on),
-            // Where the owner's controller has taken over, another command watches it.
-            ("Follow:", &next.follow, follow && !(self.follows() && self.is_replaced()) && !self.outcome.nothing_more),
-            (DESPITE_BUDGET, &next.despite_budget(self.outcome), true),
-        ];
-        self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
-    }
-
-    /// Whether another client has set other images in pods of this run.
-    fn is_moved(&self) -> bool {
-        self.outcome.pods.iter().any(|end| matches!(end.phase, PodPhase::Moved { .. }))
-    }
-
-    /// Of a rollout that took the owner along: what was left is resumed, or aborted as a whole.
-    fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
-        if self.outcome.nothing_changed && !self.is_whole() {
-            writeln!(out, "This run changed nothing; there is nothing to resume.")?;
-        } else if self.tally.patched == 0 && !self.is_whole() {
-            writeln!(out, "This run changed no pods.")?;
-        }
-        let next = run.next.that_fit(self.outcome);
-        let watch = next.follow.clone().filter(|_| self.tally.left_to_kubelet > 0);
-        let mut steps = [
-            ("Roll back:", &next.take_back),
-            (run.onward(self.outcome), &next.go_on),
-            ("Roll back:", &next.abort),
-            ("Follow:", &watch),
-        ];
-        // The same images would fail again: there is one thing to do. A person's command says nothing of them.
-        let is_by_command =
-            |end: &PodEnd| matches!(&end.phase, PodPhase::Failing(failure) if failure.reason == HOOK_FAILED);
-        let mut failed = self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
-        let says_nothing = failed.all(|end| !end.patched || is_by_command(end));
-        let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
-        // Nor does what was not ready in all the time that a pod has get ready by more of it.
-        let is_late = self.outcome.result == EndResult::TimedOut && run.next.with_more_time.is_none();
-        let is_unready = |end: &PodEnd| matches!(end.phase, PodPhase::Starting { .. });
-        if most == 1 || is_late && self.outcome.pods.iter().any(is_unready) {
-            steps.swap(1, 2);
-        }
-        if self.outcome.held && run.next.despite(self.outcome).is_some() {
-            writeln!(out, "What failed fails with what it had before as well. The others go back with:")?;
-        }
-        let despite = (DESPITE_BUDGET, &next.despite_budget);
-        let steps = steps.into_iter().filter(|(_, command)| command.is_some()).take(most).chain([despite]);
-        self.commands(steps, out)
-    }
-
-    fn commands<'c>(
-        &self,
-        steps: impl Iterator<Item = (&'static str, &'c Option<String>)>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let mut given = steps.filter_map(|(label, command)| Some((label, command.as_deref()?)));
-        given.try_for_each(|(label, command)| writeln!(out, "{label} {}", self.style.whole(command)))
     }
 }
