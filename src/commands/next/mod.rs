@@ -341,8 +341,11 @@ impl Typing {
 
     /// Returns kubectl's command that gives an owner an update strategy.
     fn restore(&self, strategy: &serde_json::Value, workload: &WorkloadRef) -> Printed {
-        let spec = serde_json::json!({"spec": {"updateStrategy": strategy}});
-        self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload)
+        self.patch(&serde_json::json!({"spec": {"updateStrategy": strategy}}), workload)
+    }
+
+    fn patch(&self, patch: &serde_json::Value, workload: &WorkloadRef) -> Printed {
+        self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), patch.to_string()], workload)
     }
 
     /// Returns what leads on from a rollout: what is printed before each command, and the command. One that began with
@@ -364,6 +367,10 @@ impl Typing {
                     self.kubectl(&["set", "image"], with_images(vec![workload.to_string()], images), workload)
                 }
                 Deed::Restore(strategy) => self.restore(strategy, workload),
+                Deed::LetGo(patch) if *patch == serde_json::json!({"spec": {"paused": null}}) => {
+                    self.kubectl(&["rollout", "resume"], vec![workload.to_string()], workload)
+                }
+                Deed::LetGo(patch) => self.patch(patch, workload),
             };
             let take_over = if way.take_over { " --take-over" } else { "" };
             let command = format!("{command}{take_over}");

@@ -22,7 +22,7 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{
     CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_back, leads_on, left_strategy,
-    present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
+    present, saved_strategy, waits_for_more, waits_for_partition, was_superseded, way_it_ended,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -281,7 +281,14 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         | Hold::LetGo
         | Hold::Anothers => true,
     };
+    // Nothing can be resumed, rolled back or applied over it.
+    let is_stuck = match hold {
+        Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
+        Some(_) => false,
+        None => held == Held::No && waits_for_more(live) && was_superseded(live) && strategy.is_none(),
+    };
     let ways = match hold.filter(may_go_on) {
+        _ if is_stuck => vec![ways::let_go(workload, saved_strategy(live))],
         Some(hold) => {
             let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
             // Found again is as good as kept; made is not.

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Comparison, Condition, OwnerState, PodState, PodStatus};
 use crate::engine::change::{Change, Direction, FieldProgress};
+use crate::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::workload::Workload;
+use crate::engine::kinds::HoldsBy;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::stateful_set;
@@ -45,6 +47,8 @@ pub enum Deed {
     SetImage(BTreeMap<ContainerName, String>),
     /// The owner gets this update strategy.
     Restore(Value),
+    /// The owner's controller acts again: this is merged into the owner.
+    LetGo(Value),
 }
 
 impl Way {
@@ -183,6 +187,26 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
     Some(Way::new(Deed::Restore(strategy), label, &none))
 }
 
+/// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
+/// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
+pub(super) fn let_go(workload: &Workload, strategy: Option<Value>) -> Way {
+    let mut patch = json!({});
+    if RolloutLock::text_of(&workload.object).is_some() {
+        patch["metadata"]["annotations"][ROLLOUT_ANNOTATION] = Value::Null;
+    }
+    match workload.reference.kind.holds_by() {
+        HoldsBy::Paused => patch["spec"]["paused"] = Value::Null,
+        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
+            if let Some(strategy) = strategy {
+                patch["spec"]["updateStrategy"] = strategy;
+            }
+        }
+        HoldsBy::Nothing => {}
+    }
+    let label = "To let its template roll out, which can replace every pod (set the template back first with kubectl edit, and they stay)";
+    Way::new(Deed::LetGo(patch), label, &BTreeSet::new())
+}
+
 /// Returns what removes the lock of a rollout that has ended, and what it holds back.
 pub(super) fn ended_already(way: Direction) -> Way {
     let label = "The rollout has ended before. To remove its lock and let the controller go, in place";
@@ -237,8 +261,6 @@ fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::engine::k8s::failure::Failure;
     use crate::engine::k8s::names::PodKey;

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::faults::kill_at;
 use super::without_lock::lose_lock;
-use super::{KINDS, Scene, Write, images, side_by_side, uids};
+use super::{KINDS, LOCK, Scene, Write, images, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::builders;
+use crate::support::scene::typed;
 
 /// Nothing of it can be brought into the pods in place.
 fn set_variable(scene: &Scene) {
@@ -124,6 +125,37 @@ fn safeguards_that_cannot_be_read_are_named_before_a_rollout_goes_on() {
                 .says("the PodDisruptionBudgets could not be read");
         }
     }
+}
+
+/// Neither can be resumed or rolled back: what is printed says what it costs, and what keeps the pods.
+#[test]
+fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
+    let kinds = KINDS.into_iter().filter(|kind| kind.plural != "replicasets");
+    side_by_side(kinds.collect(), |kind| {
+        let write = Write { verb: "patch", plural: kind.plural, nth: 1 };
+        let status = |scene: &Scene| typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
+        let way = "To let its template roll out, which can replace every pod (set the template back first with kubectl edit, and they stay)";
+        let scene = Scene::new(kind);
+        kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
+        lose_lock(&scene, Some("edited"));
+        set_variable(&scene);
+        let patch = format!(
+            "{way}: kubectl patch {}/w -p '{{\"metadata\":{{\"annotations\":{{\"{LOCK}\":null}}}}",
+            scene.singular()
+        );
+        status(&scene).prints(&patch).omits("--take-over");
+        for verb in ["resume", "abort"] {
+            scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(&patch);
+        }
+        if kind.plural != "deployments" {
+            return;
+        }
+        let scene = Scene::new(kind);
+        kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
+        set_variable(&scene);
+        scene.run("abort", "").ends_with(6);
+        status(&scene).prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
+    });
 }
 
 /// A dry run refuses what the run would refuse; and whoever could begin a rollout can go on with it.
