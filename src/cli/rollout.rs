@@ -120,9 +120,9 @@ pub struct RolloutArgs {
     /// Why; recorded in the history and as kubernetes.io/change-cause
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// What to do when a pod fails
-    #[arg(long, help_heading = SAFETY, value_name = "WHAT", default_value = "stop")]
-    pub on_failure: OnFailure,
+    /// What to do when a pod fails [default: stop; resume: as the rollout began]
+    #[arg(long, help_heading = SAFETY, value_name = "WHAT")]
+    pub on_failure: Option<OnFailure>,
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
     #[arg(long, hide_short_help = true)]
     pub keep_field_ownership: bool,
@@ -139,9 +139,9 @@ pub struct RolloutArgs {
 pub struct ResizeArgs {
     /// When the kubelet defers a resize: wait for it, undo everything, or leave it to the kubelet
     ///
-    /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is rolled back, exit 5. leave: the rollout goes on, and the kubelet resizes the pod by itself once there is room; exit 5. A container that restarts for its resize, and a roll-back, are waited for all the same.
-    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "wait")]
-    pub deferred: OnDeferred,
+    /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is rolled back, exit 5. leave: the rollout goes on, and the kubelet resizes the pod by itself once there is room; exit 5. A container that restarts for its resize, and a roll-back, are waited for all the same [default: wait; resume: as the rollout began]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT")]
+    pub deferred: Option<OnDeferred>,
 }
 
 /// `restart`.
@@ -195,10 +195,9 @@ impl DisruptionBudget {
 }
 
 /// `--on-failure`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnFailure {
     /// Stop before the next pod.
-    #[default]
     Stop,
     /// Take everything back.
     Undo,

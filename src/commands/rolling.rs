@@ -51,7 +51,7 @@ pub(super) struct Rolling<'a> {
     /// `--dry-run` of `resume` and `abort`.
     pub(super) dry_run: DryRun,
     /// `--deferred`.
-    pub(super) on_deferred: OnDeferred,
+    pub(super) on_deferred: Option<OnDeferred>,
 }
 
 impl<'a> Rolling<'a> {
@@ -87,7 +87,7 @@ impl<'a> Rolling<'a> {
             is_restart: false,
             no_hooks: false,
             dry_run: DryRun::None,
-            on_deferred: OnDeferred::Wait,
+            on_deferred: None,
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Rolling<'a> {
             outcome = self.drive(&goal, &live, None, shell).await?;
         }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
-        let undone_by = if failed && self.rollout.on_failure == OnFailure::Undo {
+        let undone_by = if failed && goal.policy.undoes_failures {
             Some("--on-failure=undo")
         } else if outcome.result == EndResult::Deferred && self.undoes_deferred(&goal) {
             Some("--deferred=undo")
@@ -139,15 +139,26 @@ impl<'a> Rolling<'a> {
         Ok(outcome)
     }
 
-    /// What a person has chosen for this run.
+    /// What a person has chosen for this run; whoever goes on with the rollout keeps to it, unless it says otherwise. Of what
+    /// is chosen for the images that are new, nothing holds on the way back.
     fn choose(&self, goal: &mut Goal) {
-        goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
-        goal.policy.on_deferred = self.on_deferred;
+        let is_back = goal.is_back();
+        let policy = &mut goal.policy;
+        if is_back || self.rollout.on_failure.is_some() {
+            policy.goes_on_after_failure = self.rollout.on_failure == Some(OnFailure::Continue);
+            policy.undoes_failures = self.rollout.on_failure == Some(OnFailure::Undo) && !is_back;
+        }
+        if is_back || self.on_deferred.is_some() {
+            policy.on_deferred = self.on_deferred.unwrap_or_default();
+        }
+        if let Some(owner) = &mut goal.owner {
+            owner.lock.policy = policy.clone();
+        }
     }
 
     fn undoes_deferred(&self, goal: &Goal) -> bool {
         let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
-        self.on_deferred == OnDeferred::Undo && !is_back
+        goal.policy.on_deferred == OnDeferred::Undo && !is_back
     }
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
@@ -459,7 +470,7 @@ impl<'a> Rolling<'a> {
         let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
         let follow = || Some(on.watching(&goal.workload, Some(goal)).to_string());
         let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
-        let undoes_failures = self.rollout.on_failure == OnFailure::Undo && !is_back;
+        let undoes_failures = goal.policy.undoes_failures;
         let undoes_deferred = self.undoes_deferred(goal);
         match goal.mode {
             // On the way back there is one way on.

@@ -108,7 +108,7 @@ impl Rolling<'_> {
             | EndResult::Failed
             | EndResult::TimedOut
             | EndResult::Deferred
-            | EndResult::Superseded => self.rollout.on_failure == OnFailure::Continue,
+            | EndResult::Superseded => self.rollout.on_failure == Some(OnFailure::Continue),
             EndResult::Paused | EndResult::Interrupted | EndResult::Terminated => false,
         }
     }

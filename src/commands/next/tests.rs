@@ -39,7 +39,7 @@ fn goal() -> Goal {
         "id": "one", "workload": {"kind": "Deployment", "namespace": "default", "name": "web"}, "mode": "podsOnly",
         "controllers": [], "replicas": 1, "pods": [],
         "policy": {"maxUnavailable": 2, "minReadySecondsGiven": 9, "ownerMinReadySeconds": 0, "timeoutGiven": 60,
-            "totalTimeout": null, "ordered": false, "drainSeconds": 4},
+            "totalTimeout": null, "ordered": false, "drainSeconds": 4, "respectsBudgets": true},
         "field_manager": "kubectl-inplace", "hooks": {"beforePod": "drain it"},
     }))
     .expect("it is a goal")

@@ -6,7 +6,6 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload};
 use crate::engine::state::durable::OUR_MANAGER;
 use crate::engine::state::durable::history::{self, HistoryEntry};
-use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
@@ -53,11 +52,6 @@ fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
     let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
     let filled = live.workload.reference.kind.defaults().fill(&json!({"spec": {"updateStrategy": strategy}}));
     filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
-}
-
-/// Returns whether another client has ended the last rollout, which leaves what held the owner back.
-pub fn was_superseded(live: &LiveWorkload) -> bool {
-    known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded)
 }
 
 /// The field managers of what holds the owner back.

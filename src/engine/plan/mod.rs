@@ -69,7 +69,7 @@ pub use durable::{
     present, template_stand,
 };
 pub use goal::{WayBack, follow, replacing, way_back};
-pub use held::{has_on_delete, left_strategy, saved_strategy, was_superseded};
+pub use held::{has_on_delete, left_strategy, saved_strategy};
 pub use intent::{Intent, IntentError, Manifest};
 pub use policy::policy_of;
 pub use restart::RestartError;

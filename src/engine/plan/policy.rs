@@ -35,6 +35,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         timeout_given: options.timeout,
         total_timeout: options.total_timeout,
         goes_on_after_failure: false,
+        undoes_failures: false,
         on_deferred: OnDeferred::Wait,
         canary: options.canary.map(|canary| scaled(canary, true).max(1)),
         pause_after: options.pause_after.filter(|pods| *pods > 0),

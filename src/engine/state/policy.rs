@@ -67,6 +67,9 @@ pub struct Policy {
     /// `--on-failure=continue`: a pod that fails does not stop the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on_after_failure: bool,
+    /// `--on-failure=undo`: a pod that fails takes all of them back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undoes_failures: bool,
     /// `--container-order`: within a pod these containers change one after the other, and then all others at once; none is
     /// all at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

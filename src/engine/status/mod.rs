@@ -19,10 +19,10 @@ use serde_json::Value;
 use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row, same};
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::plan::{
     CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_back, leads_on, left_strategy,
-    present, saved_strategy, waits_for_more, waits_for_partition, was_superseded, way_it_ended,
+    present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -285,7 +285,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let is_stuck = match hold {
         Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
         Some(_) => false,
-        None => held == Held::No && waits_for_more(live) && was_superseded(live) && strategy.is_none(),
+        None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits_for_more(live),
     };
     let ways = match hold.filter(may_go_on) {
         _ if is_stuck => vec![ways::let_go(workload, saved_strategy(live))],

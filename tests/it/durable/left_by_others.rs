@@ -158,6 +158,23 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
     });
 }
 
+/// Whoever goes on with a rollout whose run was killed keeps to what that was told to do about a pod that fails.
+#[test]
+fn what_becomes_of_a_failure_is_what_the_rollout_began_with() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        for (flags, way, taken_back) in [("undo", "", true), ("undo", "--on-failure stop", false), ("stop", "", false)]
+        {
+            let scene = Scene::new(kind).fails_slowly();
+            let begun = format!("side=acme/side:crash --on-failure {flags}");
+            kill_at(&scene, Write { verb: "patch", plural: "pods", nth: 0 }, scene.typed("apply", &begun));
+            let output = scene.run("resume", way).ends_with(4);
+            assert_eq!(output.stderr.contains("undo: taking"), taken_back, "{flags} {way}: {}", output.block());
+            let has_it = images(&scene.server, "side").iter().any(|image| image == "acme/side:crash");
+            assert_eq!(has_it, !taken_back, "{flags} {way} {}: {}", kind.typed, output.block());
+        }
+    });
+}
+
 /// A dry run refuses what the run would refuse; and whoever could begin a rollout can go on with it.
 #[test]
 fn what_a_caller_may_not_do_is_found_by_the_dry_run_too() {
