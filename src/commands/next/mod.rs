@@ -327,10 +327,8 @@ impl Typing {
         } else {
             let mut ways = status(live).ways;
             ways.retain(|way| matches!(way.deed, Deed::Apply(_)));
-            (
-                self.ways(&ways, workload, Some(goal)),
-                "; it differs in more than can be changed in place: what keeps the pods is to set it back with kubectl edit",
-            )
+            ways.push(Way::template_set_back());
+            (self.ways(&ways, workload, Some(goal)), "; it differs in more than can be changed in place")
         };
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
         // The ReplicaSet of the pods has the template: nothing would roll out.
@@ -367,6 +365,7 @@ impl Typing {
                     self.kubectl(&["set", "image"], with_images(vec![workload.to_string()], images), workload)
                 }
                 Deed::Restore(strategy) => self.restore(strategy, workload),
+                Deed::Edit => self.kubectl(&["edit"], vec![workload.to_string()], workload),
                 Deed::LetGo(patch) if *patch == serde_json::json!({"spec": {"paused": null}}) => {
                     self.kubectl(&["rollout", "resume"], vec![workload.to_string()], workload)
                 }

@@ -288,7 +288,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits_for_more(live),
     };
     let ways = match hold.filter(may_go_on) {
-        _ if is_stuck => vec![ways::let_go(workload, saved_strategy(live))],
+        _ if is_stuck => ways::let_go(workload, saved_strategy(live)).into(),
         Some(hold) => {
             let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
             // Found again is as good as kept; made is not.

@@ -47,6 +47,8 @@ pub enum Deed {
     SetImage(BTreeMap<ContainerName, String>),
     /// The owner gets this update strategy.
     Restore(Value),
+    /// A person sets the template back.
+    Edit,
     /// The owner's controller acts again: this is merged into the owner.
     LetGo(Value),
 }
@@ -87,6 +89,11 @@ impl Way {
     pub fn set_images_back(before: BTreeMap<ContainerName, String>) -> Self {
         let label = "Set the image back in the template, and its controller replaces the pods that have the other one";
         Self::new(Deed::SetImage(before), label, &BTreeSet::new())
+    }
+
+    /// Returns what keeps the pods where a template is held back that cannot be brought to them in place.
+    pub fn template_set_back() -> Self {
+        Self::new(Deed::Edit, "To keep the pods, set its template back", &BTreeSet::new())
     }
 
     /// Returns what leads out where there is no lock that can be read.
@@ -189,7 +196,7 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
-pub(super) fn let_go(workload: &Workload, strategy: Option<Value>) -> Way {
+pub(super) fn let_go(workload: &Workload, strategy: Option<Value>) -> [Way; 2] {
     let mut patch = json!({});
     if RolloutLock::text_of(&workload.object).is_some() {
         patch["metadata"]["annotations"][ROLLOUT_ANNOTATION] = Value::Null;
@@ -203,8 +210,8 @@ pub(super) fn let_go(workload: &Workload, strategy: Option<Value>) -> Way {
         }
         HoldsBy::Nothing => {}
     }
-    let label = "To let its template roll out, which can replace every pod (set the template back first with kubectl edit, and they stay)";
-    Way::new(Deed::LetGo(patch), label, &BTreeSet::new())
+    let label = "To let its template roll out, which can replace every pod";
+    [Way::template_set_back(), Way::new(Deed::LetGo(patch), label, &BTreeSet::new())]
 }
 
 /// Returns what removes the lock of a rollout that has ended, and what it holds back.

@@ -134,7 +134,11 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
     side_by_side(kinds.collect(), |kind| {
         let write = Write { verb: "patch", plural: kind.plural, nth: 1 };
         let status = |scene: &Scene| typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
-        let way = "To let its template roll out, which can replace every pod (set the template back first with kubectl edit, and they stay)";
+        let keeps = format!(
+            "To keep the pods, set its template back: kubectl edit {}/w -n default",
+            kind.plural.trim_end_matches('s')
+        );
+        let way = "To let its template roll out, which can replace every pod";
         let scene = Scene::new(kind);
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         lose_lock(&scene, Some("edited"));
@@ -143,9 +147,9 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
             "{way}: kubectl patch {}/w -p '{{\"metadata\":{{\"annotations\":{{\"{LOCK}\":null}}}}",
             scene.singular()
         );
-        status(&scene).prints(&patch).omits("--take-over");
+        status(&scene).prints(&keeps).prints(&patch).omits("--take-over");
         for verb in ["resume", "abort"] {
-            scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(&patch);
+            scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(&keeps).says(&patch);
         }
         if kind.plural != "deployments" {
             return;
@@ -153,8 +157,8 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
         let scene = Scene::new(kind);
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         set_variable(&scene);
-        scene.run("abort", "").ends_with(6);
-        status(&scene).prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
+        scene.run("abort", "").ends_with(6).says(&keeps);
+        status(&scene).prints(&keeps).prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
     });
 }
 
