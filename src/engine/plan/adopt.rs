@@ -152,7 +152,7 @@ pub(super) fn no_way_back(live: &LiveWorkload, lock: &RolloutLock) -> Option<&'s
     }
     if is_only_drift(live) {
         return Some(
-            "nothing tells of a rollout of it that did not end: its pods were made from its template, and some have other images; resume it, and they get those of the template",
+            "nothing tells of a rollout of it that did not end, so there is nothing to roll back to: its pods were made from its template, and some have other images",
         );
     }
     most_have_the_template(live).then_some(
