@@ -12,7 +12,6 @@ use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
-use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
@@ -97,10 +96,7 @@ pub(super) async fn go_on(
         rolling.refuse_what_admission_refuses(&goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
         warn(&live, &goal, shell);
-        if !goal.policy.respects_budgets && options.respects_budgets.is_none() {
-            let began = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
-            shell.note(&format!("{}: this rollout {began}; --disruption-budget respect asks them", goal.workload));
-        }
+        say_that_no_budget_is_asked(&goal, options, shell);
         say_what_goes_back_keeps(&live, &goal, shell);
         // `resume` of what is rolled back takes what `abort` takes.
         let permitted = if goal.is_back() { &mut may_abort } else { &mut may_resume };
@@ -217,11 +213,18 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
 /// Says which containers the kubelet is expected to leave down for a while, which pods get no traffic, and what protects
 /// them and could not be read.
 fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
-    let not_read = live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() });
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
-    for warning in not_read.chain(of_pods) {
+    for warning in plan::not_read(live).chain(of_pods) {
         let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
         shell.say(Meaning::Waiting, "Warning:", &text);
+    }
+}
+
+/// Of a rollout that began without them: whoever goes on may not know.
+fn say_that_no_budget_is_asked(goal: &Goal, options: &plan::Options, shell: &Shell) {
+    if !goal.policy.respects_budgets && options.respects_budgets.is_none() {
+        let began = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
+        shell.note(&format!("{}: this rollout {began}; --disruption-budget respect asks them", goal.workload));
     }
 }
 

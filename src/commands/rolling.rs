@@ -124,7 +124,7 @@ impl<'a> Rolling<'a> {
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
         let undone_by = if failed && goal.policy.undoes_failures {
             Some("--on-failure=undo")
-        } else if outcome.result == EndResult::Deferred && self.undoes_deferred(&goal) {
+        } else if outcome.result == EndResult::Deferred && goal.undoes_deferred() {
             Some("--deferred=undo")
         } else {
             None
@@ -154,11 +154,6 @@ impl<'a> Rolling<'a> {
         if let Some(owner) = &mut goal.owner {
             owner.lock.policy = policy.clone();
         }
-    }
-
-    fn undoes_deferred(&self, goal: &Goal) -> bool {
-        let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
-        goal.policy.on_deferred == OnDeferred::Undo && !is_back
     }
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
@@ -247,7 +242,7 @@ impl<'a> Rolling<'a> {
         // A server that does not tell is no obstacle.
         let server = self.cluster.server_version().await.ok().and_then(|version| version.parse().ok());
         let Some(reason) = server.and_then(|server| plan::server_lacks(goal, live, server)) else { return Ok(()) };
-        let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+        let is_back = goal.is_back();
         let (what, verb) = if is_back {
             ("what was raised is kept, and the rollout finished", Verb::Resume)
         } else {
@@ -421,12 +416,11 @@ impl<'a> Rolling<'a> {
             shell.note(&format!(
                 "its controller rolls out the template that {workload} has now, and replaces pods for it"
             ));
-            let follow = ("Follow:".to_owned(), self.typing.rollout_status(workload).to_string());
-            shell.say(Meaning::Plain, &follow.0, &follow.1);
-            let ways = if is_wanted { Vec::new() } else { self.typing.ways(&status_now.ways, workload, Some(goal)) };
-            // What status says of a controller at work may be the same.
-            for (label, command) in ways.into_iter().filter(|way| *way != follow) {
-                shell.say(Meaning::Waiting, &label, &command);
+            shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload).to_string());
+            if !is_wanted {
+                let mut others = status_now.ways;
+                others.retain(|way| way.deed != Deed::RolloutStatus);
+                self.say_ways(&others, goal, shell);
             }
             return;
         }
@@ -469,9 +463,9 @@ impl<'a> Rolling<'a> {
     fn next_as(&self, on: &Typing, back: &Typing, goal: &Goal) -> NextSteps {
         let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
         let follow = || Some(on.watching(&goal.workload, Some(goal)).to_string());
-        let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+        let is_back = goal.is_back();
         let undoes_failures = goal.policy.undoes_failures;
-        let undoes_deferred = self.undoes_deferred(goal);
+        let undoes_deferred = goal.undoes_deferred();
         match goal.mode {
             // On the way back there is one way on.
             Mode::Durable if is_back => {

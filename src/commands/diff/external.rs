@@ -135,11 +135,10 @@ impl Drop for Folder {
 
 impl Folder {
     fn new(prefix: &str) -> io::Result<Self> {
-        #[cfg(not(unix))]
         let builder = fs::DirBuilder::new();
         #[cfg(unix)]
         let builder = {
-            let mut builder = fs::DirBuilder::new();
+            let mut builder = builder;
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder
         };

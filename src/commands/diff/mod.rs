@@ -81,30 +81,15 @@ async fn difference(
     let desired = match intent {
         Intent::Images(images) => workload_diff::with_images(&workload, images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
-        Intent::Manifest(manifest) => {
-            let mut desired = stored(&workload, manifest, field_manager, cluster, shell).await?;
-            let mut looks = 1;
-            // Else what somebody wrote in between would look like a part of the change.
-            while version(&desired) != version(&workload.object) && looks < MAX_LOOKS {
-                workload = cluster.workload(&workload.reference).await?;
-                desired = stored(&workload, manifest, field_manager, cluster, shell).await?;
-                looks += 1;
-            }
-            desired
-        }
+        Intent::Manifest(manifest) => stored(&mut workload, manifest, field_manager, cluster, shell).await?,
         Intent::None | Intent::Undo { .. } | Intent::Restart { .. } => workload.object.clone(),
     };
     Ok(workload_diff::build(&workload, &desired))
 }
 
-/// What a dry run answers has the version of the object that it was made from.
-fn version(object: &Value) -> Option<&Value> {
-    object.pointer("/metadata/resourceVersion")
-}
-
-/// The object as the server would store it.
+/// The object as the server would store it, and the workload as it was then.
 async fn stored(
-    workload: &Workload,
+    workload: &mut Workload,
     manifest: &Manifest,
     field_manager: &str,
     cluster: &Cluster,
@@ -112,7 +97,16 @@ async fn stored(
 ) -> Result<Value, CommandError> {
     let answer = match manifest {
         Manifest::Given { object, validation } => {
-            cluster.desired(workload, object, (field_manager, *validation)).await?
+            let mut looks = 1;
+            loop {
+                let answer = cluster.desired(workload, object, (field_manager, *validation)).await?;
+                // Else what somebody wrote in between would look like a part of the change.
+                if looks == MAX_LOOKS || is_of_now(&answer, workload) {
+                    break answer;
+                }
+                *workload = cluster.workload(&workload.reference).await?;
+                looks += 1;
+            }
         }
         Manifest::Stored { .. } | Manifest::Refused { .. } => manifest.clone(),
     };
@@ -129,6 +123,15 @@ async fn stored(
             let message = format!("{}: the server would not store it: {message}", workload.reference);
             Err(CommandError::new(ErrorKind::Cluster, message))
         }
+    }
+}
+
+/// Whether an answer is of the object as it was read: what a dry run answers has the version that it was made from.
+fn is_of_now(answer: &Manifest, workload: &Workload) -> bool {
+    let version = |object: &Value| object.pointer("/metadata/resourceVersion").cloned();
+    match answer {
+        Manifest::Stored { object, .. } => version(object) == version(&workload.object),
+        Manifest::Given { .. } | Manifest::Refused { .. } => true,
     }
 }
 

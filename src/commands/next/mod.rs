@@ -10,10 +10,12 @@ use std::fmt;
 use std::path::Path;
 
 use clap::{Command, CommandFactory};
+use serde_json::{Value, json};
 
 use crate::cli::{Cli, Typed, root};
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::mask;
+use crate::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::kinds::{HoldsBy, IfResumed, Release};
 use crate::engine::plan::{self, LiveWorkload, WayBack};
@@ -297,15 +299,13 @@ impl Typing {
         let Some(owner) = &goal.owner else { return Vec::new() };
         let found = &live.workload;
         let workload = &goal.workload;
-        let (held, start) = match workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref()) {
-            Some(Release::Remove(_)) => {
-                ("is paused", self.kubectl(&["rollout", "resume", &workload.to_string()], Vec::new(), workload))
-            }
-            Some(Release::Restore(_, before)) => {
-                ("has the update strategy of this rollout", self.restore(&before, workload))
-            }
+        let release = workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref());
+        let held = match release {
+            Some(Release::Remove(_)) => "is paused",
+            Some(Release::Restore(..)) => "has the update strategy of this rollout",
             None => return Vec::new(),
         };
+        let start = self.let_go(release.as_ref(), false, workload);
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
         let whose = if is_ours { "its template" } else { "another client's template" };
         // What cannot be brought into the pods cannot be finished in place, nor rolled back while it is there.
@@ -338,11 +338,29 @@ impl Typing {
     }
 
     /// Returns kubectl's command that gives an owner an update strategy.
-    fn restore(&self, strategy: &serde_json::Value, workload: &WorkloadRef) -> Printed {
-        self.patch(&serde_json::json!({"spec": {"updateStrategy": strategy}}), workload)
+    fn restore(&self, strategy: &Value, workload: &WorkloadRef) -> Printed {
+        self.patch(&json!({"spec": {"updateStrategy": strategy}}), workload)
     }
 
-    fn patch(&self, patch: &serde_json::Value, workload: &WorkloadRef) -> Printed {
+    /// Returns kubectl's command that lets an owner's controller act again, and takes a lock away with it.
+    fn let_go(&self, release: Option<&Release>, drops_lock: bool, workload: &WorkloadRef) -> Printed {
+        let field = match release {
+            Some(Release::Remove(_)) if !drops_lock => {
+                return self.kubectl(&["rollout", "resume"], vec![workload.to_string()], workload);
+            }
+            Some(Release::Remove(field)) => Some((*field, Value::Null)),
+            Some(Release::Restore(field, before)) => Some((*field, before.clone())),
+            None => None,
+        };
+        let mut patch =
+            if drops_lock { json!({"metadata": {"annotations": {ROLLOUT_ANNOTATION: null}}}) } else { json!({}) };
+        if let Some((name, value)) = field.and_then(|(field, value)| Some((field.strip_prefix("/spec/")?, value))) {
+            patch["spec"][name] = value;
+        }
+        self.patch(&patch, workload)
+    }
+
+    fn patch(&self, patch: &Value, workload: &WorkloadRef) -> Printed {
         self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), patch.to_string()], workload)
     }
 
@@ -366,10 +384,7 @@ impl Typing {
                 }
                 Deed::Restore(strategy) => self.restore(strategy, workload),
                 Deed::Edit => self.kubectl(&["edit"], vec![workload.to_string()], workload),
-                Deed::LetGo(patch) if *patch == serde_json::json!({"spec": {"paused": null}}) => {
-                    self.kubectl(&["rollout", "resume"], vec![workload.to_string()], workload)
-                }
-                Deed::LetGo(patch) => self.patch(patch, workload),
+                Deed::LetGo { release, drops_lock } => self.let_go(release.as_ref(), *drops_lock, workload),
             };
             let take_over = if way.take_over { " --take-over" } else { "" };
             let command = format!("{command}{take_over}");

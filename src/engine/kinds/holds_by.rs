@@ -46,7 +46,7 @@ pub enum HoldsBy {
 }
 
 /// What a field takes so that the controller is held no longer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Release {
     /// The field goes.
     Remove(&'static str),

@@ -189,8 +189,8 @@ pub(super) fn is_anothers(live: &LiveWorkload, lock: &RolloutLock) -> bool {
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.
 pub fn waits_for_more(live: &LiveWorkload) -> bool {
     let template = live.workload.template();
-    let made_from = current(live).map(|object| template_of_revision(live.workload.reference.kind, object));
-    is_held_back(live) && made_from.is_some_and(|before| !leads_in_place(&live.workload, &before, template))
+    let made_from = || current(live).map(|object| template_of_revision(live.workload.reference.kind, object));
+    is_held_back(live) && made_from().is_some_and(|before| !leads_in_place(&live.workload, &before, template))
 }
 
 /// Returns whether what differs between two templates of a workload can be brought into its pods in place.

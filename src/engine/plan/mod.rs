@@ -78,7 +78,7 @@ pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 pub use undo::{UndoError, undone};
-pub use warnings::missing_labels;
+pub use warnings::{missing_labels, not_read};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";

@@ -12,7 +12,7 @@ use crate::engine::state::durable::OwnerGoal;
 use crate::engine::state::durable::holder::Process;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::hook::Hooks;
-use crate::engine::state::policy::Policy;
+use crate::engine::state::policy::{OnDeferred, Policy};
 use crate::engine::state::record::{Drained, UpdateRecord};
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
@@ -61,6 +61,12 @@ impl Goal {
     /// Returns whether it takes a rollout back.
     pub(crate) fn is_back(&self) -> bool {
         self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
+    }
+
+    /// Returns whether a resize that a kubelet puts off takes all of it back (`--deferred=undo`). On the way back there is no
+    /// other way.
+    pub(crate) fn undoes_deferred(&self) -> bool {
+        self.policy.on_deferred == OnDeferred::Undo && !self.is_back() && self.mode != Mode::Follow
     }
 
     /// Begins at that time (RFC 3339), which is later than the command began where other workloads came first. A rollout that

@@ -11,14 +11,14 @@ use crate::engine::state::outcome::EndResult;
 
 use super::entry::Is;
 use super::fault::Fault;
-use super::goal::{Goal, Mode};
+use super::goal::Mode;
 use super::look::Look;
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
 use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, given_up};
-use crate::engine::state::policy::{DEFAULT_TIMEOUT_SECONDS, OnDeferred};
+use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(look) {
         return Some((complete(pods, EndResult::Complete), never_started(look)));
     }
-    if is_taken_back(goal) && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
+    if goal.undoes_deferred() && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
     }
     if pods.pauses_now(goal) && !owner_is_under_way {
@@ -123,11 +123,6 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
         more => (format!("{more} pods ({first}, ...) fail"), "they"),
     };
     Some(format!("every pod is back and the lock is released, but {which} with what {what} had before as well"))
-}
-
-/// `--deferred=undo`. On the way back there is no other way.
-fn is_taken_back(goal: &Goal) -> bool {
-    goal.policy.on_deferred == OnDeferred::Undo && !goal.is_back() && goal.mode != Mode::Follow
 }
 
 fn timeout(look: Look<'_>) -> Duration {

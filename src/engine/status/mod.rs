@@ -281,14 +281,15 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         | Hold::LetGo
         | Hold::Anothers => true,
     };
+    let waits = waits_for_more(live);
     // Nothing can be resumed, rolled back or applied over it.
     let is_stuck = match hold {
         Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
         Some(_) => false,
-        None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits_for_more(live),
+        None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
     };
     let ways = match hold.filter(may_go_on) {
-        _ if is_stuck => ways::let_go(workload, saved_strategy(live)).into(),
+        _ if is_stuck => ways::let_go(workload, saved_strategy(live).as_ref()).into(),
         Some(hold) => {
             let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
             // Found again is as good as kept; made is not.
@@ -303,7 +304,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             let left = is_left.then(ways::delete_left_revision);
             let mut before = images_before(live);
             before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
-            let back = ways::way_to_images_before(before, waits_for_more(live), &owner, &pods);
+            let back = ways::way_to_images_before(before, waits, &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
             let ended = way_it_ended(live).map(ways::ended_already);

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Comparison, Condition, OwnerState, PodState, PodStatus};
 use crate::engine::change::{Change, Direction, FieldProgress};
-use crate::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::HoldsBy;
+use crate::engine::kinds::Release;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::stateful_set;
@@ -49,8 +48,13 @@ pub enum Deed {
     Restore(Value),
     /// A person sets the template back.
     Edit,
-    /// The owner's controller acts again: this is merged into the owner.
-    LetGo(Value),
+    /// The owner's controller acts again.
+    LetGo {
+        /// What holds it no longer.
+        release: Option<Release>,
+        /// The lock goes, too.
+        drops_lock: bool,
+    },
 }
 
 impl Way {
@@ -196,22 +200,11 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
-pub(super) fn let_go(workload: &Workload, strategy: Option<Value>) -> [Way; 2] {
-    let mut patch = json!({});
-    if RolloutLock::text_of(&workload.object).is_some() {
-        patch["metadata"]["annotations"][ROLLOUT_ANNOTATION] = Value::Null;
-    }
-    match workload.reference.kind.holds_by() {
-        HoldsBy::Paused => patch["spec"]["paused"] = Value::Null,
-        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
-            if let Some(strategy) = strategy {
-                patch["spec"]["updateStrategy"] = strategy;
-            }
-        }
-        HoldsBy::Nothing => {}
-    }
+pub(super) fn let_go(workload: &Workload, strategy: Option<&Value>) -> [Way; 2] {
+    let release = workload.reference.kind.holds_by().release(&workload.object, strategy);
+    let deed = Deed::LetGo { release, drops_lock: RolloutLock::text_of(&workload.object).is_some() };
     let label = "To let its template roll out, which can replace every pod";
-    [Way::template_set_back(), Way::new(Deed::LetGo(patch), label, &BTreeSet::new())]
+    [Way::template_set_back(), Way::new(deed, label, &BTreeSet::new())]
 }
 
 /// Returns what removes the lock of a rollout that has ended, and what it holds back.
@@ -268,6 +261,8 @@ fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::engine::k8s::failure::Failure;
     use crate::engine::k8s::names::PodKey;

@@ -134,12 +134,9 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
     side_by_side(kinds.collect(), |kind| {
         let write = Write { verb: "patch", plural: kind.plural, nth: 1 };
         let status = |scene: &Scene| typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
-        let keeps = format!(
-            "To keep the pods, set its template back: kubectl edit {}/w -n default",
-            kind.plural.trim_end_matches('s')
-        );
         let way = "To let its template roll out, which can replace every pod";
         let scene = Scene::new(kind);
+        let keeps = format!("To keep the pods, set its template back: kubectl edit {}/w -n default", scene.singular());
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         lose_lock(&scene, Some("edited"));
         set_variable(&scene);

@@ -93,8 +93,13 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
     if !paths.is_empty() {
         warnings.insert(Warning::OutsideTemplate { paths });
     }
-    warnings.extend(live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() }));
+    warnings.extend(not_read(live));
     warnings.into_iter().collect()
+}
+
+/// Returns what could not be read, and what follows from it.
+pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
+    live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() })
 }
 
 /// Containers that the kubelet is expected to leave down for a while, though nothing has crashed.
