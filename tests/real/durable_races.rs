@@ -85,7 +85,8 @@ fn put_back_under_the_run(name: &str, kind: Kind) {
     }
     old.as_object_mut().expect("an object").remove("status");
     gate.stop_at(1, Moment::After);
-    let arguments = ["apply", &owner.reference(), "c1=:v2", "--yes", "--min-ready-seconds", "0"];
+    // On a node without the image the first write would be the pod that pulls it.
+    let arguments = ["apply", &owner.reference(), "c1=:v2", "--yes", "--min-ready-seconds", "0", "--pre-pull", "never"];
     let mut running = namespace.inplace_spawn(&[arguments.as_slice(), &gate.flags()].concat());
     gate.held(&mut running).expect("it writes");
     // kubectl reads before it writes, and the controller may write between.
