@@ -37,10 +37,7 @@ impl Rolling<'_> {
         }
         let found = RolloutLock::of(&live.workload.object).ok().flatten();
         let lock = goal.owner.as_ref().map(|owner| found.as_ref().unwrap_or(&owner.lock));
-        let stand = goal
-            .owner
-            .as_ref()
-            .map(|owner| plan::template_stand(live, found.as_ref().filter(|_| !owner.adopts), &owner.lock));
+        let stand = goal.owner.as_ref().map(|owner| plan::template_stand(live, owner));
         let preview = Preview {
             goal,
             found: lock,

@@ -17,7 +17,7 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::drain::DrainBy;
-use crate::engine::rollout::{self, Goal, Policy};
+use crate::engine::rollout::{self, Goal, PodGoal, Policy};
 use crate::engine::state::durable::deployment;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
@@ -104,7 +104,9 @@ pub(super) async fn go_on(
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
-        goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, cluster).await.pulls;
+        let ends = goal.owner.as_ref().is_some_and(|owner| plan::template_stand(&live, owner).ends_the_rollout());
+        let changing: &[PodGoal] = if ends { &[] } else { &goal.pods };
+        goal.pulls = pulls::find(changing, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));
     }
     if rolling.dry_run != DryRun::None {

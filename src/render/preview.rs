@@ -43,10 +43,7 @@ pub struct Preview<'a> {
 impl Preview<'_> {
     /// The template is one that ends the rollout.
     fn is_overtaken(&self) -> bool {
-        match self.template {
-            Some(TemplateStand::TurnedRound | TemplateStand::Foreign) => true,
-            Some(TemplateStand::Wanted | TemplateStand::ToBeSet) | None => false,
-        }
+        self.template.is_some_and(TemplateStand::ends_the_rollout)
     }
 
     fn changing(&self) -> Vec<&PodGoal> {

@@ -327,7 +327,7 @@ impl Typing {
         } else {
             let mut ways = status(live).ways;
             ways.retain(|way| matches!(way.deed, Deed::Apply(_)));
-            ways.push(Way::template_set_back());
+            ways.push(Way::template_set_back(live));
             (self.ways(&ways, workload, Some(goal)), "; it differs in more than can be changed in place")
         };
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
@@ -361,7 +361,10 @@ impl Typing {
     }
 
     fn patch(&self, patch: &Value, workload: &WorkloadRef) -> Printed {
-        self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), patch.to_string()], workload)
+        // A list of operations is a JSON patch.
+        let kind = patch.is_array().then(|| "--type=json".to_owned());
+        let more = kind.into_iter().chain(["-p".into(), patch.to_string()]).collect();
+        self.kubectl(&["patch", &workload.to_string()], more, workload)
     }
 
     /// Returns what leads on from a rollout: what is printed before each command, and the command. One that began with
@@ -383,7 +386,8 @@ impl Typing {
                     self.kubectl(&["set", "image"], with_images(vec![workload.to_string()], images), workload)
                 }
                 Deed::Restore(strategy) => self.restore(strategy, workload),
-                Deed::Edit => self.kubectl(&["edit"], vec![workload.to_string()], workload),
+                Deed::TemplateBack(Some(patch)) => self.patch(patch, workload),
+                Deed::TemplateBack(None) => self.kubectl(&["edit"], vec![workload.to_string()], workload),
                 Deed::LetGo { release, drops_lock } => self.let_go(release.as_ref(), *drops_lock, workload),
             };
             let take_over = if way.take_over { " --take-over" } else { "" };

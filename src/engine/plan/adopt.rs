@@ -283,7 +283,7 @@ pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Valu
 }
 
 /// How many pods carry a ControllerRevision.
-fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
+pub(super) fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
     let labels = pods(live).filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
     labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()
 }
@@ -317,7 +317,7 @@ fn most_have_its_images(live: &LiveWorkload, set: &Value) -> bool {
 }
 
 /// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
-fn current(live: &LiveWorkload) -> Option<&Value> {
+pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
     let owned = &live.surroundings.owned;
     match live.workload.reference.kind.revisions() {
         Revisions::ReplicaSets => {

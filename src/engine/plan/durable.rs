@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::build::Context;
-use super::resume::sides;
+use super::template_stand::{TemplateStand, stand, was_let_go};
 use super::{Verdict, WorkloadPlan};
 use super::{adopt, drift, held};
 use crate::engine::change::reason::{Reason, Warning};
@@ -218,55 +218,10 @@ pub fn is_left_behind(live: &LiveWorkload) -> bool {
     })
 }
 
-/// Where the template stands against what a run makes of a rollout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TemplateStand {
-    /// It is the one wanted.
-    Wanted,
-    /// The run sets it.
-    ToBeSet,
-    /// Somebody has set it to the rollout's other side since: no run sets it again.
-    TurnedRound,
-    /// Somebody has set another one, or the controller is replacing pods for this one: no run goes on with it.
-    Foreign,
-}
-
-/// Says where the template stands against a run that goes in a direction with the rollout whose lock was found. Lock and
-/// template are written together: only a run that turns round, or that found no lock, sets the template.
-pub fn template_stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &RolloutLock) -> TemplateStand {
-    if found.is_some_and(|found| was_let_go(live, found) || adopt::is_anothers(live, found)) {
-        return TemplateStand::Foreign;
-    }
-    let (before, after) = sides(live, goal);
-    let (target, source) = match goal.direction {
-        Direction::Forward => (after, before),
-        Direction::Back => (before, after),
-    };
-    let template = live.workload.template();
-    let turns = found.is_none_or(|found| found.direction != goal.direction);
-    match () {
-        () if same(template, &target) => TemplateStand::Wanted,
-        () if !same(template, &source) => TemplateStand::Foreign,
-        () if turns => TemplateStand::ToBeSet,
-        () => TemplateStand::TurnedRound,
-    }
-}
-
 /// Returns whether somebody has set the template back to what it was before the rollout: there is nothing to go on with,
 /// and where the controller is held, to let it go would replace the pods that were updated.
 pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    lock.direction == Direction::Forward && template_stand(live, Some(lock), lock) == TemplateStand::TurnedRound
-}
-
-/// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
-fn was_let_go(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    let is_it = |object: &&Value| {
-        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
-        lock.outgoing.as_ref().is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
-    };
-    let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused;
-    let outgoing = live.surroundings.owned.iter().find(is_it).filter(|_| is_paused);
-    outgoing.is_some_and(|set| deployment::was_let_go(&live.workload.object, lock, set, &sides(live, lock).1))
+    lock.direction == Direction::Forward && stand(live, Some(lock), lock) == TemplateStand::TurnedRound
 }
 
 /// What holds a workload, as far as a person can do something about it.
@@ -325,9 +280,7 @@ pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
 }
 
 fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
-    let is_its = |lock_on: &RolloutLock| {
-        matches!(template_stand(live, Some(lock), lock_on), TemplateStand::Wanted | TemplateStand::ToBeSet)
-    };
+    let is_its = |lock_on: &RolloutLock| !stand(live, Some(lock), lock_on).ends_the_rollout();
     if is_its(lock) {
         return Hold::LeftBehind;
     }

@@ -6,6 +6,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload};
 use crate::engine::state::durable::OUR_MANAGER;
 use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
@@ -35,9 +36,17 @@ pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
 /// Returns the update strategy that was there before the rollout which was last superseded, and has left its own in place of
 /// it. Whoever has set one since has taken the field over.
 pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
-    let strategy = known(live).pop()?.strategy?;
-    let is_anothers = holders(live).any(|manager| !is_a_runs_name(live, manager));
-    Some(strategy).filter(|_| !is_anothers)
+    known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
+}
+
+/// Returns whether an owner is held back by a rollout which was superseded and the last one.
+pub fn is_left_held(live: &LiveWorkload) -> bool {
+    let is_superseded = known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
+    is_held_back(live) && is_superseded && !is_held_by_another(live)
+}
+
+fn is_held_by_another(live: &LiveWorkload) -> bool {
+    holders(live).any(|manager| !is_a_runs_name(live, manager))
 }
 
 /// Returns the update strategy from before a rollout: it has noted it, or it is that of the last `kubectl apply`, as the server

@@ -29,6 +29,7 @@ mod resumed_pods;
 mod revision;
 mod rules;
 mod saved;
+mod template_stand;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -65,11 +66,10 @@ pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{
-    DurablePlan, HistoryPlan, Hold, TemplateStand, hold, if_resumed, is_behind, is_left_behind, may_be_at_work,
-    present, template_stand,
+    DurablePlan, HistoryPlan, Hold, hold, if_resumed, is_behind, is_left_behind, may_be_at_work, present,
 };
 pub use goal::{WayBack, follow, replacing, way_back};
-pub use held::{has_on_delete, left_strategy, saved_strategy};
+pub use held::{has_on_delete, is_left_held, left_strategy, saved_strategy};
 pub use intent::{Intent, IntentError, Manifest};
 pub use policy::policy_of;
 pub use restart::RestartError;
@@ -77,6 +77,7 @@ pub use resume::{ResumeError, Start, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
+pub use template_stand::{TemplateStand, template_back, template_stand};
 pub use undo::{UndoError, undone};
 pub use warnings::{missing_labels, not_read};
 

@@ -307,7 +307,7 @@ pub fn resume(
     })
 }
 
-const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first with kubectl edit, or let it roll out, which replaces every pod";
+const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first, or let it roll out, which replaces every pod";
 
 const LEFT_ON_PODS: &str = "pods note a rollout that did not end, and nothing tells what its template was: set the image that you want in the template, with apply, or with kubectl set image where its controller replaces pods";
 

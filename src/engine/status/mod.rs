@@ -19,10 +19,10 @@ use serde_json::Value;
 use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row, same};
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::kinds::{HoldsBy, WorkloadKind};
+use crate::engine::kinds::{HoldsBy, IfResumed, WorkloadKind};
 use crate::engine::plan::{
-    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_back, leads_on, left_strategy,
-    present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
+    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, if_resumed, images_before, is_left_held, leads_back,
+    leads_on, left_strategy, present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -233,6 +233,12 @@ impl WorkloadStatus {
     }
 }
 
+/// Whether a rollout that was superseded has paused a Deployment that has the template of its pods again.
+fn has_left_pause(live: &LiveWorkload, held: &Held) -> bool {
+    let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused && is_left_held(live);
+    *held == Held::No && is_paused && if_resumed(live) == IfResumed::KeepsPods
+}
+
 /// Says where a workload stands.
 pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let workload = &live.workload;
@@ -289,7 +295,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
     };
     let ways = match hold.filter(may_go_on) {
-        _ if is_stuck => ways::let_go(workload, saved_strategy(live).as_ref()).into(),
+        _ if is_stuck => ways::let_go(live, saved_strategy(live).as_ref()).into(),
         Some(hold) => {
             let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
             // Found again is as good as kept; made is not.
@@ -306,9 +312,12 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
             let back = ways::way_to_images_before(before, waits, &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
+            // Only what is known to be a rollout's: whoever sets OnDelete means it.
+            let keeps = (has_on_delete && waits && left_strategy(live).is_some()).then(|| Way::template_set_back(live));
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
             let ended = way_it_ended(live).map(ways::ended_already);
-            ended.into_iter().chain(left).chain(on).chain(back).chain(others).collect()
+            let unpaused = has_left_pause(live, &held).then(|| ways::unpaused(workload)).flatten();
+            ended.into_iter().chain(unpaused).chain(left).chain(on).chain(back).chain(keeps).chain(others).collect()
         }
     };
     WorkloadStatus {

@@ -9,7 +9,7 @@ use crate::engine::change::{Change, Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::Release;
-use crate::engine::plan::Hold;
+use crate::engine::plan::{self, Hold, LiveWorkload};
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::stateful_set;
 use crate::engine::state::hook::HookPhase;
@@ -46,8 +46,8 @@ pub enum Deed {
     SetImage(BTreeMap<ContainerName, String>),
     /// The owner gets this update strategy.
     Restore(Value),
-    /// A person sets the template back.
-    Edit,
+    /// The template is set back: with this JSON patch, or by a person.
+    TemplateBack(Option<Value>),
     /// The owner's controller acts again.
     LetGo {
         /// What holds it no longer.
@@ -96,8 +96,9 @@ impl Way {
     }
 
     /// Returns what keeps the pods where a template is held back that cannot be brought to them in place.
-    pub fn template_set_back() -> Self {
-        Self::new(Deed::Edit, "To keep the pods, set its template back", &BTreeSet::new())
+    pub fn template_set_back(live: &LiveWorkload) -> Self {
+        let deed = Deed::TemplateBack(plan::template_back(live));
+        Self::new(deed, "To keep the pods, set its template back", &BTreeSet::new())
     }
 
     /// Returns what leads out where there is no lock that can be read.
@@ -200,11 +201,20 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
-pub(super) fn let_go(workload: &Workload, strategy: Option<&Value>) -> [Way; 2] {
+pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> [Way; 2] {
+    let workload = &live.workload;
     let release = workload.reference.kind.holds_by().release(&workload.object, strategy);
     let deed = Deed::LetGo { release, drops_lock: RolloutLock::text_of(&workload.object).is_some() };
     let label = "To let its template roll out, which can replace every pod";
-    [Way::template_set_back(), Way::new(deed, label, &BTreeSet::new())]
+    [Way::template_set_back(live), Way::new(deed, label, &BTreeSet::new())]
+}
+
+/// Returns what ends a pause that a superseded rollout has left over the template that the pods were made from; `None` where
+/// there is none.
+pub(super) fn unpaused(workload: &Workload) -> Option<Way> {
+    let release = Some(workload.reference.kind.holds_by().release(&workload.object, None)?);
+    let deed = Deed::LetGo { release, drops_lock: false };
+    Some(Way::new(deed, "Let its controller act again, which replaces no pod", &BTreeSet::new()))
 }
 
 /// Returns what removes the lock of a rollout that has ended, and what it holds back.

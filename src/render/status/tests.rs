@@ -77,7 +77,9 @@ fn written_at(width: Option<u16>, format: OutputFormat, workloads: &[WorkloadSta
             Deed::Follow | Deed::RolloutStatus => "follow",
             Deed::Resume => "resume",
             Deed::Abort => "abort",
-            Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) | Deed::Edit | Deed::LetGo { .. } => "apply",
+            Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) | Deed::TemplateBack(_) | Deed::LetGo { .. } => {
+                "apply"
+            }
         };
         let command = |way: &Way| format!("kubectl inplace {} {}", deed(way), status.workload);
         status.ways.iter().map(|way| (format!("{}:", way.label), command(way))).collect()

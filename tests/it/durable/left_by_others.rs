@@ -1,10 +1,11 @@
 //! What cannot be finished as it was begun: the end names a command that leads out.
 
+use json_patch::Patch;
 use serde_json::{Value, json};
 
 use super::faults::kill_at;
 use super::without_lock::lose_lock;
-use super::{KINDS, LOCK, Scene, Write, images, side_by_side, uids};
+use super::{KINDS, LOCK, Output, Scene, Write, images, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::builders;
 use crate::support::scene::typed;
@@ -127,6 +128,14 @@ fn safeguards_that_cannot_be_read_are_named_before_a_rollout_goes_on() {
     }
 }
 
+/// What kubectl does with the printed patch, which names no secret.
+fn set_back(scene: &Scene, status: &Output, keeps: &str) {
+    let printed = status.stdout.lines().find_map(|line| line.trim().strip_prefix(keeps));
+    let (patch, _) = printed.and_then(|rest| rest.split_once('\'')).unwrap_or_else(|| panic!("{}", status.block()));
+    let patch: Patch = serde_json::from_str(patch).expect("a JSON patch");
+    scene.server.edit(scene.kind.plural, "w", |owner| json_patch::patch(owner, &patch).expect("it applies"));
+}
+
 /// Neither can be resumed or rolled back: what is printed says what it costs, and what keeps the pods.
 #[test]
 fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
@@ -136,7 +145,8 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
         let status = |scene: &Scene| typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
         let way = "To let its template roll out, which can replace every pod";
         let scene = Scene::new(kind);
-        let keeps = format!("To keep the pods, set its template back: kubectl edit {}/w -n default", scene.singular());
+        let keeps =
+            format!("To keep the pods, set its template back: kubectl patch {}/w --type=json -p '", scene.singular());
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         lose_lock(&scene, Some("edited"));
         set_variable(&scene);
@@ -148,6 +158,11 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
         for verb in ["resume", "abort"] {
             scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(&keeps).says(&patch);
         }
+        set_back(&scene, &status(&scene), &keeps);
+        status(&scene).prints("To finish it in place");
+        scene.run("resume", "--take-over").ends_with(0);
+        assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
+        assert_eq!(images(&scene.server, "side"), ["acme/side:v2"; 3], "{}", kind.typed);
         if kind.plural != "deployments" {
             return;
         }
@@ -155,7 +170,16 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         set_variable(&scene);
         scene.run("abort", "").ends_with(6).says(&keeps);
-        status(&scene).prints(&keeps).prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
+        let status = status(&scene).prints(&keeps);
+        let status = status.prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
+        set_back(&scene, &status, &keeps);
+        let status = typed(&scene.server, &format!("status {}", kind.typed)).run();
+        status.prints("Let its controller act again, which replaces no pod: kubectl rollout resume deployment/w");
+        scene
+            .server
+            .edit("deployments", "w", |owner| drop(owner["spec"].as_object_mut().map(|spec| spec.remove("paused"))));
+        assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
+        scene.is_settled("acme/side:v1", kind.typed);
     });
 }
 

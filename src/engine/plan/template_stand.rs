@@ -1,0 +1,157 @@
+//! Where the template of an owner stands against a rollout that somebody goes on with, and what sets it back.
+
+use json_patch::PatchOperation;
+use serde_json::{Value, json};
+
+use super::adopt::{self, carriers, current};
+use super::live::LiveWorkload;
+use super::resume::sides;
+use crate::engine::change::{Direction, same};
+use crate::engine::k8s::mask;
+use crate::engine::kinds::{HoldsBy, Revisions};
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::durable::{OwnerGoal, deployment, template_of_revision};
+
+/// A patch of more bytes is no line to copy.
+const LONGEST_PATCH: usize = 600;
+
+/// Fields whose values may be secrets that nothing marks as such.
+const MAY_BE_SECRET: [&str; 3] = ["env", "args", "command"];
+
+/// Where the template stands against what a run makes of a rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateStand {
+    /// It is the one wanted.
+    Wanted,
+    /// The run sets it.
+    ToBeSet,
+    /// Somebody has set it to the rollout's other side since: no run sets it again.
+    TurnedRound,
+    /// Somebody has set another one, or the controller is replacing pods for this one: no run goes on with it.
+    Foreign,
+}
+
+impl TemplateStand {
+    /// Returns whether a run that finds it so ends the rollout, and updates no pod.
+    pub fn ends_the_rollout(self) -> bool {
+        match self {
+            Self::TurnedRound | Self::Foreign => true,
+            Self::Wanted | Self::ToBeSet => false,
+        }
+    }
+}
+
+/// Says where the template stands against a run that goes on with a rollout.
+pub fn template_stand(live: &LiveWorkload, owner: &OwnerGoal) -> TemplateStand {
+    let found = RolloutLock::of(&live.workload.object).ok().flatten().filter(|_| !owner.adopts);
+    stand(live, found.as_ref(), &owner.lock)
+}
+
+/// Says where the template stands against a run that goes in a direction with the rollout whose lock was found. Lock and
+/// template are written together: only a run that turns round, or that found no lock, sets the template.
+pub(super) fn stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &RolloutLock) -> TemplateStand {
+    if found.is_some_and(|found| was_let_go(live, found) || adopt::is_anothers(live, found)) {
+        return TemplateStand::Foreign;
+    }
+    let (before, after) = sides(live, goal);
+    let (target, source) = match goal.direction {
+        Direction::Forward => (after, before),
+        Direction::Back => (before, after),
+    };
+    let template = live.workload.template();
+    let turns = found.is_none_or(|found| found.direction != goal.direction);
+    match () {
+        () if same(template, &target) => TemplateStand::Wanted,
+        () if !same(template, &source) => TemplateStand::Foreign,
+        () if turns => TemplateStand::ToBeSet,
+        () => TemplateStand::TurnedRound,
+    }
+}
+
+/// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
+pub(super) fn was_let_go(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let is_it = |object: &&Value| {
+        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
+        lock.outgoing.as_ref().is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
+    };
+    let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused;
+    let outgoing = live.surroundings.owned.iter().find(is_it).filter(|_| is_paused);
+    outgoing.is_some_and(|set| deployment::was_let_go(&live.workload.object, lock, set, &sides(live, lock).1))
+}
+
+/// Returns the JSON patch that gives an owner the latest template again that pods of it were made from, as long as its spec is
+/// as it was read; `None` where that is not known, or no line to copy: too long, or with what may be a secret.
+pub fn template_back(live: &LiveWorkload) -> Option<Value> {
+    let kind = live.workload.reference.kind;
+    let latest = match kind.revisions() {
+        Revisions::ReplicaSets | Revisions::None => current(live)?,
+        // Pods that a rollout has not come to are led on in place from what it has brought to the others.
+        Revisions::ControllerRevisions(_) => {
+            let with_pods = live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0);
+            with_pods.max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))?
+        }
+    };
+    patch_back(&live.workload.object, &template_of_revision(kind, latest))
+}
+
+fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
+    let generation = owner.pointer("/metadata/generation")?;
+    let in_owner = |template: &Value| json!({"spec": {"template": template}});
+    let back = json_patch::diff(&in_owner(owner.pointer("/spec/template")?), &in_owner(template)).0;
+    let is_shown = |operation: &PatchOperation| {
+        let text = json!(operation).to_string();
+        let has = |field: &str| text.contains(&format!("/{field}")) || text.contains(&format!("\"{field}\":"));
+        matches!(operation, PatchOperation::Remove(_)) || !MAY_BE_SECRET.into_iter().any(has)
+    };
+    if back.is_empty() || !back.iter().all(is_shown) {
+        return None;
+    }
+    let guard = json!({"op": "test", "path": "/metadata/generation", "value": generation});
+    let patch = Value::from_iter([guard].into_iter().chain(back.iter().map(|operation| json!(operation))));
+    let text = patch.to_string();
+    (text.len() <= LONGEST_PATCH && mask::text(&text) == text).then_some(patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_that_sets_a_template_back_shows_no_secret_and_is_a_line() {
+        let env = json!([{"name": "KEY", "value": "hunter2"}]);
+        let template = |annotation: Option<&str>, env: Option<&Value>| {
+            let mut template = json!({"metadata": {}, "spec": {"containers": [{"name": "app"}]}});
+            if let Some(annotation) = annotation {
+                template["metadata"]["annotations"] = json!({"note": annotation});
+            }
+            if let Some(env) = env {
+                template["spec"]["containers"][0]["env"] = env.clone();
+            }
+            template
+        };
+        let back = |now: &Value, from: &Value| {
+            let owner = json!({"metadata": {"generation": 7}, "spec": {"template": now}});
+            let patch = patch_back(&owner, from)?;
+            let mut set_back = owner.clone();
+            let operations: json_patch::Patch = serde_json::from_value(patch.clone()).expect("a JSON patch");
+            json_patch::patch(&mut set_back, &operations).expect("it applies");
+            assert_eq!(set_back["spec"]["template"], *from);
+            let mut scaled = owner;
+            scaled["metadata"]["generation"] = 8.into();
+            assert!(json_patch::patch(&mut scaled, &operations).is_err(), "somebody has changed the spec since");
+            Some(patch.to_string())
+        };
+        let plain = template(None, None);
+        let removed = back(&template(Some("x"), Some(&env)), &plain).expect("it only removes");
+        assert!(!removed.contains("hunter2"), "{removed}");
+        assert!(back(&plain, &template(Some("x"), None)).is_some_and(|patch| patch.contains("\"note\":\"x\"")));
+        assert_eq!(back(&plain, &template(None, Some(&env))), None);
+        let two = json!({"metadata": {}, "spec": {"containers": [{"name": "app"}, {"name": "b", "env": env}]}});
+        assert_eq!(back(&plain, &two), None);
+        let init = json!({"metadata": {}, "spec": {"containers": [{"name": "app"}], "initContainers": [{"env": env}]}});
+        assert_eq!(back(&plain, &init), None);
+        assert_eq!(back(&plain, &template(Some(&"x".repeat(LONGEST_PATCH)), None)), None);
+        assert_eq!(back(&plain, &template(Some("password=hunter2"), None)), None);
+        assert_eq!(back(&plain, &plain), None);
+    }
+}
