@@ -28,7 +28,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::state::unpulled::cannot_be_pulled;
-use crate::engine::status::{Deed, Way, status};
+use crate::engine::status::{Deed, Way, only_fails, status};
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
@@ -290,7 +290,8 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..self.next(goal, live).unless_back_is(leads_to_no_image(goal, live)) };
+        let next = self.next(goal, live).unless_back_is(leads_to_no_image(goal, live));
+        let next = NextSteps { expected, ..next.unless_undone_is(leads_to_a_crash(goal, live)) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -532,9 +533,18 @@ fn has_ended(result: EndResult) -> bool {
 
 /// Whether a rollout came from an image that cannot be pulled, as its pods show.
 fn leads_to_no_image(goal: &Goal, live: &LiveWorkload) -> bool {
+    !goal.is_back() && came_from(goal).into_iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image))
+}
+
+/// Whether it came from nothing but what only fails in the pods: a rollout that repairs is not undone.
+fn leads_to_a_crash(goal: &Goal, live: &LiveWorkload) -> bool {
+    let (from, pods) = (came_from(goal), status(live).pods);
+    !goal.is_back() && !from.is_empty() && from.into_iter().all(|(name, image)| only_fails(&pods, name, image))
+}
+
+fn came_from(goal: &Goal) -> BTreeSet<(&ContainerName, &str)> {
     let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers);
-    let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();
-    !goal.is_back() && from.into_iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image))
+    of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect()
 }
 
 fn changes_nothing(goal: &Goal) -> bool {

@@ -27,7 +27,13 @@ pub(super) fn sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> 
         LockState::Stopped | LockState::Paused => lock.state.word(),
     };
     let direction = words::direction(lock.direction);
-    format!("Replaces rollout {id}, started by {who} {since} ({state}, {direction}){what}")
+    // The commands are stored nowhere: a safeguard does not go without a word.
+    let flags: Vec<&str> = lock.hooks.iter().map(|phase| phase.flag()).collect();
+    let hooks = match flags.is_empty() {
+        true => String::new(),
+        false => format!("; it ran {} around each pod, and this one only what is given again", flags.join(" and ")),
+    };
+    format!("Replaces rollout {id}, started by {who} {since} ({state}, {direction}){what}{hooks}")
 }
 
 /// Says it in a line of its own, where there is one.

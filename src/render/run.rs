@@ -50,6 +50,14 @@ impl NextSteps {
         Self { take_back: None, abort: None, with_more_time, ..self }
     }
 
+    /// The same without what undoes what is complete, where that would put a crash back.
+    #[must_use]
+    pub fn unless_undone_is(self, a_crash: bool) -> Self {
+        let take_back = self.take_back.filter(|_| !a_crash);
+        let with_more_time = self.with_more_time.map(|next| Box::new(next.unless_undone_is(a_crash)));
+        Self { take_back, with_more_time, ..self }
+    }
+
     /// Returns the commands for a run that ended so.
     pub(super) fn after(&self, result: EndResult) -> &Self {
         self.with_more_time.as_deref().filter(|_| result == EndResult::TimedOut).unwrap_or(self)

@@ -48,6 +48,17 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
 
+/// What ran around each pod is stored nowhere, and is not given up without a word by the update that takes its place.
+#[test]
+fn a_rollout_that_ran_commands_around_each_pod_says_so_where_another_takes_its_place() {
+    let server = with_controllers();
+    let fast = "--yes --min-ready-seconds 0";
+    run(&server, &format!("apply deploy/web side=:v2 --canary 1 --before-pod true {fast}")).ends_with(0);
+    let said = "; it ran --before-pod around each pod, and this one only what is given again";
+    run(&server, "plan deploy/web side=:v3").ends_with(0).prints(said);
+    run(&server, &format!("apply deploy/web side=:v3 {fast}")).ends_with(0).prints(said);
+}
+
 /// The lock of a rollout that was left goes with the first write of the one that takes its place; the history keeps it.
 #[test]
 fn a_rollout_whose_place_another_one_takes_is_named_and_stays_in_the_history() {

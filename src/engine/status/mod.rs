@@ -38,7 +38,7 @@ pub use budget::waits_for_budgets;
 pub use container::{Again, Comparison, Condition, ContainerReport};
 pub use drift::Drift;
 pub use owner::{Held, OwnerState};
-pub use ways::{Deed, Way};
+pub use ways::{Deed, Way, only_fails};
 
 /// One workload, as one look shows it.
 #[derive(Debug, Clone, PartialEq)]

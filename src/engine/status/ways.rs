@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Comparison, Condition, OwnerState, PodState, PodStatus};
+use super::{Comparison, Condition, ContainerReport, OwnerState, PodState, PodStatus};
 use crate::engine::change::{Change, Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::workload::Workload;
@@ -242,6 +242,13 @@ fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
     pods.iter().any(|pod| fails_with(&lock.change, pod))
 }
 
+/// Returns whether every pod with this image in the container fails with it, and there are any: nobody wants to go back to it.
+pub fn only_fails(pods: &[PodStatus], container: &ContainerName, image: &str) -> bool {
+    let reports = pods.iter().flat_map(|pod| &pod.containers);
+    let mut with_it = reports.filter(|report| report.container == *container && report.image == image).peekable();
+    with_it.peek().is_some() && with_it.all(ContainerReport::fails)
+}
+
 /// Whether a container of the pod fails with the image that the change brings.
 fn fails_with(change: &Change, pod: &PodStatus) -> bool {
     pod.containers.iter().any(|report| {
@@ -278,7 +285,6 @@ mod tests {
     use crate::engine::k8s::names::PodKey;
     use crate::engine::k8s::pod::ContainerList;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::status::ContainerReport;
 
     fn pod(condition: Condition) -> PodStatus {
         let report = ContainerReport {
@@ -329,6 +335,16 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(way_to_images_before(BTreeMap::new(), true, &[], &[failing]), None);
+    }
+
+    #[test]
+    fn an_image_only_fails_where_every_pod_with_it_does() {
+        let failed =
+            Failure { container: None, reason: "CrashLoopBackOff".into(), message: String::new(), exit_code: Some(1) };
+        let (fails, runs) = (pod(Condition::Failed(failed)), pod(Condition::Running { ready: true, since: None }));
+        let only = |pods: &[PodStatus], image: &str| only_fails(pods, &"side".into(), image);
+        assert!(only(&[fails.clone(), fails.clone()], "side:2"));
+        assert!(!only(&[fails.clone(), runs], "side:2") && !only(&[fails], "side:1") && !only(&[], "side:2"));
     }
 
     #[test]
