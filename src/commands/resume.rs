@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::kept::say_what_goes_back_keeps;
-use super::next::{Verb, flags_of};
+use super::next::Verb;
 use super::permitted::Permitted;
 use super::rolling::Rolling;
 use super::several::Job;
@@ -19,6 +19,7 @@ use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, Resum
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{self, Goal, PodGoal, Policy};
 use crate::engine::state::durable::deployment;
+use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::Meaning;
@@ -191,7 +192,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
         return Ok(());
     }
     let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
-    let flags = flags_of(&missing);
+    let flags = HookPhase::flags(&missing);
     let began =
         format!("{workload}: rollout {} began with {flags}, and a command is not stored in the cluster", goal.id);
     if rolling.dry_run != DryRun::None {

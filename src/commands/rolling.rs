@@ -290,8 +290,7 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = self.next(goal, live).unless_back_is(leads_to_no_image(goal, live));
-        let next = NextSteps { expected, ..next.unless_undone_is(leads_to_a_crash(goal, live)) };
+        let next = NextSteps { expected, ..unless_of_no_use(self.next(goal, live), goal, live) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -531,20 +530,18 @@ fn has_ended(result: EndResult) -> bool {
     }
 }
 
-/// Whether a rollout came from an image that cannot be pulled, as its pods show.
-fn leads_to_no_image(goal: &Goal, live: &LiveWorkload) -> bool {
-    !goal.is_back() && came_from(goal).into_iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image))
-}
-
-/// Whether it came from nothing but what only fails in the pods: a rollout that repairs is not undone.
-fn leads_to_a_crash(goal: &Goal, live: &LiveWorkload) -> bool {
-    let (from, pods) = (came_from(goal), status(live).pods);
-    !goal.is_back() && !from.is_empty() && from.into_iter().all(|(name, image)| only_fails(&pods, name, image))
-}
-
-fn came_from(goal: &Goal) -> BTreeSet<(&ContainerName, &str)> {
+/// The next steps without a way back to an image that cannot be pulled, as the pods show, and without undoing what repairs:
+/// where the rollout came from nothing but what only fails in the pods.
+fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSteps {
     let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers);
-    of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect()
+    let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();
+    if goal.is_back() || from.is_empty() {
+        return next;
+    }
+    let pods = status(live).pods;
+    let cannot_be_pulled = from.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
+    let only_fails = from.iter().all(|(name, image)| only_fails(&pods, name, image));
+    next.unless_back_is(cannot_be_pulled).unless_undone_is(only_fails)
 }
 
 fn changes_nothing(goal: &Goal) -> bool {

@@ -6,6 +6,7 @@ use crate::engine::change::TemplateImage;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::DurablePlan;
 use crate::engine::state::durable::lock::{LockState, RolloutLock};
+use crate::engine::state::hook::HookPhase;
 use crate::engine::value::duration;
 use crate::engine::value::image::display_short;
 
@@ -28,10 +29,9 @@ pub(super) fn sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> 
     };
     let direction = words::direction(lock.direction);
     // The commands are stored nowhere: a safeguard does not go without a word.
-    let flags: Vec<&str> = lock.hooks.iter().map(|phase| phase.flag()).collect();
-    let hooks = match flags.is_empty() {
-        true => String::new(),
-        false => format!("; it ran {} around each pod, and this one only what is given again", flags.join(" and ")),
+    let hooks = match HookPhase::flags(&lock.hooks) {
+        flags if flags.is_empty() => String::new(),
+        flags => format!("; it ran {flags} around each pod, and this one only what is given again"),
     };
     format!("Replaces rollout {id}, started by {who} {since} ({state}, {direction}){what}{hooks}")
 }

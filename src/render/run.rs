@@ -43,19 +43,22 @@ impl NextSteps {
     /// The same without what takes back, where that leads to nothing that can run.
     #[must_use]
     pub fn unless_back_is(self, useless: bool) -> Self {
-        if !useless {
-            return self;
-        }
-        let with_more_time = self.with_more_time.map(|next| Box::new(next.unless_back_is(useless)));
-        Self { take_back: None, abort: None, with_more_time, ..self }
+        if useless { self.with(|next| (next.take_back, next.abort) = (None, None)) } else { self }
     }
 
     /// The same without what undoes what is complete, where that would put a crash back.
     #[must_use]
     pub fn unless_undone_is(self, a_crash: bool) -> Self {
-        let take_back = self.take_back.filter(|_| !a_crash);
-        let with_more_time = self.with_more_time.map(|next| Box::new(next.unless_undone_is(a_crash)));
-        Self { take_back, with_more_time, ..self }
+        if a_crash { self.with(|next| next.take_back = None) } else { self }
+    }
+
+    /// Changes the commands, and those that fit once `--timeout` has ended the run.
+    fn with(mut self, change: impl Fn(&mut Self)) -> Self {
+        change(&mut self);
+        if let Some(next) = self.with_more_time.as_deref_mut() {
+            change(next);
+        }
+        self
     }
 
     /// Returns the commands for a run that ended so.

@@ -401,7 +401,7 @@ impl Typing {
             if missing.is_empty() {
                 shown.push((format!("{label}:"), command));
             } else {
-                let flags = flags_of(&missing);
+                let flags = HookPhase::flags(&missing);
                 let note = format!("it began with {flags}: give that again in place of --no-hooks to keep it");
                 shown.push((format!("{label}, without {flags}:"), format!("{command} --no-hooks")));
                 shown.push(("note:".to_owned(), note));
@@ -499,11 +499,6 @@ fn hook_id(phase: HookPhase) -> &'static str {
         HookPhase::Before => "before_pod",
         HookPhase::After => "after_pod",
     }
-}
-
-/// The flags of commands that are stored nowhere: no line to copy can have them.
-pub(super) fn flags_of(missing: &[HookPhase]) -> String {
-    missing.iter().map(|phase| phase.flag()).collect::<Vec<_>>().join(" and ")
 }
 
 fn is_shorter_than_usual(timeout: &Typed) -> bool {

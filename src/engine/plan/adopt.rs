@@ -328,9 +328,8 @@ pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
             // What most of them have is what there was; a few may have what came nowhere to its end.
             let template = live.workload.template();
             let others = owned.iter().filter(|revision| !same(&revisions::template_of(revision), template));
-            let number = |revision: &Value| revision.get("revision").and_then(Value::as_i64);
             let others = others.filter(|revision| carriers(live, revision) > 0);
-            others.max_by_key(|revision| (carriers(live, revision), Reverse(number(revision))))
+            others.max_by_key(|revision| (carriers(live, revision), Reverse(revisions::number_of(revision))))
         }
         Revisions::None => None,
     }
@@ -482,8 +481,8 @@ fn uid(object: &Value) -> Uid {
 
 fn outgoing(object: &Value) -> Outgoing {
     let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let number = object.get("revision").and_then(Value::as_i64);
-    Outgoing { name, uid: uid(object), revision: number.unwrap_or_else(|| deployment::revision_of(object)) }
+    let number = revisions::number_of(object).unwrap_or_else(|| deployment::revision_of(object));
+    Outgoing { name, uid: uid(object), revision: number }
 }
 
 fn age(object: &Value) -> String {

@@ -9,6 +9,7 @@ use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::k8s::workload::{Workload, controller_of};
 use crate::engine::kinds::{RevisionLabel, Revisions, WorkloadKind, deployment_revision};
 use crate::engine::plan::live::{LiveWorkload, Revision, Surroundings};
+use crate::engine::state::durable::revisions::number_of;
 use crate::engine::value::kubelet_version::KubeletVersion;
 
 /// What was read of a workload besides itself. What could not be read stays empty, and whoever read it says so in the
@@ -78,7 +79,7 @@ fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
 
 fn revision(object: &Value, kept: Revisions) -> Option<Revision> {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-    let number = object.get("revision").and_then(Value::as_i64).or_else(|| deployment_revision(object));
+    let number = number_of(object).or_else(|| deployment_revision(object));
     Some(Revision {
         uid: Uid::from(text("/metadata/uid")?),
         name: text("/metadata/name")?.to_owned(),

@@ -522,7 +522,7 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     let owned = &context.live.surroundings.owned;
     let strategy = workload.object.pointer("/spec/updateStrategy").cloned();
     plan.strategy = plan.strategy.take().or(strategy);
-    let number = |revision: &Value| revision.get("revision").and_then(Value::as_i64).unwrap_or(0);
+    let number = |revision: &Value| revisions::number_of(revision).unwrap_or(0);
     let Some(current) = revisions::newest_with(owned, workload.template()) else {
         let surroundings = &context.live.surroundings;
         if let Some(denied) = &surroundings.revisions_denied {

@@ -1,6 +1,5 @@
 //! Where the template of an owner stands against a rollout that somebody goes on with, and what sets it back.
 
-use json_patch::PatchOperation;
 use serde_json::{Value, json};
 
 use super::adopt::{self, carriers, current};
@@ -10,7 +9,7 @@ use crate::engine::change::{Direction, same};
 use crate::engine::k8s::mask;
 use crate::engine::kinds::{HoldsBy, Revisions};
 use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::state::durable::{OwnerGoal, deployment, template_of_revision};
+use crate::engine::state::durable::{OwnerGoal, deployment, revisions, template_of_revision};
 
 /// A patch of more bytes is no line to copy.
 const LONGEST_PATCH: usize = 600;
@@ -88,7 +87,7 @@ pub fn template_back(live: &LiveWorkload) -> Option<Value> {
         // Pods that a rollout has not come to are led on in place from what it has brought to the others.
         Revisions::ControllerRevisions(_) => {
             let with_pods = live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0);
-            with_pods.max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))?
+            with_pods.max_by_key(|revision| revisions::number_of(revision))?
         }
     };
     patch_back(&live.workload.object, &template_of_revision(kind, latest))
@@ -98,16 +97,17 @@ fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
     let generation = owner.pointer("/metadata/generation")?;
     let in_owner = |template: &Value| json!({"spec": {"template": template}});
     let back = json_patch::diff(&in_owner(owner.pointer("/spec/template")?), &in_owner(template)).0;
-    let is_shown = |operation: &PatchOperation| {
-        let text = json!(operation).to_string();
+    let operations: Vec<Value> = back.iter().map(|operation| json!(operation)).collect();
+    let is_shown = |operation: &Value| {
+        let text = operation.to_string();
         let has = |field: &str| text.contains(&format!("/{field}")) || text.contains(&format!("\"{field}\":"));
-        matches!(operation, PatchOperation::Remove(_)) || !MAY_BE_SECRET.into_iter().any(has)
+        operation["op"] == "remove" || !MAY_BE_SECRET.into_iter().any(has)
     };
-    if back.is_empty() || !back.iter().all(is_shown) {
+    if operations.is_empty() || !operations.iter().all(is_shown) {
         return None;
     }
     let guard = json!({"op": "test", "path": "/metadata/generation", "value": generation});
-    let patch = Value::from_iter([guard].into_iter().chain(back.iter().map(|operation| json!(operation))));
+    let patch = Value::from_iter([guard].into_iter().chain(operations));
     let text = patch.to_string();
     (text.len() <= LONGEST_PATCH && mask::text(&text) == text).then_some(patch)
 }

@@ -70,6 +70,11 @@ impl HookPhase {
             Self::After => "--after-pod",
         }
     }
+
+    /// Returns the flags of several.
+    pub fn flags<'p>(phases: impl IntoIterator<Item = &'p Self>) -> String {
+        phases.into_iter().map(|phase| phase.flag()).collect::<Vec<_>>().join(" and ")
+    }
 }
 
 /// One run of a command that is asked for. The command itself is the goal's.

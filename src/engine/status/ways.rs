@@ -202,19 +202,19 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
 pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> [Way; 2] {
-    let workload = &live.workload;
-    let release = workload.reference.kind.holds_by().release(&workload.object, strategy);
-    let deed = Deed::LetGo { release, drops_lock: RolloutLock::text_of(&workload.object).is_some() };
     let label = "To let its template roll out, which can replace every pod";
-    [Way::template_set_back(live), Way::new(deed, label, &BTreeSet::new())]
+    [Way::template_set_back(live), released(&live.workload, strategy, label)]
 }
 
-/// Returns what ends a pause that a superseded rollout has left over the template that the pods were made from; `None` where
-/// there is none.
-pub(super) fn unpaused(workload: &Workload) -> Option<Way> {
-    let release = Some(workload.reference.kind.holds_by().release(&workload.object, None)?);
-    let deed = Deed::LetGo { release, drops_lock: false };
-    Some(Way::new(deed, "Let its controller act again, which replaces no pod", &BTreeSet::new()))
+/// Returns what ends a pause that a superseded rollout has left over the template that the pods were made from.
+pub(super) fn unpaused(workload: &Workload) -> Way {
+    released(workload, None, "Let its controller act again, which replaces no pod")
+}
+
+fn released(workload: &Workload, strategy: Option<&Value>, label: &'static str) -> Way {
+    let release = workload.reference.kind.holds_by().release(&workload.object, strategy);
+    let deed = Deed::LetGo { release, drops_lock: RolloutLock::text_of(&workload.object).is_some() };
+    Way::new(deed, label, &BTreeSet::new())
 }
 
 /// Returns what removes the lock of a rollout that has ended, and what it holds back.

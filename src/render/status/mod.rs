@@ -9,6 +9,7 @@ use crate::engine::change::Direction;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::hook::HookPhase;
 use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
 use crate::engine::value::duration;
 use crate::engine::value::image::display_short;
@@ -274,8 +275,7 @@ fn held_by(
         writeln!(out, "        {}{}", style.show(&by), life.sentence())?;
     }
     if !lock.hooks.is_empty() {
-        let flags: Vec<&str> = lock.hooks.iter().map(|phase| phase.flag()).collect();
-        let flags = flags.join(" and ");
+        let flags = HookPhase::flags(&lock.hooks);
         writeln!(out, "        it began with {flags}: to resume or abort it, give the command again, or --no-hooks")?;
     }
     for (name, image) in &lock.change.images {

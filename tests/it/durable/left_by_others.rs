@@ -170,11 +170,11 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         set_variable(&scene);
         scene.run("abort", "").ends_with(6).says(&keeps);
-        let status = status(&scene).prints(&keeps);
-        let status = status.prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
-        set_back(&scene, &status, &keeps);
-        let status = typed(&scene.server, &format!("status {}", kind.typed)).run();
-        status.prints("Let its controller act again, which replaces no pod: kubectl rollout resume deployment/w");
+        let held = status(&scene).prints(&keeps);
+        let held = held.prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
+        set_back(&scene, &held, &keeps);
+        let left = "Let its controller act again, which replaces no pod: kubectl rollout resume deployment/w";
+        status(&scene).prints(left);
         scene
             .server
             .edit("deployments", "w", |owner| drop(owner["spec"].as_object_mut().map(|spec| spec.remove("paused"))));

@@ -21,7 +21,12 @@ pub fn template_of(revision: &Value) -> Value {
 /// Returns the revision with the highest number that holds the template.
 pub fn newest_with<'r>(revisions: &'r [Value], template: &Value) -> Option<&'r Value> {
     let holds = revisions.iter().filter(|revision| same(&template_of(revision), template));
-    holds.max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))
+    holds.max_by_key(|revision| number_of(revision))
+}
+
+/// Returns the number; `None` of what is no ControllerRevision.
+pub fn number_of(revision: &Value) -> Option<i64> {
+    revision.get("revision").and_then(Value::as_i64)
 }
 
 /// Returns the name.
