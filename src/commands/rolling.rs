@@ -540,7 +540,9 @@ fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSt
     }
     let pods = status(live).pods;
     let cannot_be_pulled = from.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
-    let only_fails = from.iter().all(|(name, image)| only_fails(&pods, name, image));
+    // Of a rollout that took another's place, that goes back to what was there before either.
+    let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.origin.get(name)).map(String::as_str);
+    let only_fails = from.iter().all(|(name, image)| only_fails(&pods, name, origin(*name).unwrap_or(image)));
     next.unless_back_is(cannot_be_pulled).unless_undone_is(only_fails)
 }
 

@@ -327,7 +327,7 @@ impl Typing {
         } else {
             let mut ways = status(live).ways;
             ways.retain(|way| matches!(way.deed, Deed::Apply(_)));
-            ways.push(Way::template_set_back(live));
+            ways.extend(Way::template_set_back(live));
             (self.ways(&ways, workload, Some(goal)), "; it differs in more than can be changed in place")
         };
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));

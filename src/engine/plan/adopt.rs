@@ -188,9 +188,23 @@ pub(super) fn is_anothers(live: &LiveWorkload, lock: &RolloutLock) -> bool {
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.
 pub fn waits_for_more(live: &LiveWorkload) -> bool {
-    let template = live.workload.template();
-    let made_from = || current(live).map(|object| template_of_revision(live.workload.reference.kind, object));
-    is_held_back(live) && made_from().is_some_and(|before| !leads_in_place(&live.workload, &before, template))
+    is_held_back(live) && current(live).is_some() && !leads_from_all(live, live.workload.template())
+}
+
+/// Whether every pod can be brought to a template in place from what it was made from, as far as that is known: none gets a
+/// revision that it does not have.
+pub(super) fn leads_from_all(live: &LiveWorkload, template: &Value) -> bool {
+    let kind = live.workload.reference.kind;
+    let leads = |made_from: &Value| leads_in_place(&live.workload, &template_of_revision(kind, made_from), template);
+    match kind.revisions() {
+        Revisions::ReplicaSets | Revisions::None => current(live).is_none_or(leads),
+        Revisions::ControllerRevisions(_) => with_pods(live).all(leads),
+    }
+}
+
+/// The ControllerRevisions that pods carry.
+pub(super) fn with_pods(live: &LiveWorkload) -> impl Iterator<Item = &Value> {
+    live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0)
 }
 
 /// Returns whether what differs between two templates of a workload can be brought into its pods in place.
@@ -242,7 +256,8 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     };
     let change = change::diff(&before, after).change;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
-    if change.is_empty() && !is_locked || !leads_in_place(workload, &before, after) || goes_its_own_way(live) {
+    let leads = leads_in_place(workload, &before, after) && leads_from_all(live, after);
+    if change.is_empty() && !is_locked || !leads || goes_its_own_way(live) {
         return None;
     }
     Some(RolloutLock {
@@ -283,7 +298,7 @@ pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Valu
 }
 
 /// How many pods carry a ControllerRevision.
-pub(super) fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
+fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
     let labels = pods(live).filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
     labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()
 }
@@ -327,8 +342,7 @@ pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
         Revisions::ControllerRevisions(_) => {
             // What most of them have is what there was; a few may have what came nowhere to its end.
             let template = live.workload.template();
-            let others = owned.iter().filter(|revision| !same(&revisions::template_of(revision), template));
-            let others = others.filter(|revision| carriers(live, revision) > 0);
+            let others = with_pods(live).filter(|revision| !same(&revisions::template_of(revision), template));
             others.max_by_key(|revision| (carriers(live, revision), Reverse(revisions::number_of(revision))))
         }
         Revisions::None => None,

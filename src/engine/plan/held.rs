@@ -39,10 +39,10 @@ pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
     known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
 }
 
-/// Returns whether an owner is held back by a rollout which was superseded and the last one.
+/// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock.
 pub fn is_left_held(live: &LiveWorkload) -> bool {
-    let is_superseded = known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
-    is_held_back(live) && is_superseded && !is_held_by_another(live)
+    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
+    is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_superseded())
 }
 
 fn is_held_by_another(live: &LiveWorkload) -> bool {

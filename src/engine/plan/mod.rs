@@ -77,7 +77,7 @@ pub use resume::{ResumeError, Start, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
-pub use template_stand::{TemplateStand, template_back, template_stand};
+pub use template_stand::{TemplateStand, kept_template, patch_back, template_stand};
 pub use undo::{UndoError, undone};
 pub use warnings::{missing_labels, not_read};
 

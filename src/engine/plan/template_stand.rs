@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::adopt::{self, carriers, current};
+use super::adopt::{self, current, leads_from_all, with_pods};
 use super::live::LiveWorkload;
 use super::resume::sides;
 use crate::engine::change::{Direction, same};
@@ -15,7 +15,7 @@ use crate::engine::state::durable::{OwnerGoal, deployment, revisions, template_o
 const LONGEST_PATCH: usize = 600;
 
 /// Fields whose values may be secrets that nothing marks as such.
-const MAY_BE_SECRET: [&str; 3] = ["env", "args", "command"];
+const MAY_BE_SECRET: [&str; 7] = ["env", "args", "command", "httpHeaders", "httpGet", "volumeAttributes", "options"];
 
 /// Where the template stands against what a run makes of a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,30 +78,32 @@ pub(super) fn was_let_go(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     outgoing.is_some_and(|set| deployment::was_let_go(&live.workload.object, lock, set, &sides(live, lock).1))
 }
 
-/// Returns the JSON patch that gives an owner the latest template again that pods of it were made from, as long as its spec is
-/// as it was read; `None` where that is not known, or no line to copy: too long, or with what may be a secret.
-pub fn template_back(live: &LiveWorkload) -> Option<Value> {
+/// Returns the latest template that pods were made from, where that is not the owner's and keeps them all: every other pod can
+/// be brought to it in place.
+pub fn kept_template(live: &LiveWorkload) -> Option<Value> {
     let kind = live.workload.reference.kind;
     let latest = match kind.revisions() {
         Revisions::ReplicaSets | Revisions::None => current(live)?,
         // Pods that a rollout has not come to are led on in place from what it has brought to the others.
-        Revisions::ControllerRevisions(_) => {
-            let with_pods = live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0);
-            with_pods.max_by_key(|revision| revisions::number_of(revision))?
-        }
+        Revisions::ControllerRevisions(_) => with_pods(live).max_by_key(|revision| revisions::number_of(revision))?,
     };
-    patch_back(&live.workload.object, &template_of_revision(kind, latest))
+    let template = template_of_revision(kind, latest);
+    (!same(&template, live.workload.template()) && leads_from_all(live, &template)).then_some(template)
 }
 
-fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
+/// Returns the JSON patch that gives an owner a template, as long as its spec is as it was read; `None` where that is no line
+/// to copy: too long, or with what may be a secret.
+pub fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
     let generation = owner.pointer("/metadata/generation")?;
     let in_owner = |template: &Value| json!({"spec": {"template": template}});
     let back = json_patch::diff(&in_owner(owner.pointer("/spec/template")?), &in_owner(template)).0;
     let operations: Vec<Value> = back.iter().map(|operation| json!(operation)).collect();
     let is_shown = |operation: &Value| {
-        let text = operation.to_string();
-        let has = |field: &str| text.contains(&format!("/{field}")) || text.contains(&format!("\"{field}\":"));
-        operation["op"] == "remove" || !MAY_BE_SECRET.into_iter().any(has)
+        let path = operation["path"].as_str().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_secret =
+            || path.split('/').any(|field| MAY_BE_SECRET.contains(&field)) || has_secret(name, &operation["value"]);
+        operation["op"] == "remove" || !is_secret()
     };
     if operations.is_empty() || !operations.iter().all(is_shown) {
         return None;
@@ -110,6 +112,22 @@ fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
     let patch = Value::from_iter([guard].into_iter().chain(operations));
     let text = patch.to_string();
     (text.len() <= LONGEST_PATCH && mask::text(&text) == text).then_some(patch)
+}
+
+/// Whether a value may be a secret, or have one inside, by the name that it stands under.
+fn has_secret(name: &str, value: &Value) -> bool {
+    let is_masked = |text: &str| {
+        let line = format!("{name}: {text}");
+        mask::text(&line) != line
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| MAY_BE_SECRET.contains(&name.as_str()) || has_secret(name, value))
+        }
+        Value::Array(values) => values.iter().any(|value| has_secret(name, value)),
+        Value::String(text) => is_masked(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 #[cfg(test)]
@@ -152,6 +170,25 @@ mod tests {
         assert_eq!(back(&plain, &init), None);
         assert_eq!(back(&plain, &template(Some(&"x".repeat(LONGEST_PATCH)), None)), None);
         assert_eq!(back(&plain, &template(Some("password=hunter2"), None)), None);
+        for (pointer, value) in [
+            ("/metadata/annotations", json!({"token": "s3cr3t"})),
+            ("/metadata/annotations", json!({"vault.io/password": "hunter2"})),
+            (
+                "/spec/containers/0/lifecycle",
+                json!({"preStop": {"httpGet": {"httpHeaders": [{"name": "X", "value": "s"}]}}}),
+            ),
+            ("/spec/volumes", json!([{"csi": {"volumeAttributes": {"key": "s"}}}])),
+        ] {
+            let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
+            let mut from = plain.clone();
+            from.pointer_mut(parent).expect("it is there")[field] = value.clone();
+            assert_eq!(back(&plain, &from), None, "{value}");
+            let mut now = from.clone();
+            for leaf in ["token", "vault.io/password"].into_iter().filter(|leaf| value.get(leaf).is_some()) {
+                now[parent.trim_start_matches('/')][field][leaf] = "another".into();
+                assert_eq!(back(&now, &from), None, "{value}");
+            }
+        }
         assert_eq!(back(&plain, &plain), None);
     }
 }

@@ -295,7 +295,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
     };
     let ways = match hold.filter(may_go_on) {
-        _ if is_stuck => ways::let_go(live, saved_strategy(live).as_ref()).into(),
+        _ if is_stuck => ways::let_go(live, saved_strategy(live).as_ref()),
         Some(hold) => {
             let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
             // Found again is as good as kept; made is not.
@@ -313,7 +313,8 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             let back = ways::way_to_images_before(before, waits, &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
             // Only what is known to be a rollout's: whoever sets OnDelete means it.
-            let keeps = (has_on_delete && waits && left_strategy(live).is_some()).then(|| Way::template_set_back(live));
+            let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
+            let keeps = Way::template_set_back(live).filter(|_| is_left_over);
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
             let ended = way_it_ended(live).map(ways::ended_already);
             let unpaused = has_left_pause(live, &held).then(|| ways::unpaused(workload));

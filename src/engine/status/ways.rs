@@ -95,10 +95,11 @@ impl Way {
         Self::new(Deed::SetImage(before), label, &BTreeSet::new())
     }
 
-    /// Returns what keeps the pods where a template is held back that cannot be brought to them in place.
-    pub fn template_set_back(live: &LiveWorkload) -> Self {
-        let deed = Deed::TemplateBack(plan::template_back(live));
-        Self::new(deed, "To keep the pods, set its template back", &BTreeSet::new())
+    /// Returns what keeps the pods where a template is held back that cannot be brought to them in place; `None` where no
+    /// template keeps them all.
+    pub fn template_set_back(live: &LiveWorkload) -> Option<Self> {
+        let deed = Deed::TemplateBack(plan::patch_back(&live.workload.object, &plan::kept_template(live)?));
+        Some(Self::new(deed, "To keep the pods, set its template back", &BTreeSet::new()))
     }
 
     /// Returns what leads out where there is no lock that can be read.
@@ -201,9 +202,9 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
-pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> [Way; 2] {
+pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> Vec<Way> {
     let label = "To let its template roll out, which can replace every pod";
-    [Way::template_set_back(live), released(&live.workload, strategy, label)]
+    Way::template_set_back(live).into_iter().chain([released(&live.workload, strategy, label)]).collect()
 }
 
 /// Returns what ends a pause that a superseded rollout has left over the template that the pods were made from.

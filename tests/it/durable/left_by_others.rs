@@ -8,6 +8,7 @@ use super::without_lock::lose_lock;
 use super::{KINDS, LOCK, Output, Scene, Write, images, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::builders;
+use crate::support::clock::eventually;
 use crate::support::scene::typed;
 
 /// Nothing of it can be brought into the pods in place.
@@ -180,6 +181,37 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
             .edit("deployments", "w", |owner| drop(owner["spec"].as_object_mut().map(|spec| spec.remove("paused"))));
         assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
         scene.is_settled("acme/side:v1", kind.typed);
+    });
+}
+
+/// A pod that the controller has made from another client's template meanwhile is not given the revision of the others, and no
+/// template is said to keep them all.
+#[test]
+fn a_pod_of_another_clients_template_keeps_its_revision() {
+    let kinds = KINDS.into_iter().filter(|kind| kind.plural == "statefulsets");
+    side_by_side(kinds.collect(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+        let template = scene.owner()["spec"]["template"].clone();
+        let set = |name: &str, replicas: u32| {
+            scene.server.edit(kind.plural, "w", |owner| {
+                owner["spec"]["template"]["spec"]["containers"][0]["env"] = json!([{"name": name, "value": "1"}]);
+                owner["spec"]["replicas"] = replicas.into();
+            });
+        };
+        let pod = || scene.server.objects("pods").into_iter().find(|pod| pod["metadata"]["name"] == "w-3");
+        set("A", 4);
+        eventually("a fourth pod", pod);
+        let before = (uids(&scene.server), pod().map(|pod| pod["metadata"]["labels"].clone()));
+        set("B", 4);
+        scene.run("abort", "").ends_with(6).omits("To keep the pods");
+        super::ways_out::status(&scene).omits("To keep the pods");
+        scene.server.edit(kind.plural, "w", |owner| owner["spec"]["template"] = template.clone());
+        super::ways_out::status(&scene).omits("Bring the template to the pods");
+        for verb in ["resume", "abort"] {
+            scene.run(verb, "--take-over").ends_with(1).omits("Complete").omits("Rolled back");
+        }
+        assert_eq!((uids(&scene.server), pod().map(|pod| pod["metadata"]["labels"].clone())), before);
     });
 }
 
