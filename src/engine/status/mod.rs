@@ -316,7 +316,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
             let keeps = Way::template_set_back(live).filter(|_| is_left_over);
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
-            let ended = way_it_ended(live).map(ways::ended_already);
+            let ended = way_it_ended(live).map(|way| ways::ended_already(way, waits));
             let unpaused = has_left_pause(live, &held).then(|| ways::unpaused(workload));
             ended.into_iter().chain(unpaused).chain(left).chain(on).chain(back).chain(keeps).chain(others).collect()
         }

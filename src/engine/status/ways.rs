@@ -218,9 +218,13 @@ fn released(workload: &Workload, strategy: Option<&Value>, label: &'static str) 
     Way::new(deed, label, &BTreeSet::new())
 }
 
-/// Returns what removes the lock of a rollout that has ended, and what it holds back.
-pub(super) fn ended_already(way: Direction) -> Way {
-    let label = "The rollout has ended before. To remove its lock and let the controller go, in place";
+/// Returns what removes the lock of a rollout that has ended, and what it holds back. `waits`: another client's template is
+/// held back, and stays so.
+pub(super) fn ended_already(way: Direction, waits: bool) -> Way {
+    let label = match waits {
+        true => "The rollout has ended before. To remove its lock",
+        false => "The rollout has ended before. To remove its lock and let the controller go, in place",
+    };
     let deed = match way {
         Direction::Forward => Deed::Resume,
         Direction::Back => Deed::Abort,

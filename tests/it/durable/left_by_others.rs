@@ -184,6 +184,33 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
     });
 }
 
+/// What was saved in the middle and is put back once the rollout has ended, under another template: the ReplicaSet keeps what
+/// its pods have.
+#[test]
+fn a_copy_that_is_put_back_after_the_end_under_another_template_takes_nothing_back() {
+    let scene = Scene::new(KINDS[0]);
+    kill_at(&scene, Write { verb: "patch", plural: "deployments", nth: 1 }, scene.typed("apply", "side=acme/side:v2"));
+    let saved = scene.owner();
+    scene.run("resume", "").ends_with(0);
+    let sets = || -> Vec<Value> {
+        let sets = scene.server.objects("replicasets");
+        sets.iter().map(|set| json!([set["metadata"]["name"], set["spec"]])).collect()
+    };
+    let before = sets();
+    scene.server.edit("deployments", "w", |owner| {
+        owner["spec"] = saved["spec"].clone();
+        owner["metadata"]["annotations"] = saved["metadata"]["annotations"].clone();
+    });
+    set_variable(&scene);
+    super::ways_out::status(&scene).prints("The rollout has ended before. To remove its lock: kubectl inplace resume");
+    scene.run("resume", "").ends_with(6);
+    assert_eq!((scene.lock(), sets(), uids(&scene.server)), (Value::Null, before, scene.uids.clone()));
+    let keeps = "To keep the pods, set its template back: kubectl patch deployment/w --type=json -p '";
+    set_back(&scene, &super::ways_out::status(&scene).prints(keeps), keeps);
+    assert_eq!(scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v2");
+    super::ways_out::status(&scene).omits("drifted");
+}
+
 /// A pod that the controller has made from another client's template meanwhile is not given the revision of the others, and no
 /// template is said to keep them all.
 #[test]

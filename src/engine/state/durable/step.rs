@@ -173,11 +173,13 @@ impl<'a> Step<'a> {
     }
 
     /// Somebody has put the whole owner back as it was in the middle: lock, and what keeps the controller from acting. That
-    /// is no stale copy, which comes back alone.
+    /// is no stale copy, which comes back alone. A Deployment's ReplicaSet has what the rollout brought: it is not given another
+    /// template for a rollout that has ended, where neither is wanted any more.
     pub(super) fn is_set_again(&self) -> bool {
         let Ok(Some(lock)) = RolloutLock::of(self.object) else { return false };
         let strategy = self.object.pointer("/spec/updateStrategy");
-        let holds = is_paused(self.object) && !lock.released;
+        let is_its = [&self.goal.before, &self.goal.after].into_iter().any(|side| same(self.template(), side));
+        let holds = is_paused(self.object) && !lock.released && is_its;
         lock.id == self.goal.lock.id && (holds || lock.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy))
     }
 
