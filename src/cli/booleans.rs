@@ -79,7 +79,7 @@ mod tests {
             ("--insecure-skip-tls-verify=false plan", "plan"),
         ] {
             let words: Vec<String> = typed.split(' ').map(str::to_owned).collect();
-            assert_eq!(resolved(&root(), &words).join(" "), expected, "{typed}");
+            assert_eq!(resolved(root(), &words).join(" "), expected, "{typed}");
         }
     }
 }

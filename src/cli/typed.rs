@@ -1,5 +1,7 @@
 //! What was typed, flag by flag: a command that is printed for copying carries flags on from here, so that it forgets none.
 
+use std::sync::LazyLock;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
 
@@ -61,10 +63,14 @@ impl Typed {
 }
 
 /// Returns the command line with its flags of every command spread to each.
-pub fn root() -> Command {
-    let mut root = Cli::command();
-    root.build();
-    root
+pub fn root() -> &'static Command {
+    /// Each command that is printed is held against it.
+    static ROOT: LazyLock<Command> = LazyLock::new(|| {
+        let mut root = Cli::command();
+        root.build();
+        root
+    });
+    &ROOT
 }
 
 /// Flags that everybody knows by one letter.

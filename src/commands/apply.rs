@@ -44,19 +44,20 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    carry_out(&planned, &args.field_manager, args, shell).await
+    carry_out(planned, &args.field_manager, args, shell).await
 }
 
 async fn carry_out(
-    planned: &Planned,
+    planned: Planned,
     field_manager: &str,
     args: &ApplyArgs,
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
+    let Planned { plan, lives, cluster, id, .. } = planned;
     let writer = (args.output, field_manager);
-    let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
+    let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.on_deferred = args.resize.deferred;
-    rolling.each(planned, shell).await
+    rolling.each((plan, lives), &id, shell).await
 }
 
 /// Does exactly what a saved plan says: it was approved when it was given.
@@ -92,7 +93,7 @@ async fn saved_plan(
     if args.dry_run != DryRun::None || !planned.plan.is_applyable() {
         return Ok(if args.dry_run == DryRun::None { planned.refuse(shell) } else { EndResult::Complete });
     }
-    carry_out(&planned, &field_manager, args, shell).await
+    carry_out(*planned, &field_manager, args, shell).await
 }
 
 fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {

@@ -109,7 +109,7 @@ fn is_answer(command: &Command) -> bool {
 
 /// Returns the arguments, and what of them was typed.
 fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
-    let mut root = root();
+    let mut root = root().clone();
     let words = resolved(&root, arguments);
     let matches = root.try_get_matches_from_mut(words)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut root))?;

@@ -1,6 +1,7 @@
 //! Which nodes have to pull what, before anything is touched.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::cluster::Cluster;
 use crate::engine::plan::LiveWorkload;
@@ -9,7 +10,7 @@ use crate::engine::rollout::patch::NewImage;
 use crate::engine::rollout::pre_pull::{Lacking, NodeImages, PrePull, Pull, lacking};
 
 /// Asks the nodes of the pods that change.
-pub(super) async fn find(pods: &[PodGoal], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {
+pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {
     if mode == PrePull::Never {
         return Lacking::default();
     }

@@ -39,9 +39,10 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
     let writer = (args.output, args.field_manager.as_str());
-    let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
+    let Planned { plan, lives, cluster, id, .. } = planned;
+    let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.is_restart = true;
-    rolling.each(&planned, shell).await
+    rolling.each((plan, lives), &id, shell).await
 }
 
 fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), CommandError> {

@@ -1,6 +1,7 @@
 //! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::kept::say_what_goes_back_keeps;
 use super::next::Verb;
@@ -106,14 +107,14 @@ pub(super) async fn go_on(
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
         let ends = goal.owner.as_ref().is_some_and(|owner| plan::template_stand(&live, owner).ends_the_rollout());
-        let changing: &[PodGoal] = if ends { &[] } else { &goal.pods };
+        let changing: &[Arc<PodGoal>] = if ends { &[] } else { &goal.pods };
         goal.pulls = pulls::find(changing, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));
     }
     if rolling.dry_run != DryRun::None {
         return Ok(if goals.is_empty() { EndResult::NothingToDo } else { EndResult::Complete });
     }
-    let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live, expected: None });
+    let jobs = goals.into_iter().map(|(goal, live)| Job { goal: Some(goal), live, expected: None });
     rolling.all(jobs.collect(), shell).await
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::kept::say_what_goes_back_keeps;
 use super::next::{MOST_PODS, Typing, Verb};
-use super::planning::{self, Planned};
+use super::planning;
 use super::recording::RecordTo;
 use super::several::Job;
 use super::witness::Witness;
@@ -15,9 +15,9 @@ use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::change::{Direction, same};
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::kinds::{HoldsBy, Release};
-use crate::engine::plan::{self, Hold, Intent, LiveWorkload, ResumeError, Start, Verdict, way_back};
+use crate::engine::plan::{self, Hold, Intent, LiveWorkload, Plan, ResumeError, Start, Verdict, way_back};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::pre_pull::PrePull;
@@ -91,12 +91,18 @@ impl<'a> Rolling<'a> {
         }
     }
 
-    /// Carries out a plan, in its order.
-    pub(super) async fn each(&self, planned: &Planned, shell: &Shell) -> Result<EndResult, CommandError> {
-        let jobs = planned.plan.workloads.iter().zip(&planned.lives).map(|(plan, live)| Job {
-            live,
-            goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(&planned.id, live, &self.start)),
+    /// Carries out a plan, in its order. What it was made from is kept no longer than it is of use: of thousands of pods that
+    /// is most of what this program takes.
+    pub(super) async fn each(
+        &self,
+        (plan, lives): (Plan, Vec<LiveWorkload>),
+        id: &RolloutId,
+        shell: &Shell,
+    ) -> Result<EndResult, CommandError> {
+        let jobs = plan.workloads.into_iter().zip(lives).map(|(plan, live)| Job {
+            goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(id, &live, &self.start)),
             expected: plan.estimate().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            live,
         });
         self.all(jobs.collect(), shell).await
     }
@@ -106,7 +112,7 @@ impl<'a> Rolling<'a> {
     pub(super) async fn one(
         &self,
         mut goal: Goal,
-        live: &LiveWorkload,
+        live: LiveWorkload,
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
@@ -119,7 +125,7 @@ impl<'a> Rolling<'a> {
             let next = plan::resume(&live, None, None, &start);
             goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
             self.choose(&mut goal);
-            outcome = self.drive(&goal, &live, None, shell).await?;
+            outcome = self.drive(&goal, live, None, shell).await?;
         }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
         let undone_by = if failed && goal.policy.undoes_failures {
@@ -227,7 +233,7 @@ impl<'a> Rolling<'a> {
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_goes_back_keeps(&live, &back, shell);
-        self.drive(&back, &live, None, shell).await.map(drop)
+        self.drive(&back, live, None, shell).await.map(drop)
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.
@@ -285,16 +291,17 @@ impl<'a> Rolling<'a> {
     async fn drive(
         &self,
         goal: &Goal,
-        live: &LiveWorkload,
+        live: LiveWorkload,
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..unless_of_no_use(self.next(goal, live), goal, live) };
+        let next = NextSteps { expected, ..unless_of_no_use(self.next(goal, &live), goal, &live) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
+        drop(live);
         let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
         if !witness.end(self.cluster, &mut outcome).await? {
             shell.tell_the_end(goal, &next, &outcome);

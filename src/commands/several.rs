@@ -22,9 +22,9 @@ use crate::error::CommandError;
 use crate::render::{self, Meaning};
 
 /// What is to be done to one workload; `None` where there is nothing to do.
-pub(super) struct Job<'a> {
+pub(super) struct Job {
     pub(super) goal: Option<Goal>,
-    pub(super) live: &'a LiveWorkload,
+    pub(super) live: LiveWorkload,
     /// How long the plan expects it to take.
     pub(super) expected: Option<Duration>,
 }
@@ -38,7 +38,7 @@ struct Shared {
 
 impl Rolling<'_> {
     /// Carries out the jobs, and tells how each ended if there are several.
-    pub(super) async fn all(&self, mut jobs: Vec<Job<'_>>, shell: &Shell) -> Result<EndResult, CommandError> {
+    pub(super) async fn all(&self, mut jobs: Vec<Job>, shell: &Shell) -> Result<EndResult, CommandError> {
         if jobs.len() < 2 {
             let Some(Job { goal: Some(goal), live, expected }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
             return Ok(self.one(goal, live, expected, shell).await?.result);
@@ -76,7 +76,7 @@ impl Rolling<'_> {
         }
     }
 
-    async fn job(&self, job: Job<'_>, shared: &Shared, shell: &Shell) -> WorkloadEnd {
+    async fn job(&self, job: Job, shared: &Shared, shell: &Shell) -> WorkloadEnd {
         let workload = job.live.workload.reference.clone();
         let Some(goal) = job.goal else {
             return WorkloadEnd { workload, result: Some(EndResult::NothingToDo), outcome: None };
@@ -125,7 +125,7 @@ impl Shared {
     }
 }
 
-fn tell_order(jobs: &[Job<'_>], at_once: usize, shell: &Shell) {
+fn tell_order(jobs: &[Job], at_once: usize, shell: &Shell) {
     let names = jobs.iter().filter(|job| job.goal.is_some()).map(|job| {
         let workload = &job.live.workload.reference;
         format!("{workload} -n {}", workload.namespace)

@@ -66,9 +66,10 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         say_what_pods_keep(live, &plan.fields, shell);
     }
-    let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
+    let Planned { plan, lives, cluster, id, .. } = planned;
+    let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.on_deferred = args.resize.deferred;
-    rolling.each(&planned, shell).await
+    rolling.each((plan, lives), &id, shell).await
 }
 
 /// A rollout that did not finish is rolled back whole, in its own order: to ignore a flag would be to promise something.

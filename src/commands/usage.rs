@@ -90,7 +90,7 @@ fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
 /// Returns the command for a word of another tool, and which of the words after it is part of that: `set image`,
 /// `rollout -n prod undo`.
 fn meant(word: &str, after: &[String]) -> Option<(String, Option<usize>)> {
-    let next = first_word(after, &root());
+    let next = first_word(after, root());
     let next_word = next.and_then(|at| after.get(at)).map(String::as_str).unwrap_or_default();
     if word == "rollout" {
         return root().find_subcommand(next_word).is_some().then(|| (next_word.to_owned(), next));
@@ -237,7 +237,7 @@ mod tests {
     fn told(line: &str) -> String {
         let words = std::iter::once("kubectl-inplace").chain(line.split_whitespace());
         let words: Vec<String> = words.map(str::to_owned).collect();
-        with_tips(root().try_get_matches_from(&words).unwrap_err(), &words).to_string()
+        with_tips(root().clone().try_get_matches_from(&words).unwrap_err(), &words).to_string()
     }
 
     #[test]

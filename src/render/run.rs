@@ -1,6 +1,7 @@
 //! What a listener keeps of the rollout that it listens to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
@@ -143,7 +144,7 @@ pub(super) struct Run {
     pub(super) is_back: bool,
     pub(super) max_unavailable: u32,
     pub(super) next: NextSteps,
-    pods: BTreeMap<PodKey, PodGoal>,
+    pods: BTreeMap<PodKey, Arc<PodGoal>>,
     /// Of a pod whose containers change one after the other: those that are first.
     first_steps: BTreeMap<PodKey, PodGoal>,
     /// And those whose turn it is.
@@ -180,7 +181,7 @@ impl Run {
     pub(super) fn heard(&mut self, key: &PodKey, phase: &PodPhase) {
         match (phase, self.pods.get(key)) {
             (PodPhase::Next { containers }, Some(goal)) => {
-                let mut step = goal.clone();
+                let mut step = PodGoal::clone(goal);
                 step.containers.retain(|name, _| containers.contains(name));
                 self.steps.insert(key.clone(), step);
             }
@@ -190,12 +191,12 @@ impl Run {
     }
 
     pub(super) fn pod(&self, key: &PodKey) -> Option<&PodGoal> {
-        self.pods.get(key)
+        self.pods.get(key).map(Arc::as_ref)
     }
 
     /// What is wanted of the pod now.
     pub(super) fn step(&self, key: &PodKey) -> Option<&PodGoal> {
-        self.steps.get(key).or_else(|| self.pods.get(key))
+        self.steps.get(key).or_else(|| self.pod(key))
     }
 
     pub(super) fn pods(&self) -> usize {

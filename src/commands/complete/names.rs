@@ -180,7 +180,7 @@ impl Question<'_> {
     fn parsed(&self) -> Option<Cli> {
         let program = std::iter::once("kubectl-inplace".to_owned());
         let words: Vec<String> = program.chain(self.before.iter().cloned()).collect();
-        let words = resolved(&root(), &words);
+        let words = resolved(root(), &words);
         // The flag whose value is being typed has none yet.
         let without_last = words.split_last().map_or(&[][..], |(_, rest)| rest);
         Cli::try_parse_from(&words).or_else(|_| Cli::try_parse_from(without_last)).ok()

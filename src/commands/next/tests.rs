@@ -11,7 +11,7 @@ fn matches(words: &[String]) -> clap::ArgMatches {
 }
 
 fn typed(words: &[String]) -> Vec<Typed> {
-    Typed::all(&root(), &matches(words))
+    Typed::all(root(), &matches(words))
 }
 
 fn words(line: &str) -> Vec<String> {
@@ -27,7 +27,7 @@ fn read(printed: &Printed) -> Vec<Typed> {
     assert_eq!(printed.words.get(..2), Some(&["kubectl".to_owned(), "inplace".to_owned()][..]));
     let matches = matches(printed.words.get(1..).unwrap_or_default());
     assert!(Cli::from_arg_matches(&matches).is_ok(), "{printed}");
-    Typed::all(&root(), &matches)
+    Typed::all(root(), &matches)
 }
 
 fn web() -> WorkloadRef {

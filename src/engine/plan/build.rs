@@ -1,6 +1,7 @@
 //! Builds the plan of one workload from what is wanted and what is there. Pure; every reason at once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use super::drift::Drift;
 use super::durable::{self, if_resumed};
 use super::estimate::estimate;
 use super::order::{self, Ranked};
-use super::pods::{effect, pod_plan};
+use super::pods::{effect, is_chosen, pod_plan};
 use super::policy::policy;
 use super::resized;
 use super::revision::CurrentRevision;
@@ -207,7 +208,7 @@ const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 
 /// Returns why the server does not do what is left of a rollout in its pods.
 pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) -> Option<Reason> {
-    let left = |pod: &PodGoal| {
+    let left = |pod: &Arc<PodGoal>| {
         let found = live.pods.iter().find(|found| found.key == pod.key)?;
         too_old(server, &pod.fields.left_in(found), live)
     };
@@ -252,6 +253,15 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
     for name in context.subset.pods.iter().filter(|name| !known.contains(&name.as_str())) {
         let suggestion = suggest::closest(name, known.iter().copied()).map(str::to_owned);
         reasons.push(Reason::PodNotFound { pod: name.clone(), suggestion });
+    }
+    // A lock without names is about every pod.
+    if let Some(node) = context.subset.node.as_ref().filter(|_| context.durable)
+        && !context.live.pods.is_empty()
+        && !context.live.pods.iter().any(|pod| is_chosen(context, pod))
+    {
+        let nodes = context.live.pods.iter().map(|pod| pod.spec.node_name.as_str());
+        let suggestion = suggest::closest(node, nodes).map(str::to_owned);
+        reasons.push(Reason::NoPodOnNode { node: node.clone(), suggestion });
     }
     let kind = context.live.workload.reference.kind;
     let partition = context.live.workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);

@@ -1,6 +1,7 @@
 //! From a plan, or from live pods, to the goal of a rollout.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::durable::{Hold, hold};
 use super::partition;
@@ -35,7 +36,7 @@ impl WorkloadPlan {
             });
             let mut containers = containers.collect();
             ContainerGoal::add_resized(&mut containers, pod.fields.restarting().cloned());
-            PodGoal { key: pod.pod.clone(), containers, fields: pod.fields.clone(), drain: pod.drain.clone() }
+            PodGoal { key: pod.pod.clone(), containers, fields: pod.fields.clone(), drain: pod.drain.clone() }.into()
         });
         Goal {
             id: id.clone(),
@@ -75,7 +76,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
             drain: None,
         }
     });
-    let goals: Vec<PodGoal> = goals.filter(|goal| !goal.containers.is_empty()).collect();
+    let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();
     Goal {
         id: id.clone(),
         workload: live.workload.reference.clone(),

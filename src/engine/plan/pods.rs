@@ -80,7 +80,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
 }
 
 /// Whether a pod is among those that a person chose.
-fn is_chosen(context: &Context<'_>, pod: &Pod) -> bool {
+pub(super) fn is_chosen(context: &Context<'_>, pod: &Pod) -> bool {
     let subset = context.subset;
     let ordinal = || pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<u32>().ok());
     (subset.pods.is_empty() || subset.pods.contains(&pod.key.name))

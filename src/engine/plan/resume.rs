@@ -1,6 +1,7 @@
 //! From a plan, or from the lock that another run has left, to the owner's part of a goal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::rollout::pre_pull::PrePull;
-use crate::engine::rollout::{Goal, Mode, PodGoal, Policy};
+use crate::engine::rollout::{Goal, Mode, Policy};
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::holder::{Holder, Process, beat_of};
 use crate::engine::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
@@ -373,7 +374,7 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
         None => live.controllers.is_empty(),
     };
     let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && left_off(pod).is_some());
-    let pods: Vec<PodGoal> = owed.map(put_back_goal).collect();
+    let pods: Vec<_> = owed.map(put_back_goal).map(Arc::new).collect();
     (!pods.is_empty()).then(|| Goal {
         id: id.clone(),
         workload: live.workload.reference.clone(),

@@ -4,6 +4,7 @@
 //! set the image by hand. Left alone are those that nobody has touched since the rollout began, and that run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::drains::{drain_goal, left_off};
 use super::order::{self, Ranked};
@@ -43,7 +44,7 @@ impl Resumed<'_> {
 
     /// Returns the goals of every pod that the rollout is about, in the order in which they are taken. Those of another
     /// ReplicaSet were made of another template.
-    pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<PodGoal> {
+    pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<Arc<PodGoal>> {
         let Self { live, lock, .. } = self;
         let change = lock.directed();
         let mine = |pod: &&Pod| {
@@ -88,7 +89,7 @@ impl Resumed<'_> {
             // Its own values before.
             PodGoal { key: pod.key.clone(), containers, fields, drain }
         };
-        pods.into_iter().map(goal).collect()
+        pods.into_iter().map(goal).map(Arc::new).collect()
     }
 
     /// Whether the rollout is about that pod.

@@ -1,6 +1,7 @@
 //! What is wanted, and what was before.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub struct Goal {
     /// How many pods the owner wants: those that are missing count as down.
     pub replicas: u32,
     /// The pods that the plan showed, in the order in which they are taken; no other pod is touched.
-    pub pods: Vec<PodGoal>,
+    pub pods: Vec<Arc<PodGoal>>,
     /// How fast, how careful.
     pub policy: Policy,
     /// The field manager of the patches.

@@ -196,10 +196,10 @@ impl Pods {
 /// What changes.
 impl Pods {
     /// Takes in a pod: judged in the next turn.
-    pub(super) fn add(&mut self, pod: PodGoal, now: Now) {
+    pub(super) fn add(&mut self, pod: Arc<PodGoal>, now: Now) {
         let position = self.goals.len();
         self.position.insert(pod.key.clone(), position);
-        self.goals.push(Arc::new(pod));
+        self.goals.push(pod);
         self.entries.push(Entry::default());
         self.wake(position, now);
     }

@@ -98,7 +98,7 @@ impl Listener for JsonLines<'_> {
                 Mode::Follow => "follow",
             },
             max_unavailable: goal.policy.max_unavailable,
-            pods: goal.pods.iter().map(Wanted::of).collect(),
+            pods: goal.pods.iter().map(|pod| Wanted::of(pod)).collect(),
         };
         self.write("start", Duration::ZERO, &body)?;
         self.run = Some(Run::of(goal, next));

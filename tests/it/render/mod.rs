@@ -419,7 +419,7 @@ fn a_live_view_that_is_dropped_leaves_nothing() {
 fn restarting(name: &str) -> Rollout {
     let mut rollout = rollouts::samples().into_iter().find(|rollout| rollout.name == "many-in-hand").unwrap();
     rollout.goal.pods.truncate(1);
-    let pod = rollout.goal.pods.first_mut().unwrap();
+    let pod = Arc::make_mut(&mut rollout.goal.pods[0]);
     pod.key.name = name.into();
     let phase = PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     rollout.notices = vec![(Duration::ZERO, Notice::Pod { pod: pod.key.clone(), phase })];

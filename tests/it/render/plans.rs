@@ -361,6 +361,8 @@ fn every_reason() -> WorkloadPlan {
         },
         Reason::PodNotFound { pod: "web-6b86-x".into(), suggestion: Some("web-6b86-y".into()) },
         Reason::PodNotFound { pod: "x".into(), suggestion: None },
+        Reason::NoPodOnNode { node: "node-x".into(), suggestion: Some("node-y".into()) },
+        Reason::NoPodOnNode { node: "x".into(), suggestion: None },
         Reason::SubsetNotDurable,
         Reason::OwnerTerminating,
         Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },

@@ -1,5 +1,6 @@
 //! Rollouts that every listener is fed: a goal, notices with their time, an outcome.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use kubectl_inplace::engine::k8s::failure::Failure;
@@ -89,6 +90,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
                 fields: Default::default(),
                 drain: None,
             })
+            .map(Into::into)
             .collect(),
         policy: policy(),
         field_manager: "kubectl-inplace".into(),
@@ -405,7 +407,7 @@ pub(super) fn long() -> Rollout {
         ..ContainerGoal::default()
     };
     let digest = format!("@sha256:{}", "0123456789abcdef".repeat(4));
-    for pod in &mut goal.pods {
+    for pod in goal.pods.iter_mut().map(Arc::make_mut) {
         pod.containers = [
             ("reconciliation".into(), container("v2026.11.4-rc.1-3f9c2d7e", &digest)),
             ("side".into(), container("1.27.1", ":1.27.2")),
@@ -464,7 +466,7 @@ fn unplanned() -> Rollout {
     // A plain init container: its new image is used when the pod is next made.
     let init =
         ContainerGoal { from: None, to: Some("acme/migrate:2".into()), restarts: false, ..ContainerGoal::default() };
-    goal.pods[0].containers.insert("init-db".into(), init);
+    Arc::make_mut(&mut goal.pods[0]).containers.insert("init-db".into(), init);
     ends.pods[0].containers.push(ContainerEnd {
         container: "init-db".into(),
         from: None,

@@ -68,7 +68,7 @@ const UNOWNED: &[&str] = &[
 pub(crate) fn fields(old: Option<&Value>, new: &Value) -> Value {
     let mut top = Map::new();
     for (name, value) in new.as_object().into_iter().flatten() {
-        if name == "apiVersion" || name == "kind" {
+        if name == "apiVersion" || name == "kind" || old.and_then(|old| old.get(name)) == Some(value) {
             continue;
         }
         let mut value = value.clone();

@@ -131,7 +131,7 @@ impl ApiServer {
 
     /// Returns all objects of a resource, by namespace and name.
     pub(crate) fn objects(&self, resource: &str) -> Vec<Value> {
-        self.shared.lock().all(resource)
+        self.shared.lock().all(resource).iter().map(|object| (**object).clone()).collect()
     }
 
     /// Edits an object as another writer would.

@@ -141,12 +141,12 @@ impl State {
     }
 
     /// Stores an object, and lets the kubelet see it.
-    pub(crate) fn commit(&mut self, key: &Key, object: Value) -> Value {
+    pub(crate) fn commit(&mut self, key: &Key, object: Value) -> Arc<Value> {
         let stored = self.store.put(key, object, ());
         if key.plural == "pods" {
             self.kubelet.pod_written(key, &stored, clock::now());
         }
-        (*stored).clone()
+        stored
     }
 
     /// Deletes an object by key.
@@ -160,8 +160,8 @@ impl State {
     }
 
     /// Returns all objects of a resource.
-    pub(crate) fn all(&self, resource: &str) -> Vec<Value> {
-        self.list(resource).iter().map(|(_, object)| (**object).clone()).collect()
+    pub(crate) fn all(&self, resource: &str) -> Vec<Arc<Value>> {
+        self.list(resource).into_iter().map(|(_, object)| object).collect()
     }
 
     fn list(&self, resource: &str) -> Vec<(Key, Arc<Value>)> {
@@ -203,6 +203,9 @@ impl State {
         let Some(live) = self.store.get(key).cloned() else { return };
         let mut next = (*live).clone();
         edit(&mut next);
+        if next == *live {
+            return;
+        }
         let api_version = live["apiVersion"].as_str().unwrap_or_default().to_owned();
         verbs::finish_update(&live, &mut next, &Writer::new(manager), false, &api_version);
         self.commit(key, next);

@@ -165,7 +165,7 @@ fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Resul
     if call.request.is_dry_run() {
         return Ok(Answer::json(201, object));
     }
-    Ok(Answer::json(201, state.commit(&key, object)))
+    Ok(Answer::json(201, (*state.commit(&key, object)).clone()))
 }
 
 fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
@@ -200,7 +200,7 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         copy_field(&live, &mut next, &["metadata"], "resourceVersion");
         return Ok(Answer::json(200, next));
     }
-    Ok(Answer::json(200, state.commit(&key, next)))
+    Ok(Answer::json(200, (*state.commit(&key, next)).clone()))
 }
 
 /// Sets the generation and the owners of an update.
@@ -250,7 +250,7 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         if grace == 0 {
             state.remove(&key);
         }
-        return Ok(Answer::json(200, next));
+        return Ok(Answer::json(200, (*next).clone()));
     }
     if !dry_run {
         state.remove(&key);

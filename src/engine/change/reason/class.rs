@@ -31,6 +31,7 @@ impl ReasonCode {
             Self::AdmissionRefused | Self::AdmissionRewrites | Self::AdmissionAdds => ReasonClass::Server,
             Self::ContainerNotFound
             | Self::PodNotFound
+            | Self::NoPodOnNode
             | Self::ImageMalformed
             | Self::ImageWhitespace
             | Self::SubsetNotDurable
@@ -176,6 +177,7 @@ impl Reason {
             | Self::PodIsControlled { .. }
             | Self::RolloutHeld { .. }
             | Self::PodNotFound { .. }
+            | Self::NoPodOnNode { .. }
             | Self::SubsetNotDurable
             | Self::OwnerTerminating
             | Self::NoUnavailabilityAllowed { .. }

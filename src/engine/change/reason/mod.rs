@@ -314,6 +314,13 @@ pub enum Reason {
         /// The name that may have been meant.
         suggestion: Option<String>,
     },
+    /// No pod of the workload that was chosen is on the node that was given.
+    NoPodOnNode {
+        /// The node.
+        node: String,
+        /// The node that may have been meant.
+        suggestion: Option<String>,
+    },
     /// Some of the pods were chosen, and the owner's controller would replace the others.
     SubsetNotDurable,
     /// The owner is being deleted.
@@ -465,6 +472,7 @@ impl Reason {
             Self::PodIsControlled { .. } => ReasonCode::PodIsControlled,
             Self::RolloutHeld { .. } => ReasonCode::RolloutHeld,
             Self::PodNotFound { .. } => ReasonCode::PodNotFound,
+            Self::NoPodOnNode { .. } => ReasonCode::NoPodOnNode,
             Self::SubsetNotDurable => ReasonCode::SubsetNotDurable,
             Self::OwnerTerminating => ReasonCode::OwnerTerminating,
             Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,

@@ -59,6 +59,7 @@ impl Reason {
             | Self::PodOfOldRevision { .. }
             | Self::NoPods
             | Self::PodNotFound { .. }
+            | Self::NoPodOnNode { .. }
             | Self::SubsetNotDurable
             | Self::OwnerRollingOut { .. }
             | Self::DisruptionBudgetBlocks { .. }

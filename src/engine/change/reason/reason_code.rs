@@ -251,6 +251,12 @@ codes! {
             why: "A pod's name changes whenever it is replaced; a name from a while ago may be of a pod that is gone.",
             remedy: "Look at the names: kubectl get pods, or plan without --pods.",
         }
+        NoPodOnNode {
+            summary: "no pod that was chosen is on the node that was given",
+            meaning: "--node names a node that no pod of the workload is on, or, with --pods, none of those.",
+            why: "A rollout of some pods lists them in its lock, and an empty list is every pod: so it does not begin.",
+            remedy: "Look at the nodes: kubectl get pods -o wide, or plan without --node.",
+        }
         SubsetNotDurable {
             summary: "some pods of a StatefulSet or DaemonSet alone cannot be updated durably",
             meaning: "--pods, --node or another --partition than the owner's leaves pods of the old revision behind.",

@@ -175,6 +175,7 @@ impl Reason {
                 format!("rollout{id} is in progress, started by {who}{began}{state}{run}")
             }
             Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
+            Self::NoPodOnNode { node, .. } => format!("none of the pods to update is on the node {node}"),
             Self::SubsetNotDurable => {
                 "only some of its pods are chosen, and its controller would replace the others once its update strategy is back".into()
             }
@@ -356,11 +357,15 @@ impl Reason {
                 };
                 return ways.hint(workload);
             }
-            Self::PodNotFound { suggestion: Some(suggestion), .. } => {
+            Self::PodNotFound { suggestion: Some(suggestion), .. }
+            | Self::NoPodOnNode { suggestion: Some(suggestion), .. } => {
                 return format!("did you mean {suggestion}?").into();
             }
             Self::PodNotFound { suggestion: None, .. } => {
                 return Hint::from("see its pods: ").command(here(kubectl("get pods")));
+            }
+            Self::NoPodOnNode { suggestion: None, .. } => {
+                return Hint::from("see on which nodes its pods are: ").command(here(kubectl("get pods -o wide")));
             }
             Self::SubsetNotDurable => "choose all pods, or say --pods-only; a first few and then the rest: --canary",
             Self::OwnerTerminating => "wait until it is gone",

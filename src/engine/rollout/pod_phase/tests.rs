@@ -1,6 +1,7 @@
 //! Where a pod stands, row by row.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::*;
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
@@ -32,12 +33,12 @@ fn goal() -> Goal {
         mode: Mode::PodsOnly,
         controllers: ["owner".into()].into(),
         replicas: 1,
-        pods: vec![PodGoal {
+        pods: vec![Arc::new(PodGoal {
             key: key(),
             containers: [("side".into(), wanted)].into(),
             fields: Default::default(),
             drain: None,
-        }],
+        })],
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,
@@ -437,7 +438,7 @@ fn resize_goal(image: Option<&str>) -> Goal {
     let mut goal = goal();
     let resources = serde_json::json!({"side": {"values": {"requests.memory": {"from": "1Mi", "to": "2Mi"}}}});
     let to = image.map(str::to_owned);
-    for pod in &mut goal.pods {
+    for pod in goal.pods.iter_mut().map(Arc::make_mut) {
         let wanted = ContainerGoal { to: to.clone(), restarts: true, by_resize: true, ..ContainerGoal::default() };
         pod.containers = [("side".into(), wanted)].into();
         pod.fields.resources = serde_json::from_value(resources.clone()).unwrap();
@@ -492,7 +493,7 @@ fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
 #[test]
 fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
     let mut back = goal();
-    back.pods[0].containers.values_mut().for_each(|container| container.goes_back = true);
+    Arc::make_mut(&mut back.pods[0]).containers.values_mut().for_each(|container| container.goes_back = true);
     let mut unstarted = patched_pod();
     unstarted.status.container_statuses.clear();
     let mut taken = unstarted.clone();
@@ -516,7 +517,7 @@ fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
     waiting.status.conditions = vec![condition("Initialized"), condition("Ready")];
     waiting.status.observed_generation = waiting.generation;
     let mut back = goal();
-    back.pods[0].containers.values_mut().for_each(|container| container.goes_back = true);
+    Arc::make_mut(&mut back.pods[0]).containers.values_mut().for_each(|container| container.goes_back = true);
     let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
     assert_eq!(phase(&back, &waiting), PodPhase::Done);
     let is_waited_for = |phase: &PodPhase| matches!(phase, PodPhase::Restarting { .. });
@@ -536,7 +537,7 @@ fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
 fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
     let mut goal = goal();
     goal.mode = Mode::Follow;
-    goal.pods[0]
+    Arc::make_mut(&mut goal.pods[0])
         .containers
         .values_mut()
         .for_each(|container| *container = ContainerGoal { restarts: true, ..Default::default() });

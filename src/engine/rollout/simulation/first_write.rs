@@ -1,6 +1,7 @@
 //! The first write on the owner, while pods and budgets come by: never before the first pod may go down, and no later than
 //! a look at the budgets after that. What may happen is counted here by itself, from what the pods and the budget are.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -192,7 +193,7 @@ fn goal(scenario: &Scenario) -> Goal {
         mode: Mode::Durable,
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods.len()).expect("small"),
-        pods: pods.collect(),
+        pods: pods.map(Into::into).collect(),
         policy: Policy {
             max_unavailable: scenario.max_unavailable,
             timeout_given: Some(PATIENCE),
@@ -324,7 +325,7 @@ fn what_takes_no_pod_down_is_written_at_once() {
         let pods = vec![(Trouble::None, Now::ZERO), (trouble, hour)];
         let scenario = Scenario { pods, budget: Some(hour), max_unavailable: 1, ordered: true, goes_on: false };
         let mut quiet = goal(&scenario);
-        let containers = quiet.pods.iter_mut().flat_map(|pod| pod.containers.values_mut());
+        let containers = quiet.pods.iter_mut().flat_map(|pod| Arc::make_mut(pod).containers.values_mut());
         containers.for_each(|container| container.restarts = false);
         let (end, waits) = Run::to_its_end(&scenario, &quiet, None);
         assert!(matches!(end, End::Wrote(Now::ZERO)) && waits.is_empty(), "{trouble:?}: {end:?}");

@@ -440,7 +440,7 @@ fn goal(scenario: &Scenario) -> Goal {
         mode,
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods + usize::from(scenario.bystander)).expect("small"),
-        pods: pods.collect(),
+        pods: pods.map(Into::into).collect(),
         hooks: hooked::wanted(scenario),
         policy: Policy {
             max_unavailable: scenario.max_unavailable,

@@ -33,9 +33,9 @@ impl Invariants {
 
     /// Nothing is left undone while a pod may still be taken down.
     pub(super) fn judge_what_went_on(&mut self, truth: &Truth<'_>) {
-        let said = |goal: &&PodGoal| self.said.get(&goal.key).cloned();
+        let said = |goal: &PodGoal| self.said.get(&goal.key).cloned();
         let (failed, others): (Vec<&PodGoal>, Vec<&PodGoal>) =
-            truth.goal.pods.iter().partition(|goal| self.is_failing(said(goal).as_ref()));
+            truth.goal.pods.iter().map(AsRef::as_ref).partition(|goal| self.is_failing(said(goal).as_ref()));
         // What failed before anything was done to it is up.
         let costs = |goal: &&&PodGoal| {
             self.executed.contains(&goal.key) || !truth.world.pod(&goal.key).is_some_and(Pod::is_ready)

@@ -177,7 +177,7 @@ impl Simulation {
             let key = pod_key(self.scenario.pods + self.owner.made, 0);
             let image = self.owner.image().to_owned();
             if image == BEFORE {
-                self.judged.pods.push(pod_goal(&self.scenario, key.clone()));
+                self.judged.pods.push(pod_goal(&self.scenario, key.clone()).into());
             }
             self.create(&key, &image, false);
         }

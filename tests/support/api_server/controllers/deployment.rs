@@ -1,5 +1,7 @@
 //! Deployments and ReplicaSets (`pkg/controller/deployment`, `pkg/controller/replicaset`).
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::super::State;
@@ -32,7 +34,8 @@ pub(super) fn reconcile(state: &mut State, deployment: &Value) {
     match new {
         Some(new) => {
             let others = sets.iter().filter(|set| set["metadata"]["uid"] != new["metadata"]["uid"]);
-            let revision = others.map(revision_of).max().map_or(1, |highest| highest + 1).max(revision_of(new));
+            let revision =
+                others.map(|set| revision_of(set)).max().map_or(1, |highest| highest + 1).max(revision_of(new));
             sync_revision(state, deployment, new, revision);
             if !paused {
                 for set in &sets {
@@ -72,7 +75,7 @@ fn sync_revision(state: &mut State, deployment: &Value, new: &Value, revision: u
 }
 
 /// A real rollout begins: this is what an in-place one must never see.
-fn create_replica_set(state: &mut State, deployment: &Value, sets: &[Value]) {
+fn create_replica_set(state: &mut State, deployment: &Value, sets: &[Arc<Value>]) {
     let template = &deployment["spec"]["template"];
     let hash: String = hex64(&format!("{template}{}", sets.len())).chars().take(10).collect();
     let mut set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {
@@ -92,7 +95,7 @@ fn create_replica_set(state: &mut State, deployment: &Value, sets: &[Value]) {
 pub(super) fn reconcile_replica_set(state: &mut State, set: &Value) {
     let Some(set) = state.store.get(&key_of("replicasets", set)).cloned() else { return };
     let pods = owned(state, "pods", &set);
-    let live: Vec<&Value> = pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
+    let live: Vec<&Arc<Value>> = pods.iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect();
     let wanted = number(&set, "/spec/replicas");
     let have = live.len() as u64;
     for _ in have..wanted {

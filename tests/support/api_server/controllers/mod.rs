@@ -10,6 +10,7 @@
 mod deployment;
 mod sets;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -84,7 +85,7 @@ fn key_of(plural: &str, object: &Value) -> Key {
 }
 
 /// Returns the objects whose controller is `owner`.
-fn owned(state: &State, plural: &str, owner: &Value) -> Vec<Value> {
+fn owned(state: &State, plural: &str, owner: &Value) -> Vec<Arc<Value>> {
     let mut all = state.all(plural);
     all.retain(|object| {
         let references = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);

@@ -65,7 +65,7 @@ pub(super) fn reconcile_stateful_set(state: &mut State, set: &Value) {
             create_pod(state, set, &template, &name_of(ordinal), &[(LABEL, label)], "");
         }
     }
-    let complete = pods.len() as u64 == replicas && pods.iter().all(is_ready);
+    let complete = pods.len() as u64 == replicas && pods.iter().all(|pod| is_ready(pod));
     let outdated = (start + partition.saturating_sub(start)..start + replicas)
         .rev()
         .filter_map(find)
@@ -96,7 +96,7 @@ pub(super) fn reconcile_daemon_set(state: &mut State, set: &Value) {
     }
     let rolling = set["spec"]["updateStrategy"]["type"] == "RollingUpdate";
     let outdated = pods.iter().find(|pod| *label_of(pod) != hash.as_str());
-    if let Some(pod) = outdated.filter(|_| rolling && pods.iter().all(is_ready)) {
+    if let Some(pod) = outdated.filter(|_| rolling && pods.iter().all(|pod| is_ready(pod))) {
         state.remove(&key_of("pods", pod));
     }
     let ready = pods.iter().filter(|pod| is_ready(pod)).count();

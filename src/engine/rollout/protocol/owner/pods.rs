@@ -62,7 +62,7 @@ impl Owner {
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return false;
         }
-        pods.add(labelled(found, pod, revision), look.now);
+        pods.add(labelled(found, pod, revision).into(), look.now);
         true
     }
 

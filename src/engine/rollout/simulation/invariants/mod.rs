@@ -522,7 +522,7 @@ impl Invariants {
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {
-        let left = |goal: &&PodGoal| has_left(truth.goal, truth.world.pod(&goal.key));
+        let left = |goal: &PodGoal| has_left(truth.goal, truth.world.pod(&goal.key));
         for goal in truth.goal.pods.iter().filter(|goal| !left(goal)) {
             // While its owner's end is recorded, a pod that was ready may waver.
             let may_waver = goal.containers.is_empty() || truth.goal.owner.is_some();
