@@ -258,7 +258,7 @@ pub struct FollowArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
     pub output: OutputFormat,
-    /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
+    /// Record every decision, and what it was made from, as one JSON object a line: for a report of a bug
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }

@@ -126,7 +126,7 @@ pub struct RolloutArgs {
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
     #[arg(long, hide_short_help = true)]
     pub keep_field_ownership: bool,
-    /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
+    /// Record every decision, and what it was made from, as one JSON object a line: for a report of a bug
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Workloads at once; each keeps to its own budget
@@ -199,9 +199,9 @@ impl DisruptionBudget {
 pub enum OnFailure {
     /// Stop before the next pod.
     Stop,
-    /// Take everything back.
+    /// Roll everything back.
     Undo,
-    /// Go on with the other pods, as long as pods may be down: one that failed counts as down.
+    /// Continue with the other pods, as long as pods may be down: one that failed counts as down.
     Continue,
 }
 

@@ -178,7 +178,7 @@ impl<'a> Rolling<'a> {
 
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
     fn goes_on(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
-        let question = format!("Go on with the other pods of {}", goal.workload);
+        let question = format!("Continue with the other pods of {}", goal.workload);
         if self.side_by_side || !approve::can_ask(shell) {
             return Ok(false);
         }

@@ -67,7 +67,11 @@ impl Role {
     fn binds(&self) -> String {
         let (binding, role) =
             if self.all_namespaces { ("clusterrolebinding", "clusterrole") } else { ("rolebinding", "role") };
-        format!("kubectl create {binding} {0} --{role}={0} --serviceaccount=NAMESPACE:NAME", self.name)
+        let namespace = match &self.namespace {
+            Some(namespace) if !self.all_namespaces => format!(" -n {namespace}"),
+            _ => String::new(),
+        };
+        format!("kubectl create {binding} {0} --{role}={0} --serviceaccount=NAMESPACE:NAME{namespace}", self.name)
     }
 }
 

@@ -67,7 +67,12 @@ fn section(plan: &WorkloadPlan) -> String {
     if plan.verdict == Verdict::NothingToDo && plan.is_offline() {
         let _ = writeln!(text, "\n{}", offline::nothing(plan, &code(&plan.workload.to_string())));
     }
-    owner(plan, &mut text);
+    let is_refused = plan.verdict == Verdict::NotEligible;
+    if is_refused {
+        reasons(plan, &mut text);
+    } else {
+        owner(plan, &mut text);
+    }
     container_table(plan, &mut text);
     for line in around::lines(plan) {
         let _ = writeln!(text, "\n{}", prose(&line));
@@ -75,7 +80,7 @@ fn section(plan: &WorkloadPlan) -> String {
     changed_fields(plan, &mut text);
     if words::pods_not_listed(plan) {
         text.push_str("\nThe pods could not be listed.\n");
-    } else if !plan.is_offline() {
+    } else if !plan.is_offline() && !is_refused {
         let number = |verdict| plan.count(verdict);
         let _ = writeln!(
             text,
@@ -86,7 +91,9 @@ fn section(plan: &WorkloadPlan) -> String {
             number(PodVerdict::Blocked)
         );
     }
-    reasons(plan, &mut text);
+    if !is_refused {
+        reasons(plan, &mut text);
+    }
     missing_permissions(plan, &mut text);
     warnings(plan, &mut text);
     text
@@ -134,10 +141,13 @@ fn container_table(plan: &WorkloadPlan, text: &mut String) {
         return;
     }
     let _ = writeln!(text, "\n| {} |\n|---|---|---|---|", containers::HEADS.join(" | "));
+    let is_refused = plan.verdict == Verdict::NotEligible;
     let image = |image: Option<&str>, none: &str| image.map_or_else(|| none.to_owned(), code);
     for row in containers::rows(plan).into_iter().take(MAX_ITEMS) {
         let (from, to) = (image(row.from, containers::NOT_KNOWN), image(row.to, "(unchanged)"));
-        let _ = writeln!(text, "| {}{} | {from} | {to} | {} |", code(row.container), row.list, row.effect);
+        // What is refused has none.
+        let effect = if is_refused && row.to.is_some() { "(refused)" } else { row.effect.as_ref() };
+        let _ = writeln!(text, "| {}{} | {from} | {to} | {effect} |", code(row.container), row.list);
     }
     more(plan.containers.len(), "container", text);
 }

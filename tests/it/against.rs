@@ -111,15 +111,15 @@ fn a_comment_for_a_pull_request() {
 
 ### ❌ `deployment/web`: not in place
 
-| container | from | to | effect |
-|---|---|---|---|
-| `app` | `acme/app:9.3` | (unchanged) | keeps running |
-| `side` | `acme/side:1.27.1` | (unchanged) | keeps running |
-
 **Blocked by:**
 
 - `spec.containers[app].resources.limits.ephemeral-storage` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.ephemeral-storage cannot change in a running pod.
   *Hint: apply it with kubectl apply, which replaces the pods, or leave it out of this change*
+
+| container | from | to | effect |
+|---|---|---|---|
+| `app` | `acme/app:9.3` | (unchanged) | keeps running |
+| `side` | `acme/side:1.27.1` | (unchanged) | keeps running |
 ";
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expected, ""));
 }

@@ -38,8 +38,12 @@ impl Folder {
     /// Writes a shell script that can be run.
     pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
-        let path = self.write(name, &format!("#!/bin/sh\n{text}\n"));
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let draft = self.write(&format!("{name}.draft"), &format!("#!/bin/sh\n{text}\n"));
+        std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // A file that this process has written may still be open in a child that another test is just starting, and is not
+        // run then (ETXTBSY). What another process has written is not.
+        let path = self.0.join(name);
+        assert!(std::process::Command::new("cp").arg(&draft).arg(&path).status().unwrap().success());
         path
     }
 

@@ -141,7 +141,7 @@ impl EndResult {
             Self::Aborted => "rolled back",
             Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
             Self::Changes => {
-                "only `plan --detailed-exitcode`: there are changes, all of them in place; only `status --exit-code`: there is something to say of a workload"
+                "only `plan --detailed-exitcode`: there are changes, all of them in place; only `status --exit-code`: a workload is not up to date, or a rollout of it is in progress, failed or stopped"
             }
             Self::NotEligible => {
                 "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; `resume` and `abort` where a permission is missing, or the server too old for it); `rbac --check`: something required is not allowed"

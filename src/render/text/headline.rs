@@ -31,7 +31,9 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
 
 fn can_be_done(plan: &WorkloadPlan, style: &Style) -> String {
     let verb = if plan.restarts_the_same { "restarted" } else { "updated" };
-    let can = format!("can be {verb} in place");
+    // Who reads no further has to know it.
+    let by_whom = if plan.missing_permissions.is_empty() { "" } else { ", but you are not allowed to" };
+    let can = format!("can be {verb} in place{by_whom}");
     if plan.is_offline() {
         return format!("{can} (pods and nodes were not asked)");
     }

@@ -147,7 +147,7 @@ codes! {
             summary: "the image begins or ends with whitespace",
             meaning: "There are blanks or line breaks around the image. A template takes them, a pod does not.",
             why: "The API server refuses such an image of a pod (must not have leading or trailing whitespace, ValidatePodUpdate), and kubelets cannot pull it.",
-            remedy: "Take the whitespace away. It often comes from a template or a shell variable with a line break.",
+            remedy: "Remove the whitespace. It often comes from a template or a shell variable with a line break.",
         }
         DigestUnknown {
             summary: "the digest to pin is not known",
@@ -162,7 +162,7 @@ codes! {
             remedy: "Wait for its replacement, which has the template's image.",
         }
         PodFinished {
-            summary: "the pod has ended for good",
+            summary: "the pod has completed",
             meaning: "The pod's phase is Succeeded or Failed.",
             why: "The API server would take the change, but a kubelet never starts a container in a pod that has ended (SyncPod in pkg/kubelet/kubelet.go).",
             remedy: "Delete the pod, so that its owner makes another one.",
@@ -216,7 +216,7 @@ codes! {
             remedy: "Wait for its end: kubectl rollout status. If it is stuck, undo it first: kubectl rollout undo.",
         }
         OwnerNotObserved {
-            summary: "the owner's controller has not seen the owner's present spec yet",
+            summary: "the owner's controller has not observed the latest spec",
             meaning: "status.observedGeneration is behind metadata.generation: it is not known yet whether pods are about to be replaced.",
             why: "Controllers note the generation that they have acted on. It lags for less than a second, unless kube-controller-manager is down.",
             remedy: "Plan again in a moment. If it stays so, look at kube-controller-manager.",

@@ -47,7 +47,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     // The state of a pod: the first of these that is so.
     word("terminating", POD, "it is being deleted", ""),
     word("terminating", OWNER, "the workload is being deleted", ""),
-    word("finished", POD, "it has ended for good, and its containers are not started again", ""),
+    word("finished", POD, "it has completed, and its containers are not started again", ""),
     word(
         "failed",
         POD,

@@ -147,13 +147,13 @@ codes! {
             summary: "pods have other cpu or memory than the owner's template says",
             meaning: "Somebody has resized these pods alone (it may still wait for room on the node), or a LimitRange or a webhook gave them other values when they were made. Where this change touches the value, they get the new one like all others, and undo brings them to the template's, not to what they had.",
             why: "A resize, and whatever completes a pod when it is made, writes the pod and not its owner.",
-            remedy: "Look who sets it, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
+            remedy: "Find out who sets it, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
         }
         PodsMetadataDiffers {
             summary: "pods have another label or annotation value than the owner's template says",
             meaning: "Somebody has set this label or annotation in these pods alone, or removed it. They get the new value like all others, and undo brings them to the template's, not to what they had.",
             why: "kubectl label, kubectl annotate and controllers write the pod and not its owner.",
-            remedy: "Look who sets it before you overwrite it; put the value that you want into the template.",
+            remedy: "Find out who sets it before you overwrite it; put the value that you want into the template.",
         }
         PodsBelowPartition {
             summary: "pods below the StatefulSet's partition keep another image",
@@ -198,7 +198,7 @@ codes! {
             remedy: "Heal that container first, or change it in the same command. To update the others all the same, allow more pods to be down with --max-unavailable. abort takes the update back whether the pod becomes ready or not.",
         }
         AvailabilityUsedUp {
-            summary: "as many pods are down already as may be",
+            summary: "no further pod may be down now",
             meaning: "Pods that this update does not touch are not ready, or are missing, and count as down. The rollout waits for them before it writes anything, and gives up after its timeout.",
             why: "A restart in place takes a pod down; no more pods are down at once than the owner's maxUnavailable, or --max-unavailable, allows.",
             remedy: "Heal these pods first, or allow more with --max-unavailable.",

@@ -9,7 +9,7 @@ impl Warning {
         match self {
             Self::ReadFailed { what } => what.clone(),
             Self::TemplateKeepsImage => {
-                "the owner's template stays as it is: a pod made later (scaling, eviction, a lost node) gets what the template says".into()
+                "the owner's template stays as it is: a new pod (scaling, eviction, a lost node) gets what the template says".into()
             }
             Self::ContainerInjected { container } => {
                 format!("container {container} is not in the template; pods made later get what its injector says")

@@ -142,7 +142,7 @@ impl Reason {
             }
             Self::OwnerPaused { if_resumed, leads_in_place: true, by_a_run: true } => {
                 format!(
-                    "its rollouts are paused, and its pods do not have its template, as a rollout in place leaves it whose lock was removed: {}",
+                    "its rollouts are paused, and not every pod has its template, as after a rollout in place whose lock was removed: {}",
                     if_resumed.sentence()
                 )
             }

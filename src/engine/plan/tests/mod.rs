@@ -314,6 +314,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
         ReasonCode::PlanStale,
         // The folders of tests/situations have it.
         ReasonCode::PodIsControlled,
+        ReasonCode::NoPodOnNode,
     ];
     let asked = ReasonCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !reasons.contains(code)).collect();
