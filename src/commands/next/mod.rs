@@ -105,9 +105,9 @@ impl Typing {
         Self { of_owner: Some(unavailable), ..self.clone() }
     }
 
-    /// The same without times that were too short, where any was typed: what follows is not bound by them again.
+    /// The same without a `--timeout` that was too short, where one was typed: what follows it is not bound by it again.
     pub(super) fn with_more_time(&self) -> Option<Self> {
-        self.without(|typed| matches!(typed.id.as_str(), "timeout" | "total_timeout") && is_shorter_than_usual(typed))
+        self.without(|typed| typed.id == "timeout" && is_shorter_than_usual(typed))
     }
 
     /// The same without the time of the whole run, where one was typed: a way back is not cut off by what has run out.
