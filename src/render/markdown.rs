@@ -146,7 +146,7 @@ fn container_table(plan: &WorkloadPlan, text: &mut String) {
     for row in containers::rows(plan).into_iter().take(MAX_ITEMS) {
         let (from, to) = (image(row.from, containers::NOT_KNOWN), image(row.to, "(unchanged)"));
         // What is refused has none.
-        let effect = if is_refused && row.to.is_some() { "(refused)" } else { row.effect.as_ref() };
+        let effect = if is_refused && row.to.is_some() { "(refused)" } else { row.effect };
         let _ = writeln!(text, "| {}{} | {from} | {to} | {effect} |", code(row.container), row.list);
     }
     more(plan.containers.len(), "container", text);
