@@ -13,6 +13,7 @@ use super::style::{Meaning, Style};
 use crate::engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
 use crate::engine::plan::PLAN_API_VERSION;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::value::hint::{Hint, kubectl};
 
 /// The version of roles.
 const RBAC: &str = "rbac.authorization.k8s.io/v1";
@@ -53,7 +54,7 @@ impl Role {
         let first = Document {
             kind: if self.all_namespaces { "ClusterRole" } else { "Role" },
             name: self.name.clone(),
-            namespace: self.namespace.clone().filter(|_| !self.all_namespaces),
+            namespace: self.namespace().map(str::to_owned),
             rules: permissions::rules(&namespaced),
         };
         let mut documents = vec![first];
@@ -64,14 +65,16 @@ impl Role {
         documents
     }
 
+    fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref().filter(|_| !self.all_namespaces)
+    }
+
     fn binds(&self) -> String {
         let (binding, role) =
             if self.all_namespaces { ("clusterrolebinding", "clusterrole") } else { ("rolebinding", "role") };
-        let namespace = match &self.namespace {
-            Some(namespace) if !self.all_namespaces => format!(" -n {namespace}"),
-            _ => String::new(),
-        };
-        format!("kubectl create {binding} {0} --{role}={0} --serviceaccount=NAMESPACE:NAME{namespace}", self.name)
+        let create = format!("create {binding} {0} --{role}={0} --serviceaccount=NAMESPACE:NAME", self.name);
+        let create = kubectl(&create).in_namespace(self.namespace().unwrap_or_default());
+        Hint::default().command(create).to_string()
     }
 }
 

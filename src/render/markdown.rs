@@ -67,10 +67,9 @@ fn section(plan: &WorkloadPlan) -> String {
     if plan.verdict == Verdict::NothingToDo && plan.is_offline() {
         let _ = writeln!(text, "\n{}", offline::nothing(plan, &code(&plan.workload.to_string())));
     }
+    reasons(plan, &mut text);
     let is_refused = plan.verdict == Verdict::NotEligible;
-    if is_refused {
-        reasons(plan, &mut text);
-    } else {
+    if !is_refused {
         owner(plan, &mut text);
     }
     container_table(plan, &mut text);
@@ -90,9 +89,6 @@ fn section(plan: &WorkloadPlan) -> String {
             number(PodVerdict::AlreadyThere),
             number(PodVerdict::Blocked)
         );
-    }
-    if !is_refused {
-        reasons(plan, &mut text);
     }
     missing_permissions(plan, &mut text);
     warnings(plan, &mut text);

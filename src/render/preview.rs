@@ -47,12 +47,16 @@ impl Preview<'_> {
         self.template.is_some_and(TemplateStand::ends_the_rollout)
     }
 
+    fn pods(&self) -> impl Iterator<Item = &PodGoal> {
+        self.goal.pods.iter().map(Arc::as_ref)
+    }
+
     fn changing(&self) -> Vec<&PodGoal> {
         if self.is_overtaken() {
             return Vec::new();
         }
         let changes = |pod: &PodGoal| pod.containers.values().any(|container| container.from != container.to);
-        self.goal.pods.iter().map(Arc::as_ref).filter(|pod| changes(pod) || !pod.fields.is_empty()).collect()
+        self.pods().filter(|pod| changes(pod) || !pod.fields.is_empty()).collect()
     }
 
     /// What gets its image in place of one that somebody else has set.
@@ -66,8 +70,7 @@ impl Preview<'_> {
                 || before.flat_map(|image| [&image.from, &image.to]).any(|image| from == Some(image));
             goal.from != goal.to && (goal.overrides || !known)
         };
-        let pods = self.goal.pods.iter().map(Arc::as_ref);
-        let pods = pods.flat_map(|pod| pod.containers.iter().map(move |(name, goal)| (pod, name, goal)));
+        let pods = self.pods().flat_map(|pod| pod.containers.iter().map(move |(name, goal)| (pod, name, goal)));
         pods.filter(|(_, name, goal)| is_foreign(name, goal)).collect()
     }
 
@@ -88,12 +91,7 @@ impl Preview<'_> {
             row.before != row.after && wanted.iter().any(is_other) && !was_brought_in(row)
         };
         let rows = |pod: &PodGoal| pod.fields.rows().into_iter().filter(is_foreign).collect::<Vec<_>>();
-        self.goal
-            .pods
-            .iter()
-            .map(Arc::as_ref)
-            .flat_map(|pod| rows(pod).into_iter().map(move |row| (pod, row)))
-            .collect()
+        self.pods().flat_map(|pod| rows(pod).into_iter().map(move |row| (pod, row))).collect()
     }
 
     /// What changes besides images.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::build::Context;
+use super::pods::is_chosen;
 use super::template_stand::{TemplateStand, stand, was_let_go};
 use super::{Verdict, WorkloadPlan};
 use super::{adopt, drift, held};
@@ -200,14 +201,13 @@ pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
     known.is_some_and(|known| revisions::lacks_no_more(known, live.workload.template(), &change(context)))
 }
 
-/// The names of the pods that were chosen.
+/// The names of the pods that were chosen by name or node; empty where all are.
 fn only(context: &Context<'_>) -> BTreeSet<String> {
-    let subset = context.subset;
-    let on_node = |pod: &&Pod| subset.node.as_ref().is_some_and(|node| *node == pod.spec.node_name);
-    if subset.node.is_none() || !subset.pods.is_empty() {
-        return subset.pods.clone();
+    if context.subset.node.is_none() && context.subset.pods.is_empty() {
+        return BTreeSet::new();
     }
-    context.live.pods.iter().filter(on_node).map(|pod| pod.key.name.clone()).collect()
+    let chosen = context.live.pods.iter().filter(|pod| is_chosen(context, pod));
+    chosen.map(|pod| pod.key.name.clone()).collect()
 }
 
 /// Returns whether a rollout that has ended before its time still holds the workload: to go on with, or to take back.

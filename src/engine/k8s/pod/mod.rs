@@ -394,9 +394,10 @@ impl Pod {
     /// # Errors
     /// When the metadata has another shape than the API gives it.
     pub fn from_parts(metadata: Value, mut spec: PodSpec, mut status: PodStatus) -> Result<Self, serde_json::Error> {
-        // Lists are read with room for four, which of thousands of pods is a third of all that is kept.
         spec.containers.shrink_to_fit();
+        spec.init_containers.shrink_to_fit();
         status.container_statuses.shrink_to_fit();
+        status.init_container_statuses.shrink_to_fit();
         status.conditions.shrink_to_fit();
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);

@@ -193,7 +193,8 @@ fn read(case: &Value, base: &Value) -> Case {
         }),
     };
     let given = list(case, "podsGiven").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let subset = Subset { pods: given, ..Subset::default() };
+    let node = text(case, "/nodeGiven").map(str::to_owned);
+    let subset = Subset { pods: given, node, ..Subset::default() };
     let options = Options { pods_only: case.get("durable").is_none(), subset, ..Options::default() };
     let mut plan = build(&intent, &live, &options).unwrap();
     if let Some(image) = text(case, "/admissionMakes") {
@@ -257,6 +258,16 @@ fn where_nothing_restarts_a_pod_that_no_node_runs_goes_last() {
     assert_eq!(of("a resize where no node runs one of the pods"), ["node-a", ""]);
 }
 
+/// Whoever resumes it goes by the names in the lock.
+#[test]
+fn a_lock_names_the_pods_that_the_plan_changes_and_no_other() {
+    let plan = case("two pods by name, of which one is on the node");
+    let changed = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update);
+    let names: BTreeSet<String> = changed.map(|pod| pod.pod.name.clone()).collect();
+    assert_eq!(names.len(), 1);
+    assert_eq!(plan.durable.unwrap().only, names);
+}
+
 /// A pod that is outside of what is chosen is in the goal with nothing wanted of it: what is off is put back.
 #[test]
 fn what_is_off_a_pod_that_is_not_chosen_is_put_back() {
@@ -314,7 +325,6 @@ fn no_reason_and_no_warning_is_without_a_situation() {
         ReasonCode::PlanStale,
         // The folders of tests/situations have it.
         ReasonCode::PodIsControlled,
-        ReasonCode::NoPodOnNode,
     ];
     let asked = ReasonCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !reasons.contains(code)).collect();
