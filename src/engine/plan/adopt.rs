@@ -32,6 +32,10 @@ use crate::engine::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
 pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
+    // Whoever goes on by it would end as superseded, and be pointed at it again.
+    if waits_for_more(live) {
+        return None;
+    }
     let workload = &live.workload;
     let template = workload.template();
     let unfinished = copies(live).filter(|(object, _)| match workload.reference.kind.revisions() {

@@ -137,6 +137,34 @@ fn set_back(scene: &Scene, status: &Output, keeps: &str) {
     scene.server.edit(scene.kind.plural, "w", |owner| json_patch::patch(owner, &patch).expect("it applies"));
 }
 
+/// The controller copies the lock to the ReplicaSet: that leads on no better than the lock that cannot be read any more.
+#[test]
+fn a_copy_of_the_lock_leads_nowhere_under_a_template_that_pods_cannot_be_brought_to() {
+    let kind = KINDS.into_iter().find(|kind| kind.plural == "deployments").expect("one of them");
+    let scene = Scene::new(kind);
+    let keeps = "To keep the pods, set its template back: kubectl patch deployment/w --type=json -p '";
+    kill_at(&scene, Write { verb: "patch", plural: kind.plural, nth: 1 }, scene.typed("apply", "side=acme/side:v2"));
+    let copy = scene.server.objects(kind.plural)[0]["metadata"]["annotations"][LOCK].clone();
+    scene.server.edit(kind.plural, "w", |owner| {
+        owner["metadata"]["annotations"][LOCK] = "edited".into();
+        owner["spec"]["template"]["spec"]["containers"][0]["env"] = json!([{"name": "X", "value": "1"}]);
+    });
+    let outgoing =
+        serde_json::from_str::<Value>(copy.as_str().unwrap_or_default()).expect("a lock")["outgoing"].clone();
+    scene.server.edit("replicasets", outgoing["name"].as_str().unwrap_or_default(), |set| {
+        set["metadata"]["annotations"][LOCK] = copy;
+    });
+    let status = || typed(&scene.server, "status deploy/w").run().ends_with(0);
+    status().prints(keeps).omits("--take-over");
+    for verb in ["resume", "abort"] {
+        scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(keeps);
+    }
+    set_back(&scene, &status(), keeps);
+    scene.run("resume", "--take-over").ends_with(0);
+    assert_eq!(uids(&scene.server), scene.uids);
+    assert_eq!(images(&scene.server, "side"), ["acme/side:v2"; 3]);
+}
+
 /// Neither can be resumed or rolled back: what is printed says what it costs, and what keeps the pods.
 #[test]
 fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
