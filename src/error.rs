@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Output,
     /// Ctrl-C, before anything was done.
     Interrupted,
+    /// Somebody was asked, and did not say yes.
+    Declined,
     /// Another run, or somebody else's change, is in the way.
     Held,
     /// The caller may not do what it takes.

@@ -42,7 +42,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
         }
     }
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
-        return Err(CommandError::usage("not approved: nothing was changed"));
+        return Err(approve::declined());
     }
     carry_out(planned, &args.field_manager, args, shell).await
 }

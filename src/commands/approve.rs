@@ -59,6 +59,13 @@ fn answers(shell: &Shell) -> Option<Answers> {
     io::stdin().is_terminal().then_some(Answers::StandardInput)
 }
 
+const DECLINED: &str = "not approved: nothing was changed";
+
+/// What ends a command that somebody has not said yes to: no wrong usage, so that no help is pointed at.
+pub(super) fn declined() -> CommandError {
+    CommandError::new(ErrorKind::Declined, DECLINED)
+}
+
 /// Returns whether there is a terminal to ask on.
 pub(super) fn can_ask(shell: &Shell) -> bool {
     answers(shell).is_some()
@@ -92,7 +99,7 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
     }
     match answer {
         Some(answer) => Ok(is_yes(&answer)),
-        None => Err(CommandError::new(ErrorKind::Interrupted, "not approved: nothing was changed")),
+        None => Err(CommandError::new(ErrorKind::Interrupted, DECLINED)),
     }
 }
 

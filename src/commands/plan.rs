@@ -25,7 +25,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         warn_of_nodes(&mut planned);
     }
     let next = match &args.out {
-        _ if !planned.plan.is_applyable() => None,
+        _ if !planned.plan.is_applyable() => shell.typing(&planned.cluster).apply_to_the_others(&planned.plan),
         Some(file) => Some(shell.typing(&planned.cluster).apply_saved(file)),
         None => Some(shell.typing(&planned.cluster).apply_planned()),
     };
@@ -90,7 +90,8 @@ pub(super) fn show_before(
     if shell.is_quiet() && yes && planned.plan.is_applyable() {
         return Ok(render::plan_warnings(output, &planned.plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
     }
-    show(planned.shown(), output, None, shell)
+    let next = shell.typing(&planned.cluster).apply_to_the_others(&planned.plan);
+    show(planned.shown(), output, next.as_deref(), shell)
 }
 
 /// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.

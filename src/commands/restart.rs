@@ -36,7 +36,7 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
         return Ok(EndResult::Complete);
     }
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
-        return Err(CommandError::usage("not approved: nothing was changed"));
+        return Err(approve::declined());
     }
     let writer = (args.output, args.field_manager.as_str());
     let Planned { plan, lives, cluster, id, .. } = planned;

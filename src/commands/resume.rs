@@ -104,7 +104,7 @@ pub(super) async fn go_on(
         let permitted = if goal.is_back() { &mut may_abort } else { &mut may_resume };
         permitted.check(&goal, shell).await?;
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
-            return Err(CommandError::usage("not approved: nothing was changed"));
+            return Err(approve::declined());
         }
         let ends = goal.owner.as_ref().is_some_and(|owner| plan::template_stand(&live, owner).ends_the_rollout());
         let changing: &[Arc<PodGoal>] = if ends { &[] } else { &goal.pods };

@@ -447,11 +447,8 @@ impl<'a> Rolling<'a> {
         } else if !status_now.ways.is_empty() {
             self.say_ways(&status_now.ways, goal, shell);
         } else if let Some(command) = self.typing.finish(goal).filter(|_| status_now.is_notable()) {
-            let what = if owner.lock.direction == Direction::Back {
-                "To finish the way back:"
-            } else {
-                "To finish it in place:"
-            };
+            let what =
+                if owner.lock.direction == Direction::Back { "Finish the rollback:" } else { "Finish in place:" };
             shell.say(Meaning::Waiting, what, &command);
         }
     }

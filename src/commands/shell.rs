@@ -318,6 +318,7 @@ impl Shell {
             | ErrorKind::Cluster
             | ErrorKind::Output
             | ErrorKind::Interrupted
+            | ErrorKind::Declined
             | ErrorKind::Held
             | ErrorKind::Forbidden => (error.message.as_str(), ""),
         };
@@ -338,7 +339,9 @@ impl Shell {
             ErrorKind::Interrupted => EndResult::Interrupted,
             ErrorKind::Held => EndResult::Superseded,
             ErrorKind::Forbidden => EndResult::NotEligible,
-            ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output => EndResult::Error,
+            ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Declined => {
+                EndResult::Error
+            }
         }
     }
 

@@ -61,7 +61,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         return Ok(EndResult::Complete);
     }
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
-        return Err(CommandError::usage("not approved: nothing was changed"));
+        return Err(approve::declined());
     }
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         say_what_pods_keep(live, &plan.fields, shell);

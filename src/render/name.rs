@@ -45,7 +45,11 @@ pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut 
     for workload in offline {
         writeln!(out, "{}", of(&workload.workload, every_namespace || namespaces.len() > 1, style))?;
     }
-    for pod in plan.workloads.iter().flat_map(|workload| &workload.pods).filter(|pod| changes(pod.verdict)) {
+    let pods = plan
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.pods.iter().filter(move |pod| changes(workload.becomes(pod))));
+    for pod in pods {
         let name = format!("pod/{}", style.whole(&pod.pod.name));
         writeln!(out, "{}", named(name, &pod.pod.namespace, every_namespace || namespaces.len() > 1, style))?;
     }

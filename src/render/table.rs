@@ -15,11 +15,14 @@ use super::words::{self, flowing};
 
 /// Before the first column.
 const INDENT: u16 = 2;
-/// Between two columns.
+/// Between two columns where there is room.
 const GAP: u16 = 3;
 /// Below so many columns each one counts.
 const NARROW: u16 = 60;
+/// Between two where not everything has its room: often a column more is seen.
 const NARROW_GAP: u16 = 2;
+/// Columns of up to this rank go before words are broken into more lines than they need.
+const LEAST_USE: u8 = 1;
 /// Of a longer name no more has to be seen for the sake of which another column goes.
 const LONG_NAME: usize = 40;
 
@@ -40,7 +43,7 @@ pub(super) struct Column {
     goes_after_names: bool,
     /// So much room it takes, whatever its cells say: what is drawn again must not move.
     reserved: usize,
-    /// Of a name so many columns are seen before it is shortened for another column's sake.
+    /// Of a name, or of words, so many columns are seen before it gets narrower for another column's sake.
     seen: usize,
 }
 
@@ -75,7 +78,7 @@ impl Column {
 
     /// One whose cells may go on below, between words.
     pub(super) const fn words(head: &'static str) -> Self {
-        Self { room: Room::Words, ..Self::whole(head) }
+        Self { room: Room::Words, seen: 0, ..Self::whole(head) }
     }
 
     /// The same, but it goes where there is no room for it; the lowest rank first.
@@ -93,18 +96,20 @@ impl Column {
         Self { reserved: columns, ..self }
     }
 
-    /// The same, but of a name no more than so many columns have to be seen.
+    /// The same, but of a name no more than so many columns have to be seen; of words no less, where columns of least use can
+    /// go for it.
     pub(super) const fn seen(self, columns: usize) -> Self {
         Self { seen: columns, ..self }
     }
 
     /// The narrowest it may be, of so many columns that its cells have, and so many that the longest of their words has.
-    fn narrowest(self, natural: usize, word: usize, names_are_seen: bool) -> usize {
+    fn narrowest(self, natural: usize, word: usize, ease: Ease) -> usize {
+        let seen = if ease.words_flow { self.seen } else { 0 };
         match self.room {
             Room::Whole => natural,
-            Room::Name(_) if names_are_seen => natural.min(self.seen),
+            Room::Name(_) if ease.names_are_seen => natural.min(self.seen),
             Room::Least(least) | Room::Name(least) => least.max(self.head.len()).min(natural),
-            Room::Words => word.max(self.head.len()).max(self.reserved).min(natural),
+            Room::Words => word.max(self.head.len()).max(self.reserved).max(seen).min(natural),
         }
     }
 
@@ -121,13 +126,23 @@ impl Column {
     }
 }
 
-/// Whether each column counts.
-pub(super) fn is_narrow(style: &Style) -> bool {
-    is_below(style.width)
+/// What is not given up for the sake of a column.
+#[derive(Debug, Clone, Copy)]
+struct Ease {
+    names_are_seen: bool,
+    words_flow: bool,
 }
 
-fn is_below(width: Option<u16>) -> bool {
-    width.is_some_and(|width| width < NARROW)
+/// From the best to the least.
+const EASES: [Ease; 3] = [
+    Ease { names_are_seen: true, words_flow: true },
+    Ease { names_are_seen: true, words_flow: false },
+    Ease { names_are_seen: false, words_flow: false },
+];
+
+/// Whether each column counts.
+pub(super) fn is_narrow(style: &Style) -> bool {
+    style.width.is_some_and(|width| width < NARROW)
 }
 
 /// What a table was drawn with before: one that is drawn again keeps its columns.
@@ -136,6 +151,13 @@ pub(super) struct Before {
     width: Option<u16>,
     natural: Vec<usize>,
     shown: Vec<bool>,
+}
+
+impl Before {
+    /// Returns whether there was room for the column of this head.
+    pub(super) fn shows(&self, columns: &[Column], head: &str) -> bool {
+        columns.iter().zip(&self.shown).any(|(column, shown)| column.head == head && *shown)
+    }
 }
 
 /// Writes the table, in the colour of each row's meaning.
@@ -174,7 +196,7 @@ pub(super) fn write_in(
 /// Returns whether a table has room for the column of this head.
 pub(super) fn shows(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
     let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
-    columns.iter().zip(widths).any(|(column, width)| column.head == head && width.is_some())
+    columns.iter().zip(widths.columns).any(|(column, width)| column.head == head && width.is_some())
 }
 
 /// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
@@ -193,7 +215,8 @@ pub(super) fn lines_again(
 ) -> Vec<String> {
     let widths = Needs::of(columns, rows).widths(style.width, before);
     // Heads as wide as their columns: nothing moves where the cells get shorter.
-    let heads = columns.iter().zip(&widths).map(|(column, width)| format!("{:1$}", column.head, width.unwrap_or(0)));
+    let heads =
+        columns.iter().zip(&widths.columns).map(|(column, width)| format!("{:1$}", column.head, width.unwrap_or(0)));
     laid_out(columns, &heads.collect::<Vec<_>>(), rows, &widths, style)
 }
 
@@ -201,7 +224,7 @@ fn laid_out(
     columns: &[Column],
     heads: &[String],
     rows: &[(Meaning, Vec<String>)],
-    widths: &[Option<usize>],
+    Widths { columns: widths, gap }: &Widths,
     style: &Style,
 ) -> Vec<String> {
     let mut table = Table::new();
@@ -219,15 +242,19 @@ fn laid_out(
         table.add_row(cells);
     }
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { INDENT } else { 0 }, gap(style.width)));
+        column.set_padding((if index == 0 { INDENT } else { 0 }, *gap));
     }
     // Colour after the layout: the table counts an escape sequence as columns.
     let painted = table.lines().zip(meanings.into_iter().chain(std::iter::repeat(Meaning::Plain)));
     painted.map(|(line, meaning)| style.paint(meaning, line.trim_end())).collect()
 }
 
-fn gap(width: Option<u16>) -> u16 {
-    if is_below(width) { NARROW_GAP } else { GAP }
+/// How a table is laid out.
+struct Widths {
+    /// How wide each column may be; `None` for those that go.
+    columns: Vec<Option<usize>>,
+    /// Between two columns.
+    gap: u16,
 }
 
 /// What each column needs.
@@ -261,38 +288,42 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// How wide each column may be; `None` for those that go.
-    fn widths(mut self, width: Option<u16>, before: &mut Before) -> Vec<Option<usize>> {
+    fn widths(mut self, width: Option<u16>, before: &mut Before) -> Widths {
         if before.width != width {
             *before = Before { width, ..Before::default() };
         }
         for (natural, before) in self.natural.iter_mut().zip(&before.natural) {
             *natural = (*natural).max(*before);
         }
-        let shown = width.map_or_else(|| vec![true; self.columns.len()], |width| self.shown(width, &before.shown));
+        let all = vec![true; self.columns.len()];
+        let is_roomy = |width: u16| width >= NARROW && self.natural.iter().sum::<usize>() <= room((width, GAP), &all);
+        let gap = if width.is_none_or(is_roomy) { GAP } else { NARROW_GAP };
+        let shown = width.map_or_else(|| all.clone(), |width| self.shown((width, gap), &before.shown));
         before.natural.clone_from(&self.natural);
         before.shown.clone_from(&shown);
-        let room = width.map_or(usize::MAX, |width| room(width, &shown));
+        let room = width.map_or(usize::MAX, |width| room((width, gap), &shown));
         let widths = self.natural.iter().zip(&shown).map(|(natural, shown)| shown.then_some(*natural));
-        self.shrunk(widths.collect(), room)
+        Widths { columns: self.shrunk(widths.collect(), room), gap }
     }
 
-    /// Which columns stay where there is so much room, and which were there before.
-    fn shown(&self, width: u16, before: &[bool]) -> Vec<bool> {
+    /// Which columns stay where there is so much room (columns, and the gap between two), and which were there before.
+    fn shown(&self, wide: (u16, u16), before: &[bool]) -> Vec<bool> {
         let mut shown = vec![true; self.columns.len()];
         // Before anything is shortened, what says nothing goes.
-        if self.natural.iter().sum::<usize>() > room(width, &shown) {
+        if self.natural.iter().sum::<usize>() > room(wide, &shown) {
             let goes = |index: usize| self.columns.get(index).is_some_and(|column| column.goes.is_some());
             let was_there = |index: usize| before.get(index) == Some(&true);
             for (index, (shown, says_nothing)) in shown.iter_mut().zip(&self.says_nothing).enumerate() {
                 *shown = !says_nothing || !goes(index) || was_there(index);
             }
         }
-        for (names_are_seen, those_before_stay) in [(true, true), (false, true), (false, false)] {
-            while self.least(&shown, names_are_seen) > room(width, &shown) {
+        let [flowing, seen, least] = EASES;
+        for (ease, those_before_stay) in [(flowing, true), (seen, true), (least, true), (least, false)] {
+            while self.least(&shown, ease) > room(wide, &shown) {
                 let goes = self.columns.iter().enumerate();
-                let goes = goes.filter(|(_, column)| !(names_are_seen && column.goes_after_names));
+                let goes = goes.filter(|(_, column)| !(ease.names_are_seen && column.goes_after_names));
                 let goes = goes.filter_map(|(index, column)| Some((index, column.goes?)));
+                let goes = goes.filter(|(_, rank)| !ease.words_flow || *rank <= LEAST_USE);
                 let goes = goes.filter(|(index, _)| shown.get(*index) == Some(&true));
                 let goes = goes.filter(|(index, _)| !those_before_stay || before.get(*index) != Some(&true));
                 let Some((index, _)) = goes.min_by_key(|(_, rank)| *rank) else { break };
@@ -302,23 +333,23 @@ impl<'a> Needs<'a> {
         shown
     }
 
-    fn narrowest(&self, index: usize, names_are_seen: bool) -> usize {
+    fn narrowest(&self, index: usize, ease: Ease) -> usize {
         let column = self.columns.get(index).zip(self.natural.get(index)).zip(self.words.get(index));
-        column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word, names_are_seen))
+        column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word, ease))
     }
 
     /// What the columns that are left take at least.
-    fn least(&self, shown: &[bool], names_are_seen: bool) -> usize {
+    fn least(&self, shown: &[bool], ease: Ease) -> usize {
         let shown = shown.iter().enumerate().filter(|(_, shown)| **shown);
-        shown.map(|(index, _)| self.narrowest(index, names_are_seen)).sum()
+        shown.map(|(index, _)| self.narrowest(index, ease)).sum()
     }
 
     /// Takes from the widest of those that may be shortened, until all fit; from names last.
     fn shrunk(&self, mut widths: Vec<Option<usize>>, room: usize) -> Vec<Option<usize>> {
-        for names_are_seen in [true, false] {
+        for ease in EASES {
             while widths.iter().flatten().sum::<usize>() > room {
                 let shorter = widths.iter_mut().enumerate().filter_map(|(index, width)| Some((index, width.as_mut()?)));
-                let shorter = shorter.filter(|(index, width)| **width > self.narrowest(*index, names_are_seen));
+                let shorter = shorter.filter(|(index, width)| **width > self.narrowest(*index, ease));
                 let Some((_, width)) = shorter.max_by_key(|(_, width)| **width) else { break };
                 *width -= 1;
             }
@@ -327,10 +358,10 @@ impl<'a> Needs<'a> {
     }
 }
 
-/// What there is for the cells of these columns.
-fn room(width: u16, shown: &[bool]) -> usize {
+/// What there is for the cells of these columns, with so much between two.
+fn room((width, gap): (u16, u16), shown: &[bool]) -> usize {
     let gaps = shown.iter().filter(|shown| **shown).count().saturating_sub(1);
-    usize::from(width).saturating_sub(usize::from(INDENT) + usize::from(gap(Some(width))) * gaps)
+    usize::from(width).saturating_sub(usize::from(INDENT) + usize::from(gap) * gaps)
 }
 
 /// Returns the text, what is too long cut out of its middle: names and images differ at both ends. Of what goes from one

@@ -110,6 +110,25 @@ fn side_by_side_each_line_says_whose_it_is() {
 }
 
 #[test]
+fn what_refuses_one_of_them_is_no_reason_to_look_up_how_the_others_are_updated() {
+    let server = deployments(&[("a", "v1"), ("b", "v1")]);
+    server.insert(Workload::deployment("c").replicas(1).container_with("app", "acme/app:v1", probe()).objects());
+    for line in ["plan deploy/a deploy/b deploy/c", "plan deploy --all", "apply deploy --all --yes"] {
+        let code = if line.starts_with("apply") { 3 } else { 0 };
+        let output =
+            run(&server, &format!("{line} side=acme/side:v2 --pods-only --min-ready-seconds 0")).ends_with(code);
+        let next =
+            "kubectl inplace apply deployment/a deployment/b side=acme/side:v2 --pods-only --min-ready-seconds 0";
+        let output = output
+            .prints(&format!("Nothing is changed while one is not eligible; this updates the others:\nNext: {next}"));
+        assert!(!output.stdout.contains("deployment/a can be updated"), "its row says it: {}", output.block());
+    }
+    assert!(server.writes().is_empty());
+    let plan = run(&server, "plan deploy --all side=acme/side:v2 --pods-only -o json").ends_with(0).json();
+    assert_eq!((&plan["summary"]["update"], &plan["applyable"]), (&json!(2), &json!(false)));
+}
+
+#[test]
 fn an_interrupt_stops_all_of_them() {
     let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
     let line =

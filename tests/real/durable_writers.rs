@@ -88,7 +88,7 @@ impl Tags {
 }
 
 /// What the program prints before the command that lets a controller replace the pods.
-const LET_IT_ROLL_OUT: &str = "To let it roll out, which can replace every pod: ";
+const LET_IT_ROLL_OUT: &str = "Let it roll out, which can replace every pod: ";
 
 /// Lets the writer act before each write of a run in turn.
 fn between_any_two_steps(name: &str, kind: Kind, writer: Writer) {

@@ -138,7 +138,7 @@ fn resized_by_another(kind: Kind, name: &str) {
 }
 
 /// What the program prints before the command that lets a controller replace the pods.
-const LET_IT_ROLL_OUT: &str = "To let it roll out, which can replace every pod: ";
+const LET_IT_ROLL_OUT: &str = "Let it roll out, which can replace every pod: ";
 
 /// Before each write of a resize somebody sets other resources in the template: theirs is rolled out by the controller once
 /// somebody lets it, and nothing of the resize is left.

@@ -4,6 +4,7 @@
 //! follows: flags are carried on from what was typed, and [`carry::CARRY`] says of each what becomes of it. Secrets are left out.
 
 mod carry;
+mod others;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -333,7 +334,7 @@ impl Typing {
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
         // The ReplicaSet of the pods has the template: nothing would roll out.
         let rolls_out = workload.kind.holds_by() != HoldsBy::Paused || plan::if_resumed(live) != IfResumed::KeepsPods;
-        let start = ("To let it roll out, which can replace every pod:".to_owned(), start.to_string());
+        let start = ("Let it roll out, which can replace every pod:".to_owned(), start.to_string());
         [note].into_iter().chain(ways).chain(rolls_out.then_some(start)).collect()
     }
 

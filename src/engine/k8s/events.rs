@@ -111,10 +111,42 @@ impl PodEvents {
     }
 }
 
-/// Returns the newest events, oldest first, at most so many.
-pub fn newest(mut events: Vec<Event>, most: usize) -> Vec<Event> {
+/// Returns the events that can be of a container's present update: none of another container, and none from before it was
+/// stopped for a new definition last.
+pub fn of_update(events: Vec<Event>, container: &ContainerName) -> Vec<Event> {
+    let changed = PodEvents::of(&events).changed_at(container).and_then(at);
+    let is_of_it = |event: &Event| {
+        let is_its = event.container.as_ref().is_none_or(|of| of == container);
+        is_its && changed.is_none_or(|changed| at(&event.time).is_none_or(|at| at >= changed))
+    };
+    events.into_iter().filter(is_of_it).collect()
+}
+
+fn at(time: &str) -> Option<jiff::Timestamp> {
+    time.parse().ok()
+}
+
+/// Returns the newest events, oldest first, at most so many. What was said several times is one, at its last time: the kubelet
+/// begins another event after a while.
+pub fn newest(events: Vec<Event>, most: usize) -> Vec<Event> {
+    let mut known: BTreeMap<_, usize> = BTreeMap::new();
+    let mut said: Vec<Event> = Vec::new();
+    for event in events {
+        let next = said.len();
+        let index = known.entry((event.container.clone(), event.reason.clone(), event.message.clone())).or_insert(next);
+        let Some(before) = said.get_mut(*index) else {
+            said.push(event);
+            continue;
+        };
+        let count = before.count.saturating_add(event.count);
+        if at(&before.time) < at(&event.time) {
+            *before = event;
+        }
+        before.count = count;
+    }
+    let mut events = said;
     // Whole seconds and microseconds stand side by side: only as times are they in order.
-    events.sort_by_cached_key(|event| event.time.parse::<jiff::Timestamp>().ok());
+    events.sort_by_cached_key(|event| at(&event.time));
     events.split_off(events.len().saturating_sub(most))
 }
 
@@ -167,19 +199,24 @@ mod tests {
 
     #[test]
     fn the_newest_events_come_in_order_of_time() {
-        let event = |time: &str, series: Value| {
+        let event = |message: &str, time: &str, series: Value| {
             Event::of(&json!({"involvedObject": {"uid": "u", "fieldPath": "spec.containers{side}"}, "type": "Normal",
-                "reason": "Pulled", "message": "m", "lastTimestamp": time, "count": 3, "series": series}))
+                "reason": "Pulled", "message": message, "lastTimestamp": time, "count": 3, "series": series}))
         };
+        let late = json!({"lastObservedTime": "2026-01-01T00:00:03.000001Z", "count": 7});
         let events = vec![
-            event("2026-01-01T00:00:02Z", Value::Null),
-            event("2026-01-01T00:00:01Z", json!({"lastObservedTime": "2026-01-01T00:00:03.000001Z", "count": 7})),
-            event("2026-01-01T00:00:00Z", Value::Null),
+            event("a", "2026-01-01T00:00:02Z", Value::Null),
+            event("b", "2026-01-01T00:00:01Z", late.clone()),
+            event("c", "2026-01-01T00:00:00Z", Value::Null),
         ];
         let newest = newest(events, 2);
         let told: Vec<(&str, i64)> = newest.iter().map(|event| (event.time.as_str(), event.count)).collect();
         assert_eq!(told, [("2026-01-01T00:00:02Z", 3), ("2026-01-01T00:00:03.000001Z", 7)]);
         assert_eq!(newest[0].container, Some("side".into()));
+        let same = [("2026-01-01T00:00:02Z", Value::Null), ("2026-01-01T00:00:01Z", late)];
+        let same = super::newest(same.into_iter().map(|(time, series)| event("a", time, series)).collect(), 9);
+        assert_eq!(same.len(), 1, "what is said again is said once: {same:?}");
+        assert_eq!((same[0].time.as_str(), same[0].count), ("2026-01-01T00:00:03.000001Z", 10));
         assert_eq!(Event::of(&json!({})).count, 1);
     }
 
@@ -202,6 +239,30 @@ mod tests {
         assert_eq!(read.changed_at(&"app".into()), None);
         assert_eq!(read.pulled_at(&side, "docker.io/library/nginx:2"), Some("2026-01-01T00:00:05Z"));
         assert_eq!(read.pulled_at(&side, "nginx:3"), None);
+    }
+
+    #[test]
+    fn of_an_update_are_its_containers_events_since_it_was_stopped_for_it() {
+        let event = |container: &str, message: &str, second: u8| {
+            let path = if container.is_empty() { String::new() } else { format!("spec.containers{{{container}}}") };
+            let time = format!("2026-01-01T00:00:{second:02}Z");
+            Event::of(&json!({"involvedObject": {"uid": "u", "fieldPath": path}, "type": "Normal", "reason": "Killing",
+                "message": message, "lastTimestamp": time}))
+        };
+        let changed = "Container side definition changed, will be restarted";
+        let events = vec![
+            event("side", changed, 1),
+            event("side", "before", 2),
+            event("side", changed, 3),
+            event("app", "another's", 4),
+            event("side", "its own", 4),
+            event("", "the pod's", 5),
+            event("", "scheduled", 0),
+        ];
+        let told = |events: &[Event]| events.iter().map(|event| event.message.clone()).collect::<Vec<_>>();
+        assert_eq!(told(&of_update(events, &"side".into())), [changed, "its own", "the pod's"]);
+        let unchanged = vec![event("side", "long ago", 1), event("app", "another's", 2)];
+        assert_eq!(told(&of_update(unchanged, &"side".into())), ["long ago"], "nobody knows since when");
     }
 
     #[test]

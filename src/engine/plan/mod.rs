@@ -336,9 +336,17 @@ impl WorkloadPlan {
         (!self.is_offline() && self.unknown_time().is_none()).then_some(self.estimate_seconds)
     }
 
-    /// Returns how many pods have a verdict.
+    /// Returns what becomes of a pod: of a workload that is refused none is updated.
+    pub fn becomes(&self, pod: &PodPlan) -> PodVerdict {
+        match (self.verdict, pod.verdict) {
+            (Verdict::NotEligible, PodVerdict::Update) => PodVerdict::Blocked,
+            (_, verdict) => verdict,
+        }
+    }
+
+    /// Returns of how many pods this becomes.
     pub fn count(&self, verdict: PodVerdict) -> usize {
-        self.pods.iter().filter(|pod| pod.verdict == verdict).count()
+        self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
     }
 
     /// Returns whether cpu or memory of pods changes.

@@ -23,6 +23,14 @@ pub enum UndoError {
     /// No update in place is recorded.
     #[error("no update in place is recorded")]
     NothingRecorded,
+    /// What is recorded was rolled back by itself, or overwritten by another client.
+    #[error("there is nothing to undo: its last update in place, {id}, {became}")]
+    NothingLeft {
+        /// The update.
+        id: String,
+        /// What became of it.
+        became: &'static str,
+    },
     /// The template has been changed since the last update.
     #[error(
         "its last update in place, {id}, set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
@@ -101,6 +109,7 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     // What only tidied up has changed nothing that could be taken back.
     entries.retain(|entry| !entry.containers.is_empty() || !entry.fields.is_empty());
     let Some(to) = to else {
+        let last = entries.last().map(|last| (last.id.to_string(), last.outcome));
         // What somebody else's template has overwritten is nothing to go back from.
         entries.retain(|entry| match entry.outcome {
             EndResult::Aborted => false,
@@ -123,7 +132,11 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
             (Some(last), Some((at, id))) if is_later(at.as_deref(), &id, &last) => of_pods(live, &records, id),
             (Some(last), _) => is_in_force(live, &last).map(|()| Chosen::Rollout(Box::new(last))),
             (None, Some((_, id))) => of_pods(live, &records, id),
-            (None, None) => Err(UndoError::NothingRecorded),
+            (None, None) => Err(match last {
+                Some((id, EndResult::Aborted)) => UndoError::NothingLeft { id, became: "was rolled back already" },
+                Some((id, _)) => UndoError::NothingLeft { id, became: "was superseded by another client's template" },
+                None => UndoError::NothingRecorded,
+            }),
         };
     };
     if let Some(entry) = entries.iter().find(|entry| entry.id.as_str() == to) {

@@ -99,14 +99,14 @@ impl Way {
     /// template keeps them all.
     pub fn template_set_back(live: &LiveWorkload) -> Option<Self> {
         let deed = Deed::TemplateBack(plan::patch_back(&live.workload.object, &plan::kept_template(live)?));
-        Some(Self::new(deed, "To keep the pods, set its template back", &BTreeSet::new()))
+        Some(Self::new(deed, "Set its template back, which keeps the pods", &BTreeSet::new()))
     }
 
     /// Returns what leads out where there is no lock that can be read.
     pub fn without_lock(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
         [
-            Self::new(Deed::Resume, "To finish it in place", hooks).taking_over(),
-            Self::new(Deed::Abort, "To roll it back in place", hooks).taking_over(),
+            Self::new(Deed::Resume, "Finish in place", hooks).taking_over(),
+            Self::new(Deed::Abort, "Roll back in place", hooks).taking_over(),
         ]
     }
 }
@@ -203,7 +203,7 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
 pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> Vec<Way> {
-    let label = "To let its template roll out, which can replace every pod";
+    let label = "Let its template roll out, which can replace every pod";
     Way::template_set_back(live).into_iter().chain([released(&live.workload, strategy, label)]).collect()
 }
 

@@ -175,7 +175,7 @@ impl<'a> WorkloadView<'a> {
             missing_permissions: reasons(&plan.missing_permissions, &plan.workload),
             containers: plan.containers.iter().map(ContainerView::of).collect(),
             fields: fields::views(&plan.fields),
-            pods: plan.pods.iter().map(|pod| PodView::of(pod, &plan.workload)).collect(),
+            pods: plan.pods.iter().map(|pod| PodView::of(pod, plan)).collect(),
         }
     }
 }
@@ -327,7 +327,7 @@ fn label_or_gate(drained: &Drained) -> (Option<&str>, Option<&str>) {
 }
 
 impl<'a> PodView<'a> {
-    fn of(plan: &'a PodPlan, workload: &WorkloadRef) -> Self {
+    fn of(plan: &'a PodPlan, workload: &WorkloadPlan) -> Self {
         let (drain_label_missing, drain_gate_false) = plan.left_off.as_ref().map(label_or_gate).unwrap_or_default();
         Self {
             namespace: &plan.pod.namespace,
@@ -335,7 +335,7 @@ impl<'a> PodView<'a> {
             uid: plan.pod.uid.as_str(),
             node: Some(plan.node.as_str()).filter(|node| !node.is_empty()),
             kubelet: plan.kubelet.as_deref(),
-            verdict: match plan.verdict {
+            verdict: match workload.becomes(plan) {
                 PodVerdict::Update => "update",
                 PodVerdict::InProgress => "inProgress",
                 PodVerdict::AlreadyThere => "upToDate",
@@ -350,7 +350,7 @@ impl<'a> PodView<'a> {
             }),
             drain_label_missing,
             drain_gate_false,
-            reasons: reasons(&plan.reasons, workload),
+            reasons: reasons(&plan.reasons, &workload.workload),
         }
     }
 }

@@ -26,14 +26,15 @@ pub(super) struct Head<'a> {
     /// An interrupt was heard.
     pub(super) stopping: bool,
     pub(super) frame: usize,
-    /// The name goes before the bar: several views are told apart by both.
-    pub(super) bar_stays: bool,
+    /// One of several views: they are told apart by their names and bars.
+    pub(super) of_several: bool,
 }
 
 impl Head<'_> {
-    /// Returns the line for so many columns: first the bar gets shorter and goes, then the name, then the estimate, and the
-    /// time last.
-    pub(super) fn line(&self, columns: usize, style: &Style) -> String {
+    /// Returns the lines for so many columns. Where one has no room for all, first the bar gets shorter and goes, then the
+    /// name: of one view it stands above. Several are told apart by it, and no view goes without its time: these have lines
+    /// of their own then.
+    pub(super) fn lines(&self, columns: usize, style: &Style) -> Vec<String> {
         let spinner = if style.unicode { &SPINNER[..] } else { &ASCII_SPINNER[..] };
         let spinner = spinner.get(self.frame % spinner.len()).copied().unwrap_or("|");
         let (counts, time) = (self.counts(), self.time());
@@ -49,17 +50,16 @@ impl Head<'_> {
         let [long, short] = BAR_COLUMNS.map(|columns| self.bar(columns, style));
         let bars = [long.as_str(), short.as_str()];
         let whole = bars.map(|bar| Some(with_bar(bar, self.name)));
-        let with_short_bar = self.bar_stays.then(|| elided(&short)).flatten();
-        let others = [
-            with_short_bar,
-            Some(with_bar("", self.name)),
-            elided(""),
-            Some(with_bar("", "")),
-            Some(format!("{spinner} {counts}{GAP}{}", self.elapsed())),
-        ];
-        let mut lines = whole.into_iter().chain(others).flatten();
-        let short = lines.find(|line| line.chars().count() <= columns);
-        short.unwrap_or_else(|| format!("{spinner} {counts}"))
+        let with_short_bar = self.of_several.then(|| elided(&short)).flatten();
+        let others =
+            [with_short_bar, Some(with_bar("", self.name)), elided(""), (!self.of_several).then(|| with_bar("", ""))];
+        let mut one = whole.into_iter().chain(others).flatten();
+        if let Some(line) = one.find(|line| line.chars().count() <= columns) {
+            return vec![line];
+        }
+        let name = self.of_several.then(|| table::elided(self.name, columns.saturating_sub(2), style));
+        let below = [name, Some(counts), Some(time)].into_iter().flatten().enumerate();
+        below.map(|(index, line)| format!("{} {line}", if index == 0 { spinner } else { " " })).collect()
     }
 
     fn counts(&self) -> String {
@@ -69,12 +69,8 @@ impl Head<'_> {
         format!("{} of {} done{}", progress.done, words::count(progress.pods, "pod"), others.collect::<String>())
     }
 
-    fn elapsed(&self) -> String {
-        words::whole_seconds(self.elapsed.as_secs())
-    }
-
     fn time(&self) -> String {
-        let elapsed = self.elapsed();
+        let elapsed = words::whole_seconds(self.elapsed.as_secs());
         match (self.stopping, self.left) {
             (true, _) => format!("{elapsed}, stopping"),
             (false, Some(left)) => format!("{elapsed}, about {} left", about(left)),
@@ -151,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_goes_first_and_the_counts_last() {
+    fn the_bar_goes_first_and_several_keep_their_names() {
         let progress = progress(1, 1, 7);
         let head = Head {
             name: "deployment/web-with-a-name-that-is-long",
@@ -160,7 +156,7 @@ mod tests {
             left: Some(seconds(30)),
             stopping: false,
             frame: 0,
-            bar_stays: false,
+            of_several: false,
         };
         for (columns, line) in [
             (
@@ -170,19 +166,20 @@ mod tests {
             (100, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment/web-with-a-name-that-is-long"),
             (77, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment...at-is-long"),
             (60, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left"),
-            (37, "| 1 of 9 pods done, 7 waiting  12 s"),
-            (30, "| 1 of 9 pods done, 7 waiting"),
+            (37, "| 1 of 9 pods done, 7 waiting\n  12 s, about 30 s left"),
         ] {
-            assert_eq!(head.line(columns, &ASCII), line, "{columns}");
+            assert_eq!(head.lines(columns, &ASCII).join("\n"), line, "{columns}");
         }
-        assert!(head.line(117, &Style::PLAIN).starts_with("⠋ ██░░░░░░░░░░░░░░░░░░ 1 of 9"));
-        let of_several = Head { bar_stays: true, ..head };
+        assert!(head.lines(117, &Style::PLAIN)[0].starts_with("⠋ ██░░░░░░░░░░░░░░░░░░ 1 of 9"));
+        let of_several = Head { of_several: true, ..head };
         assert_eq!(
-            of_several.line(84, &ASCII),
-            "| [#.........] 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deploym...is-long"
+            of_several.lines(84, &ASCII),
+            ["| [#.........] 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deploym...is-long"]
         );
+        let own = ["| deployment/web-...me-that-is-long", "  1 of 9 pods done, 7 waiting", "  12 s, about 30 s left"];
+        assert_eq!(of_several.lines(35, &ASCII), own);
         let stopping = Head { stopping: true, ..of_several };
-        assert!(stopping.line(60, &ASCII).contains("  12 s, stopping  "));
+        assert!(stopping.lines(60, &ASCII)[0].contains("  12 s, stopping  "));
     }
 
     #[test]

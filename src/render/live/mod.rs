@@ -201,9 +201,9 @@ impl<'a> Live<'a> {
         let name = run.map(|run| words::workload(&ascii(style), &run.workload)).unwrap_or_default();
         let left = self.pace.left(progress, elapsed, run.and_then(|run| run.next.expected));
         let (stopping, frame) = (self.stopping, self.frame);
-        let bar_stays = self.shared;
-        let head = Head { name: &name, progress, elapsed, left, stopping, frame, bar_stays }.line(columns, &style);
-        let mut lines = vec![style.paint(Meaning::Heading, &fit(&head, columns))];
+        let of_several = self.shared;
+        let head = Head { name: &name, progress, elapsed, left, stopping, frame, of_several }.lines(columns, &style);
+        let mut lines: Vec<_> = head.iter().map(|line| style.paint(Meaning::Heading, &fit(line, columns))).collect();
         if let Some(held) = self.held.as_ref().and_then(|held| held.text(progress, &ascii(style))) {
             let held = words::flowing(&format!("  {held}"), 2, &style);
             lines.extend(held.lines().take(HELD_LINES).map(|line| style.paint(Meaning::Waiting, &fit(line, columns))));

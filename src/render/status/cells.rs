@@ -17,14 +17,13 @@ const NOT_SCHEDULED: &str = "not scheduled";
 
 const POD: Column = Column::name("POD", 9);
 const CONTAINER: Column = Column::short("CONTAINER", 9);
-const STATE: Column = Column::words("STATE");
+const STATE: Column = Column::words("STATE").seen(18);
 /// With the container before it: the two stay together.
 const STATE_OF_CONTAINER: Column = Column::words("STATE").reserved(14);
-const AGE: Column = Column::whole("AGE").goes(3);
-const RESTARTS: Column = Column::whole("RESTARTS").goes(4);
-const EXIT: Column = Column::whole("EXIT").goes(2);
+const AGE: Column = Column::whole("AGE").goes(1);
+const RESTARTS: Column = Column::whole("RESTARTS").goes(3);
 pub(super) const IMAGES: &str = "IMAGE";
-const IMAGE: Column = Column::short(IMAGES, 10).goes(1);
+const IMAGE: Column = Column::short(IMAGES, 10).goes(2);
 const TEMPLATE: Column = Column::short("TEMPLATE", 10).goes(0);
 /// What `-o wide` adds; a wide table may be wider than the terminal, as kubectl's.
 const WIDE: [Column; 4] =
@@ -48,7 +47,7 @@ impl Columns<'_> {
     pub(super) fn heads(self) -> Vec<Column> {
         let template = self.template.then_some(TEMPLATE);
         let state = if self.is_narrow { vec![STATE_OF_CONTAINER] } else { vec![CONTAINER, STATE] };
-        let heads = [POD].into_iter().chain(state).chain([AGE, RESTARTS, EXIT, IMAGE]).chain(template);
+        let heads = [POD].into_iter().chain(state).chain([AGE, RESTARTS, IMAGE]).chain(template);
         match self.detail {
             Detail::Short => heads.collect(),
             Detail::Wide => heads.chain(WIDE).collect(),
@@ -85,8 +84,7 @@ impl Columns<'_> {
         });
         row.extend([
             since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
-            report.restarts.to_string(),
-            report.last_exit.map_or_else(|| NONE.to_owned(), |code| code.to_string()),
+            restarts(report),
             images::within(&report.image, self.folder, style),
         ]);
         if self.template {
@@ -98,6 +96,13 @@ impl Columns<'_> {
         }
         row
     }
+}
+
+/// How often it has restarted, and how it ended last where that was no success and its state does not say it.
+fn restarts(report: &ContainerReport) -> String {
+    let is_told = matches!(&report.condition, Condition::Failed(failure) if failure.exit_code == report.last_exit);
+    let exit = report.last_exit.filter(|code| !is_told && *code != 0).map(|code| format!(" (exit {code})"));
+    format!("{}{}", report.restarts, exit.unwrap_or_default())
 }
 
 /// Since when the container runs, as far as is known.

@@ -175,10 +175,10 @@ deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
   owner: its controller is not progressing: X: y
   not read: no
 
-  POD                         CONTAINER   STATE                        AGE      RESTARTS   EXIT   IMAGE          TEMPLATE
-  web-1   side        ready; pod terminating                        3m10s    1          3           acme/side:v2   <none>
-  web-2   side        ready; pod of revision web-a                        3m10s    1          3           acme/side:v2   same
-                              mesh        updating from acme/side:v1   <none>   1          3           acme/side:v2   acme/side:v1 (pinned)
+  POD                         CONTAINER   STATE                        AGE      RESTARTS     IMAGE          TEMPLATE
+  web-1   side        ready; pod terminating                        3m10s    1 (exit 3)           acme/side:v2   <none>
+  web-2   side        ready; pod of revision web-a                        3m10s    1 (exit 3)           acme/side:v2   same
+                              mesh        updating from acme/side:v1   <none>   1 (exit 3)           acme/side:v2   acme/side:v1 (pinned)
 ";
     assert_eq!(squeezed(&shown), squeezed(expected), "{shown}");
     let wide = written(OutputFormat::Wide, &[web], true);
@@ -202,8 +202,8 @@ fn state_and_name_stay_where_it_is_narrow() {
     for (width, heads) in [
         (40, "POD STATE"),
         (60, "POD CONTAINER STATE"),
-        (80, "POD CONTAINER STATE AGE RESTARTS EXIT"),
-        (120, "POD CONTAINER STATE AGE RESTARTS EXIT IMAGE"),
+        (80, "POD CONTAINER STATE RESTARTS IMAGE"),
+        (120, "POD CONTAINER STATE AGE RESTARTS IMAGE"),
     ] {
         let shown = written_at(Some(width), OutputFormat::Text, &web, true);
         let table: Vec<&str> = shown.lines().skip_while(|line| !line.contains("STATE")).collect();

@@ -11,7 +11,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::render::run::Run;
 
 /// Before the command that does not ask the budget that was in the way.
-const DESPITE_BUDGET: &str = "To go on without asking the budget:";
+const DESPITE_BUDGET: &str = "Resume without asking the budget:";
 
 impl Ending<'_> {
     pub(super) fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -33,6 +33,9 @@ pub(super) fn plan(
     }
     if many {
         overview::table(plan, style, out)?;
+        if detail == Detail::Short {
+            overview::before_each(plan, style, out)?;
+        }
     }
     // What differs from the table's row is reported below it.
     let is_told = |workload: &&WorkloadPlan| {
@@ -45,12 +48,15 @@ pub(super) fn plan(
         }
         self::workload(workload, guide, detail, style, out)?;
     }
-    if many {
-        overview::total(plan, style, out)?;
-    }
     // What controllers do by themselves is nothing to type.
     let is_work = plan.workloads.iter().any(|workload| workload.verdict == Verdict::InPlace);
-    if let Some(next) = guide.next.filter(|_| is_work && plan.result() == EndResult::Changes) {
+    // Of a live plan that is refused it is the command for what can be updated; of manifests alone nobody knows that.
+    let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
+    let next = guide.next.filter(|_| is_work && (!is_offline || plan.result() == EndResult::Changes));
+    if many {
+        overview::total(plan, next.is_some(), style, out)?;
+    }
+    if let Some(next) = next {
         writeln!(out, "Next: {}", style.whole(next))?;
     }
     Ok(())

@@ -11,6 +11,9 @@ use crate::render::{fields, offline, place, words};
 
 use super::{headline, pods};
 
+/// Workloads of one note that are named.
+const NAMED_WORKLOADS: usize = 4;
+
 const LIVE: [Column; 6] = [
     Column::name("WORKLOAD", 16),
     Column::name("NAMESPACE", 9),
@@ -77,13 +80,46 @@ pub(super) fn differs(plan: &WorkloadPlan, style: &Style) -> bool {
         && (pods::differ(plan, style) || plan.durable.as_ref().is_some_and(|durable| durable.replaced.is_some()))
 }
 
+/// Writes what is done to each pod before it is updated, once for all workloads whose row is all there is of them.
+pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let rows =
+        plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace && !differs(workload, style));
+    let rows: Vec<&WorkloadPlan> = rows.collect();
+    let mut told: Vec<(String, Vec<&WorkloadPlan>)> = Vec::new();
+    for (text, workload) in rows.iter().filter_map(|workload| Some((pods::before_each(workload, style)?, workload))) {
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, workloads)) => workloads.push(workload),
+            None => told.push((text, vec![workload])),
+        }
+    }
+    for (index, (text, workloads)) in told.iter().enumerate() {
+        let names = workloads.iter().map(|workload| words::workload(style, &workload.workload));
+        let of = if workloads.len() == rows.len() {
+            String::new()
+        } else {
+            format!(" of {}", words::first_of(names, NAMED_WORKLOADS))
+        };
+        if index == 0 {
+            writeln!(out)?;
+        }
+        words::paragraph(&format!("Each pod{of}: {text}"), style, out)?;
+    }
+    Ok(())
+}
+
 /// Writes how many workloads come to what.
-pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn total(plan: &Plan, is_led_on: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let has = |verdict| plan.workloads.iter().any(|workload| workload.verdict == verdict);
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
-    let order = if is_offline { "" } else { " (updated in the order shown)" };
+    let end = match (has(Verdict::NotEligible), is_led_on) {
+        _ if is_offline => ".",
+        (false, _) => " (updated in the order shown).",
+        (true, false) => ". Nothing is changed while one is not eligible.",
+        (true, true) => ". Nothing is changed while one is not eligible; this updates the others:",
+    };
     let workloads = words::count(plan.workloads.len(), "workload");
     writeln!(out)?;
-    writeln!(out, "Total: {workloads}: {}{order}.", offline::totals(plan))?;
+    writeln!(out, "Total: {workloads}: {}{end}", offline::totals(plan))?;
     let unasked = plan
         .workloads
         .iter()

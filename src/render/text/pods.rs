@@ -66,15 +66,20 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
     if detail == Detail::Short {
         return Ok(());
     }
-    let used = VERDICTS.into_iter().filter(|verdict| shown.iter().any(|pod| pod.verdict == *verdict));
+    let used = VERDICTS.into_iter().filter(|verdict| shown.iter().any(|pod| plan.becomes(pod) == *verdict));
     let legend: Vec<String> = used.map(|verdict| format!("{} {}", symbol(verdict), meaning_of(verdict))).collect();
     writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))
 }
 
 /// Returns whether some pods have lines of their own.
 pub(super) fn differ(plan: &WorkloadPlan, style: &Style) -> bool {
-    let lines = Pods::of(plan, Detail::Short, style);
-    lines.common().is_none_or(|common| !common.extra.is_empty()) || !plan.pods.iter().all(|pod| is_plain(&pod))
+    Pods::of(plan, Detail::Short, style).common().is_none() || !plan.pods.iter().all(|pod| is_plain(&pod))
+}
+
+/// Returns what is done to each pod before it is updated, where that is the same for all.
+pub(super) fn before_each(plan: &WorkloadPlan, style: &Style) -> Option<String> {
+    let common = Pods::of(plan, Detail::Short, style).common()?;
+    (!common.extra.is_empty()).then(|| common.said_before())
 }
 
 /// Whether nothing else is to be said of it than what the headline counts.
@@ -88,6 +93,12 @@ struct Common {
     changes: String,
     /// Before it: pulls and drains.
     extra: String,
+}
+
+impl Common {
+    fn said_before(&self) -> String {
+        self.extra.trim().replace("   ", ", ")
+    }
 }
 
 impl<'a> Pods<'a> {
@@ -122,12 +133,12 @@ impl<'a> Pods<'a> {
             return Ok(());
         }
         writeln!(out)?;
-        words::paragraph(&format!("Each pod: {}", common.extra.trim().replace("   ", ", ")), self.style, out)
+        words::paragraph(&format!("Each pod: {}", common.said_before()), self.style, out)
     }
 
     /// Writes the first and last pods of a verdict; returns how many are left out.
     fn some_of(&mut self, pods: &[&PodPlan], verdict: PodVerdict, out: &mut dyn Write) -> io::Result<usize> {
-        let pods: Vec<&PodPlan> = pods.iter().filter(|pod| pod.verdict == verdict).copied().collect();
+        let pods: Vec<&PodPlan> = pods.iter().filter(|pod| self.plan.becomes(pod) == verdict).copied().collect();
         // A line that says "1 more" is no shorter than the pod's own.
         let left_out = match pods.len().saturating_sub(FIRST_PODS + LAST_PODS) {
             1 => 0,
@@ -149,9 +160,10 @@ impl<'a> Pods<'a> {
     fn pod(&mut self, pod: &PodPlan, out: &mut dyn Write) -> io::Result<()> {
         let style = self.style;
         let (name, node) = (style.show(&pod.pod.name), node(pod, style));
-        let mark = style.paint(meaning(pod.verdict), symbol(pod.verdict));
+        let verdict = self.plan.becomes(pod);
+        let mark = style.paint(meaning(verdict), symbol(verdict));
         let mut texts = vec![];
-        match pod.verdict {
+        match verdict {
             PodVerdict::Update => {
                 texts.push(format!("{}{}{}", self.changes(pod), self.pulls(pod), self.drains(pod)));
             }
@@ -171,7 +183,7 @@ impl<'a> Pods<'a> {
             .map(|reason| format!("{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence()))));
         texts.extend(reasons);
         let mut texts = texts.into_iter();
-        let first = texts.next().unwrap_or_else(|| meaning_of(pod.verdict).into());
+        let first = texts.next().unwrap_or_else(|| meaning_of(verdict).into());
         writeln!(
             out,
             "  {mark} {name:name_columns$}   {node:node_columns$}   {first}",

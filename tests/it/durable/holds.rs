@@ -225,6 +225,12 @@ fn abort_of_what_took_the_place_of_a_failure_leads_to_the_beginning() {
         scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
         scene.run("abort", "").ends_with(0).prints("acme/side:v1").omits("side:crash");
         scene.is_settled("acme/side:v1", kind.typed);
+        // The history has it: that nothing is recorded would be false.
+        scene
+            .run("undo", "")
+            .ends_with(1)
+            .says("there is nothing to undo: its last update in place, ")
+            .says("was rolled back");
     });
 }
 
@@ -283,7 +289,7 @@ fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
             // --yes is no word for it that the controller replaces pods.
             output
                 .says("Bring the template to the pods, in place:")
-                .says("To let it roll out, which can replace every pod:");
+                .says("Let it roll out, which can replace every pod:");
             assert_ne!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
             let held =
                 super::ways_out::status(&scene).prints("a rollout that another client's template has ended left that");

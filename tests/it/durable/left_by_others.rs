@@ -72,7 +72,7 @@ fn a_budget_that_comes_meanwhile_is_passed_by_the_command_that_is_named() {
         scene.server.insert([budget]);
         let way = |verb: &str| {
             format!(
-                "To go on without asking the budget: kubectl inplace {verb} {}/w --min-ready-seconds 0 --disruption-budget ignore",
+                "Resume without asking the budget: kubectl inplace {verb} {}/w --min-ready-seconds 0 --disruption-budget ignore",
                 scene.singular()
             )
         };
@@ -142,7 +142,7 @@ fn set_back(scene: &Scene, status: &Output, keeps: &str) {
 fn a_copy_of_the_lock_leads_nowhere_under_a_template_that_pods_cannot_be_brought_to() {
     let kind = KINDS.into_iter().find(|kind| kind.plural == "deployments").expect("one of them");
     let scene = Scene::new(kind);
-    let keeps = "To keep the pods, set its template back: kubectl patch deployment/w --type=json -p '";
+    let keeps = "Set its template back, which keeps the pods: kubectl patch deployment/w --type=json -p '";
     kill_at(&scene, Write { verb: "patch", plural: kind.plural, nth: 1 }, scene.typed("apply", "side=acme/side:v2"));
     let copy = scene.server.objects(kind.plural)[0]["metadata"]["annotations"][LOCK].clone();
     scene.server.edit(kind.plural, "w", |owner| {
@@ -172,10 +172,12 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
     side_by_side(kinds.collect(), |kind| {
         let write = Write { verb: "patch", plural: kind.plural, nth: 1 };
         let status = |scene: &Scene| typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
-        let way = "To let its template roll out, which can replace every pod";
+        let way = "Let its template roll out, which can replace every pod";
         let scene = Scene::new(kind);
-        let keeps =
-            format!("To keep the pods, set its template back: kubectl patch {}/w --type=json -p '", scene.singular());
+        let keeps = format!(
+            "Set its template back, which keeps the pods: kubectl patch {}/w --type=json -p '",
+            scene.singular()
+        );
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
         lose_lock(&scene, Some("edited"));
         set_variable(&scene);
@@ -188,7 +190,7 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
             scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(&keeps).says(&patch);
         }
         set_back(&scene, &status(&scene), &keeps);
-        status(&scene).prints("To finish it in place");
+        status(&scene).prints("Finish in place");
         scene.run("resume", "--take-over").ends_with(0);
         assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
         assert_eq!(images(&scene.server, "side"), ["acme/side:v2"; 3], "{}", kind.typed);
@@ -233,7 +235,7 @@ fn a_copy_that_is_put_back_after_the_end_under_another_template_takes_nothing_ba
     super::ways_out::status(&scene).prints("The rollout has ended before. To remove its lock: kubectl inplace resume");
     scene.run("resume", "").ends_with(6);
     assert_eq!((scene.lock(), sets(), uids(&scene.server)), (Value::Null, before, scene.uids.clone()));
-    let keeps = "To keep the pods, set its template back: kubectl patch deployment/w --type=json -p '";
+    let keeps = "Set its template back, which keeps the pods: kubectl patch deployment/w --type=json -p '";
     set_back(&scene, &super::ways_out::status(&scene).prints(keeps), keeps);
     assert_eq!(scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v2");
     super::ways_out::status(&scene).omits("drifted");

@@ -321,7 +321,7 @@ fn where_nothing_tells_of_the_rollout_status_names_a_way_out() {
         if ["statefulsets", "daemonsets"].contains(&kind.plural) {
             told.prints("its updateStrategy is OnDelete: any other one would replace them");
             let told = scene.run("resume", "").ends_with(1);
-            told.says(&format!("To finish it in place: kubectl inplace resume {}/w ", scene.singular()));
+            told.says(&format!("Finish in place: kubectl inplace resume {}/w ", scene.singular()));
             scene.run("resume", "--take-over").ends_with(0);
         } else {
             let apply = format!("apply {}/w side=acme/side:v2", scene.singular());

@@ -48,7 +48,7 @@ fn report(words: &str) -> FailureReport {
         container: None,
         image: None,
         reason: "TimedOut".into(),
-        message: "its time was up".into(),
+        message: "timed out waiting for the condition".into(),
         exit_code: None,
         signal: None,
         restarts: None,

@@ -198,6 +198,10 @@ impl FailedPod {
         let ended = status.and_then(|status| last_ended(status, pod.as_ref(), container.as_ref()));
         let (reason, message, exit_code) = why(end, status, pod.as_ref());
         let of_container = pod.as_ref().zip(container.as_ref()).and_then(|(pod, name)| pod.container(name));
+        let of_it = match &container {
+            Some(container) => events::of_update(events, container),
+            None => events,
+        };
         let skipped = time_line.len().saturating_sub(MOST_MOMENTS);
         Self {
             pod: end.pod.clone(),
@@ -211,7 +215,7 @@ impl FailedPod {
             restarts_since_update: status
                 .and_then(|status| pod.as_ref().and_then(|pod| Baseline::of(pod, &status.name).restarts_since(status))),
             log: log.map(|(instance, text)| Log { instance, lines: last_lines(&text) }),
-            events: events::newest(events, MOST_EVENTS)
+            events: events::newest(of_it, MOST_EVENTS)
                 .into_iter()
                 .map(|event| Event { message: mask::text(&event.message), ..event })
                 .collect(),
@@ -246,7 +250,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
         return (reason.clone(), message, failure.exit_code);
     }
     if let PodPhase::Hook { hook } = &end.phase {
-        let message = format!("the command of {} had not ended when the pod's time was up", hook.flag());
+        let message = format!("the command of {} had not ended in the pod's time", hook.flag());
         return (LATE.into(), message, None);
     }
     if let Some(waiting) = status.and_then(|status| status.state.waiting.as_ref()) {
@@ -263,7 +267,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
         Some(ready) => {
             (said(ready.reason.as_ref(), "NotReady"), said(ready.message.as_ref(), "the pod is not ready"), None)
         }
-        None => (LATE.into(), "its time was up".into(), None),
+        None => (LATE.into(), "timed out waiting for the condition".into(), None),
     }
 }
 

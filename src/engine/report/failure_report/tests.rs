@@ -108,12 +108,14 @@ fn pods_that_failed_are_reported_and_late_ones_after_a_deadline() {
 #[test]
 fn what_is_known_is_put_together_without_credentials() {
     let log: String = (0..30).map(|line| format!("line {line} token=abc\n")).collect();
-    let event =
-        Event::of(&json!({"message": "pull from https://u:p@r/ failed", "lastTimestamp": "2026-01-01T00:00:00Z"}));
+    let event = |index: u8| {
+        let message = format!("pull {index} from https://u:p@r/ failed");
+        Event::of(&json!({"message": message, "lastTimestamp": format!("2026-01-01T00:00:0{index}Z")}))
+    };
     let findings = Findings {
         pod: Some(pod(&json!({"waiting": {"reason": "CrashLoopBackOff"}}), &ended("new", "Error"))),
         log: Some((Instance::Previous, log)),
-        events: vec![event; 9],
+        events: (0..9).map(event).collect(),
         not_read: vec![],
     };
     let time_line = vec![Moment { at: Duration::from_secs(1), phase: crash() }; 40];
@@ -123,7 +125,7 @@ fn what_is_known_is_put_together_without_credentials() {
     let lines = report.log.map(|log| log.lines).unwrap_or_default();
     assert_eq!((lines.len(), lines.first().map(String::as_str)), (MOST_LINES, Some("line 10 token=***")));
     assert_eq!(report.events.len(), MOST_EVENTS);
-    assert_eq!(report.events[0].message, "pull from https://u:***@r/ failed");
+    assert_eq!(report.events[0].message, "pull 1 from https://u:***@r/ failed");
     assert_eq!((report.message.as_str(), report.time_line.len()), ("password=***", MOST_MOMENTS));
     assert!(matches!(&report.time_line[0].phase, PodPhase::Failing(failure) if failure.message == "password=***"));
 }
