@@ -76,6 +76,21 @@ fn what_a_node_lacks_is_pulled_before_anything_is_written_and_what_it_lists_is_n
     }
 }
 
+/// On one node: each has a pod of its own that pulls, and takes no other away.
+#[test]
+fn workloads_side_by_side_pull_each_for_itself() {
+    let server = lacking(&["node-a"]);
+    for name in ["api", "cart"] {
+        server.insert(two_containers(Workload::deployment(name).nodes(&["node-a"])).objects());
+    }
+    let line =
+        "apply deploy/web deploy/api deploy/cart side=acme/side:v2 --pre-pull always --parallel-workloads 3 --yes";
+    let output = run(&server, line).ends_with(0).omits("not pulled first");
+    let has = output.stderr.matches("node-a  has acme/side:v2").count();
+    assert_eq!((has, created(&server).len()), (3, 3), "{}", output.block());
+    assert!(pull_pods(&server).is_empty());
+}
+
 #[test]
 fn always_pulls_what_is_listed_and_never_pulls_nothing() {
     let server = web();

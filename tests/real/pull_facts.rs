@@ -2,9 +2,10 @@
 
 use kubectl_inplace::engine::change::MetadataChange;
 use kubectl_inplace::engine::k8s::budget::{CountedPod, limits};
-use kubectl_inplace::engine::k8s::names::RolloutId;
+use kubectl_inplace::engine::k8s::names::{RolloutId, WorkloadRef};
 use kubectl_inplace::engine::k8s::pod::Pod;
 use kubectl_inplace::engine::k8s::restart::{is_pinned, pinned_image};
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
 use kubectl_inplace::engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
 use kubectl_inplace::engine::rollout::pre_pull::{
@@ -19,6 +20,10 @@ fn id() -> RolloutId {
     RolloutId::from("20260102-030405-0a1b2c")
 }
 
+fn web(namespace: &str) -> WorkloadRef {
+    WorkloadRef { kind: WorkloadKind::Deployment, namespace: namespace.to_owned(), name: "web".into() }
+}
+
 fn pull(images: &[&str]) -> Pull {
     let image = |image: &&str| ImagePull { image: format!("{}/{image}", registry()), policy: "IfNotPresent".into() };
     let images = images.iter().map(image).collect();
@@ -27,7 +32,7 @@ fn pull(images: &[&str]) -> Pull {
 
 /// Creates the pull pod and waits until every image has been judged for good.
 fn judged(namespace: &Namespace, pull: &Pull) -> (Value, Vec<PullState>) {
-    let body = pull_pod(&id(), namespace.name(), pull, 60, Requests::Tiny).to_string();
+    let body = pull_pod(&id(), &web(namespace.name()), pull, 60, Requests::Tiny).to_string();
     namespace.kubectl_input(&["create", "-f", "-"], &body);
     let states = |pods: &[Value]| -> Option<Vec<ImageState>> { Some(judge(pods.first()?).expect("the node takes it")) };
     let is_open = |image: &ImageState| matches!(image.state, PullState::Pulling { .. });
@@ -75,7 +80,7 @@ fn a_pull_pod_tells_the_digest_or_the_registrys_words_and_runs_nothing() {
     assert!(events.contains("Pulled") && !events.split(' ').any(|reason| reason == "Started"), "{events}");
 
     // Made twice it is made once.
-    let body = pull_pod(&id(), namespace.name(), &wanted, 60, Requests::Tiny).to_string();
+    let body = pull_pod(&id(), &web(namespace.name()), &wanted, 60, Requests::Tiny).to_string();
     let again = namespace.try_kubectl(&["create", "-f", "-"], &body);
     assert!(again.code != 0 && again.stderr.contains("AlreadyExists"), "{again:?}");
 }
@@ -104,7 +109,7 @@ fn a_limit_range_refuses_tiny_requests_and_takes_none() {
         "apiVersion: v1\nkind: LimitRange\nmetadata: {name: least}\nspec: {limits: [{type: Container, min: {memory: 8Mi}}]}\n",
     );
     let create = |requests: Requests| {
-        let body = pull_pod(&id(), namespace.name(), &pull(&["side:v1"]), 60, requests).to_string();
+        let body = pull_pod(&id(), &web(namespace.name()), &pull(&["side:v1"]), 60, requests).to_string();
         namespace.try_kubectl(&["create", "--dry-run=server", "-f", "-"], &body)
     };
     let refused = create(Requests::Tiny);

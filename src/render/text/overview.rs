@@ -113,6 +113,7 @@ pub(super) fn total(plan: &Plan, is_led_on: bool, style: &Style, out: &mut dyn W
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let end = match (has(Verdict::NotEligible), is_led_on) {
         _ if is_offline => ".",
+        (true, _) if !has(Verdict::InPlace) => ".",
         (false, _) => " (updated in the order shown).",
         (true, false) => ". Nothing is changed while one is not eligible.",
         (true, true) => ". Nothing is changed while one is not eligible; this updates the others:",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ImagePull, Pull};
-use crate::engine::k8s::names::RolloutId;
+use crate::engine::k8s::names::{RolloutId, WorkloadRef};
 use crate::engine::kinds::PODS;
 
 /// The label by which a rollout's pull pods are found again: its value is the rollout's id.
@@ -59,7 +59,7 @@ pub fn pull_selector(id: Option<&RolloutId>) -> String {
 /// token of its ServiceAccount. `active_deadline_seconds` is when the kubelet gives it up by itself.
 pub fn pull_pod(
     id: &RolloutId,
-    namespace: &str,
+    workload: &WorkloadRef,
     pull: &Pull,
     active_deadline_seconds: u32,
     requests: Requests,
@@ -94,8 +94,8 @@ pub fn pull_pod(
         "apiVersion": PODS.spec().api_version(),
         "kind": PODS.spec().kind,
         "metadata": {
-            "name": pull_pod_name(id, pull),
-            "namespace": namespace,
+            "name": pull_pod_name(id, workload, pull),
+            "namespace": workload.namespace,
             "labels": {MANAGED_BY: MANAGER, PULL_LABEL: label_value(id)},
             "annotations": Map::from_iter(NO_INJECTION.map(|(key, value)| (key.to_owned(), Value::from(value)))),
         },
@@ -148,9 +148,11 @@ fn container(index: usize, image: &ImagePull, requests: Requests) -> Value {
     container
 }
 
-/// A name that is a DNS label: readable in front, unique by the hash of all that the pod pulls, and with what, behind.
-pub fn pull_pod_name(id: &RolloutId, pull: &Pull) -> String {
-    let mut identity = vec![id.as_str(), &pull.node, &pull.service_account];
+/// A name that is a DNS label: readable in front, unique by the hash of all that the pod pulls, for which workload, and with
+/// what, behind: workloads of one command are updated side by side, and each takes its own pods away.
+pub fn pull_pod_name(id: &RolloutId, workload: &WorkloadRef, pull: &Pull) -> String {
+    let kind = workload.kind.spec().singular;
+    let mut identity = vec![id.as_str(), kind, &workload.name, &pull.node, &pull.service_account];
     identity.extend(pull.secrets.iter().map(String::as_str));
     identity.push("");
     identity.extend(pull.images.iter().flat_map(|image| [image.image.as_str(), &image.policy]));

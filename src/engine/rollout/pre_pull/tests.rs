@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::k8s::names::RolloutId;
+use crate::engine::k8s::names::{RolloutId, WorkloadRef};
+use crate::engine::kinds::WorkloadKind;
 
 fn digest(digit: char) -> String {
     format!("sha256:{}", digit.to_string().repeat(64))
@@ -123,7 +124,7 @@ fn images_of_none() -> [NewImage; 0] {
 fn the_pod_says_what_it_must() {
     let id = RolloutId::from("20260102-030405-0a1b2c");
     let wanted = pull("node-a", &[("acme/app:2", "IfNotPresent"), ("acme/side:2", "Always")]);
-    let pod = pull_pod(&id, "prod", &wanted, 300, Requests::Tiny);
+    let pod = pull_pod(&id, &web(), &wanted, 300, Requests::Tiny);
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
     let container = |index: usize, image: &str, policy: &str| {
         json!({"name": format!("image-{index}"), "image": image,
@@ -147,7 +148,7 @@ fn the_pod_says_what_it_must() {
                 "imagePullSecrets": [{"name": "registry"}], "serviceAccountName": "web"}})
     );
     let bare = Pull { secrets: vec![], service_account: String::new(), ..wanted };
-    let pod = pull_pod(&id, "prod", &bare, 300, Requests::None);
+    let pod = pull_pod(&id, &web(), &bare, 300, Requests::None);
     assert!(pod.pointer("/spec/imagePullSecrets").is_none() && pod.pointer("/spec/serviceAccountName").is_none());
     assert!(pod.pointer("/spec/containers/0/resources").is_none());
     assert_eq!(
@@ -157,8 +158,12 @@ fn the_pod_says_what_it_must() {
     assert_eq!(pull_selector(None), "app.kubernetes.io/managed-by=kubectl-inplace,kubectl-inplace.io/pull");
 }
 
+fn web() -> WorkloadRef {
+    WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() }
+}
+
 fn name_of(id: &str, pull: &Pull) -> String {
-    pull_pod(&RolloutId::from(id), "prod", pull, 60, Requests::None)["metadata"]["name"].as_str().unwrap().to_owned()
+    pull_pod(&RolloutId::from(id), &web(), pull, 60, Requests::None)["metadata"]["name"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -175,14 +180,18 @@ fn another_rollout_node_image_or_credential_is_another_name() {
     ];
     let names: BTreeSet<String> = others.iter().map(|(id, pull)| name_of(id, pull)).collect();
     assert_eq!(names.len(), others.len(), "{names:?}");
-    assert_eq!(name_of("one", &base), "inplace-pull-node-a-44a1b2c4fda2f3ef", "a later version must find it again");
+    let of = |kind, name: &str| WorkloadRef { kind, name: name.into(), ..web() };
+    let workloads = [web(), of(WorkloadKind::StatefulSet, "web"), of(WorkloadKind::Deployment, "api")];
+    let names = workloads.map(|workload| pull_pod_name(&"one".into(), &workload, &base));
+    assert_eq!(BTreeSet::from(names).len(), 3, "of one command each workload has its own");
+    assert_eq!(name_of("one", &base), "inplace-pull-node-a-c613c8eb3c35ba80", "a later version must find it again");
 }
 
 proptest! {
     /// Whatever a node is called, and whatever somebody wrote for an id: a DNS label, and a label value.
     #[test]
     fn names_are_dns_labels(id in any::<String>(), node in prop_oneof![any::<String>(), "[a-z0-9.-]{0,253}"]) {
-        let pod = pull_pod(&RolloutId::from(id), "prod", &pull(&node, &[]), 60, Requests::None);
+        let pod = pull_pod(&RolloutId::from(id), &web(), &pull(&node, &[]), 60, Requests::None);
         let name = pod["metadata"]["name"].as_str().unwrap_or_default();
         let alphanumeric = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         prop_assert!(name.len() <= 63 && alphanumeric(name.chars().next()) && alphanumeric(name.chars().last()));
@@ -312,7 +321,7 @@ fn a_recorded_image_means_its_digest_or_has_moved() {
 #[test]
 fn a_pod_that_only_carries_the_labels_is_no_pull_pod() {
     let ours =
-        pull_pod(&"20260301-100000-abcd".into(), "prod", &pull("node-a", &[("acme/side:2", "")]), 60, Requests::Tiny);
+        pull_pod(&"20260301-100000-abcd".into(), &web(), &pull("node-a", &[("acme/side:2", "")]), 60, Requests::Tiny);
     assert!(is_pull_pod(&ours));
     let changed = |pointer: &str, value: Value| {
         let mut pod = ours.clone();

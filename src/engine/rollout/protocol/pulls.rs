@@ -149,7 +149,7 @@ impl Pulls {
 
 fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
     let deadline = u32::try_from(patience(goal).as_secs()).unwrap_or(300).saturating_add(60);
-    let mut pod = pull_pod(&goal.id, &goal.workload.namespace, pull, deadline, requests);
+    let mut pod = pull_pod(&goal.id, &goal.workload, pull, deadline, requests);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
     }
@@ -237,7 +237,8 @@ impl Pulls {
         let Some(view) = view else { return self.ask_for_them(look, effects) };
         // What only carries their labels is somebody else's.
         let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
-        let view = View { pods, names: goal.pulls.iter().map(|pull| pull_pod_name(&goal.id, pull)).collect() };
+        let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
+        let view = View { pods, names: goal.pulls.iter().map(name).collect() };
         self.judge_all(look, &view, effects);
         let late = began + patience(goal) <= now;
         if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::pre_pull::{ImagePull, Pull, Requests, pull_pod};
 use crate::engine::state::durable::ObjectWrite;
 
@@ -47,7 +49,8 @@ impl Nodes {
         if scenario.pulls.is_some_and(|pulls| pulls.leftover) {
             // As the other run made it: what only looks like a pod that pulls is somebody else's.
             let Some(pull) = wanted(scenario).into_iter().next() else { unreachable!("a node pulls") };
-            let mut object = pull_pod(&"20260228-1".into(), "prod", &pull, 360, Requests::Tiny);
+            let web = WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() };
+            let mut object = pull_pod(&"20260228-1".into(), &web, &pull, 360, Requests::Tiny);
             object["metadata"]["uid"] = "left".into();
             let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
             self.pods.insert(name, Pulls { object, done_at: Now::MAX, fails: false });
