@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Interrupted,
     /// Somebody was asked, and did not say yes.
     Declined,
+    /// All of a type were meant, and there is none: no error to kubectl either.
+    NothingFound,
     /// Another run, or somebody else's change, is in the way.
     Held,
     /// The caller may not do what it takes.

@@ -59,6 +59,16 @@ impl Cluster {
         objects.into_iter().map(|object| read_workload(kind, object)).collect()
     }
 
+    /// Returns the kinds of the workloads that have this name in the namespace, as far as they can be read.
+    pub async fn workloads_called(&self, name: &str) -> Vec<WorkloadKind> {
+        let kinds = WorkloadKind::updated_here();
+        let reads = kinds.map(|kind| async move {
+            let found = self.get(kind.into(), Some(self.namespace()), name).await;
+            found.is_ok().then_some(kind)
+        });
+        futures::future::join_all(reads).await.into_iter().flatten().collect()
+    }
+
     /// Reads a workload's pods, who may control them, their revisions, and the kubelets of their nodes.
     ///
     /// # Errors

@@ -13,6 +13,12 @@ use crate::error::CommandError;
 /// No line is longer, on however wide a terminal.
 const COLUMNS: usize = 100;
 
+/// A shorter part of a code names too many.
+const SHORTEST_PART: usize = 4;
+
+/// More codes that may have been meant are no help.
+const MOST_MEANT: usize = 4;
+
 pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, CommandError> {
     let columns = shell.terminal.stdout.width.map_or(COLUMNS, |width| usize::from(width).clamp(20, COLUMNS));
     let text = match &args.code {
@@ -36,10 +42,25 @@ fn explained(code: &str, columns: usize) -> Option<String> {
 
 fn unknown(code: &str) -> CommandError {
     let error = CommandError::usage(format!("there is no code {code:?}"));
-    match reason::explain(code).err().flatten().or_else(|| nearest_state(code)) {
-        Some(nearest) => error.hint(format!("did you mean {nearest}?")),
-        None => error.hint(Hint::from("see all of them with: ").command(inplace("explain").whole())),
+    let nearest = reason::explain(code).err().flatten().or_else(|| nearest_state(code));
+    let meant = nearest.map_or_else(|| holding(code), |nearest| vec![nearest]);
+    if meant.is_empty() {
+        return error.hint(Hint::from("see all of them with: ").command(inplace("explain").whole()));
     }
+    error.hint(format!("did you mean {}?", meant.join(" or ")))
+}
+
+/// Returns the few codes and words of which somebody has typed a part, as documents and screens write it.
+fn holding(part: &str) -> Vec<&'static str> {
+    let key = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "").to_ascii_lowercase();
+    let part = key(part);
+    let words = reason::all_explanations().map(|known| known.code);
+    let words = words.chain(reason::every_word().map(|known| known.word));
+    let mut found: Vec<&str> = words.filter(|word| key(word).contains(&part)).collect();
+    found.sort_unstable();
+    found.dedup_by_key(|word| word.to_ascii_lowercase());
+    let says_something = (SHORTEST_PART <= part.len()) && found.len() <= MOST_MEANT;
+    if says_something { found } else { Vec::new() }
 }
 
 fn list(columns: usize) -> String {
@@ -174,6 +195,21 @@ mod tests {
             assert!(explained(state.word, COLUMNS).is_some_and(|text| text.contains(state.of)), "{}", state.word);
         }
         assert_eq!(explained("weather", COLUMNS), None);
+    }
+
+    #[test]
+    fn a_part_of_a_code_leads_to_the_codes_that_have_it() {
+        let hints = |code| unknown(code).hints.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        for (code, told) in [
+            ("templatefield", "did you mean TemplateFieldNotInPlace?"),
+            ("keeps image", "did you mean TemplateKeepsImage?"),
+            ("StartupPr", "did you mean StartupProbeUnreliable?"),
+            ("NoPod", "did you mean NoPods?"),
+            ("not", "see all of them with: kubectl inplace explain"),
+            ("weather", "see all of them with: kubectl inplace explain"),
+        ] {
+            assert_eq!(hints(code), told, "{code}");
+        }
     }
 
     #[test]

@@ -319,10 +319,21 @@ impl Shell {
             | ErrorKind::Output
             | ErrorKind::Interrupted
             | ErrorKind::Declined
+            | ErrorKind::NothingFound
             | ErrorKind::Held
             | ErrorKind::Forbidden => (error.message.as_str(), ""),
         };
-        self.say(Meaning::Failing, &error.heading(), message);
+        match error.kind {
+            ErrorKind::NothingFound => self.say(Meaning::Plain, "No resources", message),
+            ErrorKind::Usage
+            | ErrorKind::Manifest
+            | ErrorKind::Cluster
+            | ErrorKind::Output
+            | ErrorKind::Interrupted
+            | ErrorKind::Declined
+            | ErrorKind::Held
+            | ErrorKind::Forbidden => self.say(Meaning::Failing, &error.heading(), message),
+        }
         for line in snippet.lines() {
             self.say(Meaning::Plain, " ", line);
         }
@@ -337,6 +348,7 @@ impl Shell {
         }
         match error.kind {
             ErrorKind::Interrupted => EndResult::Interrupted,
+            ErrorKind::NothingFound => EndResult::NothingToDo,
             ErrorKind::Held => EndResult::Superseded,
             ErrorKind::Forbidden => EndResult::NotEligible,
             ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Declined => {

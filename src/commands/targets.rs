@@ -188,8 +188,13 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, Comman
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
 pub(super) fn note_nothing(namespace: Option<&str>, shell: &Shell) {
+    shell.say(Meaning::Plain, "No resources", &found_in(namespace));
+}
+
+/// What follows `No resources`.
+fn found_in(namespace: Option<&str>) -> String {
     let place = namespace.map(|namespace| format!(" in {namespace} namespace.")).unwrap_or_default();
-    shell.say(Meaning::Plain, "No resources", &format!("found{place}"));
+    format!("found{place}")
 }
 
 /// Reads words and files of a command that looks at workloads; a type alone is all of them.
@@ -368,12 +373,13 @@ pub(super) async fn find(
     let found = find_any(asked, args, global, cluster).await?;
     if found.is_empty() && selects {
         let namespace = (!args.all_namespaces).then(|| cluster.namespace());
-        let place = namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
         let given: Vec<String> = selectors(args).iter().map(|(_, selector)| format!("{selector:?}")).collect();
-        let message = match given.is_empty() {
-            false => format!("no workload in {place} matches the selector {}", given.join(" and ")),
-            true => format!("there is no workload of the type in {place}"),
-        };
+        if given.is_empty() {
+            return Err(CommandError::new(ErrorKind::NothingFound, found_in(namespace)));
+        }
+        let place = namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
+        // A selector is a claim that there are some: one that is mistyped must not pass for a change that was made.
+        let message = format!("no workload in {place} matches the selector {}", given.join(" and "));
         return Err(CommandError::new(ErrorKind::Cluster, message));
     }
     Ok(found)

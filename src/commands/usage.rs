@@ -10,6 +10,7 @@ use super::complete::first_word;
 use super::next;
 use crate::cli::{Typed, root};
 use crate::engine::change::target::{self, TargetError, Unnamed};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::value::hint::{Hint, Spoken, kubectl};
 use crate::engine::value::shell_words::quoted;
 use crate::engine::value::suggest;
@@ -121,25 +122,62 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
     kept
 }
 
+/// The flags that pick workloads without their names.
+const PICKING: [&str; 3] = ["selector", "field_selector", "all"];
+
 /// How long a server may take to say which types it has: the command is wrong all the same.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the server says of a word that is no kind.
+#[derive(Default)]
+struct Asked {
+    /// Whether it has such a type; `None` where it does not say.
+    has_type: Option<bool>,
+    /// The kinds of the workloads that are called so.
+    called: Vec<WorkloadKind>,
+}
 
 /// Adds the whole command with the words that were probably meant, where it is known to be one.
 pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -> CommandError {
     let TargetError::UnknownKind { word, .. } = &error else { return hinted(&error, None, shell) };
-    // What the server has is no slip, and no name of a workload.
-    match tokio::time::timeout(PATIENCE, has_type(word, shell)).await.ok().flatten() {
-        Some(true) => TargetError::UnknownKind { word: word.clone(), suggestion: None }.into(),
-        // kubectl's sentence.
-        Some(false) => hinted(&error, Some(format!("the server doesn't have a resource type {word:?}")), shell),
-        None => hinted(&error, None, shell),
+    if let Some(whole) = without_all(word, &shell.typed) {
+        let unsupported = TargetError::UnknownKind { word: word.clone(), suggestion: None };
+        return CommandError::from(unsupported).hint(whole_command(whole, shell));
     }
+    let Asked { has_type, called } =
+        tokio::time::timeout(PATIENCE, ask(word, shell)).await.ok().flatten().unwrap_or_default();
+    // kubectl's sentence.
+    let words = || Some(format!("the server doesn't have a resource type {word:?}"));
+    let suggested = |suggestion| TargetError::UnknownKind { word: word.clone(), suggestion };
+    match (has_type, called.as_slice()) {
+        // What the server has is no slip, and no name of a workload.
+        (Some(true), _) => suggested(None).into(),
+        (_, [kind]) => hinted(&suggested(Some(format!("{}/{word}", kind.spec().singular))), words(), shell),
+        (Some(false), []) => hinted(&error, words(), shell),
+        (None, []) => hinted(&error, None, shell),
+        (_, several) => {
+            let names: Vec<String> = several.iter().map(|kind| format!("{}/{word}", kind.spec().singular)).collect();
+            let hint = format!("did you mean {}?", names.join(" or "));
+            CommandError::usage(words().unwrap_or_default()).hint(hint)
+        }
+    }
+}
+
+/// `all` is every kind to kubectl: returns the command that says so here.
+fn without_all(word: &str, typed: &[Typed]) -> Option<Vec<String>> {
+    if word != "all" || !is_word(typed, word) {
+        return None;
+    }
+    let mut typed = typed.to_vec();
+    typed.iter_mut().filter(|typed| typed.id == "words").for_each(|typed| typed.values.retain(|value| value != word));
+    if !typed.iter().any(|typed| PICKING.contains(&typed.id.as_str())) {
+        typed.push(Typed::new("all", ["true"]));
+    }
+    Some(written(&typed))
 }
 
 /// Says what is wrong, in these words where there are any, and what was probably meant.
 fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandError {
-    // Whether a word is a name, or a kind that there is not here, cannot be told.
-    let is_bare = matches!(error, TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word));
     let told = match words {
         Some(words) => CommandError::usage(words).hint(format!("supported: {}", target::known())),
         None => CommandError::from(error.clone()),
@@ -150,22 +188,47 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
         let told = CommandError::from(TargetError::UnknownKind { word: word.clone(), suggestion: None });
         return told.hint("that is a file: -f takes a manifest, and apply --plan a plan that plan --out has saved");
     }
-    match corrected(error, &shell.typed) {
-        Some(words) => {
-            let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
-            let whole = words.into_iter().fold(typed, Spoken::of).whole();
-            told.hint(Hint::from("the whole command: ").command(whole))
+    if let Some(words) = corrected(error, &shell.typed) {
+        return told.hint(whole_command(words, shell));
+    }
+    match error {
+        // Whether a word is a name, or a kind that there is not here, cannot be told.
+        TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word) => told.hint(with_types(word)),
+        TargetError::MixedForms { word } if !word.contains('/') && takes_images(shell) => {
+            told.hint(format!("an image is written CONTAINER=IMAGE, such as {word}=:TAG"))
         }
-        None if is_bare => told.hint("a workload is written with its type: TYPE/NAME, such as deployment/web"),
-        None => told,
+        _ => told,
     }
 }
 
-/// Whether the server has such a type; `None` where it does not say.
-async fn has_type(word: &str, shell: &mut Shell) -> Option<bool> {
+fn with_types(word: &str) -> String {
+    let kinds: Vec<String> =
+        WorkloadKind::written_by_users().map(|kind| format!("{}/{word}", kind.spec().singular)).collect();
+    format!("name a workload as TYPE/NAME, such as {}", kinds.join(", "))
+}
+
+fn takes_images(shell: &Shell) -> bool {
+    let name = next::command_of(&shell.arguments);
+    let command = root().find_subcommand(name.rsplit(' ').next().unwrap_or_default());
+    command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_id() == "image"))
+}
+
+fn whole_command(words: Vec<String>, shell: &Shell) -> Hint {
+    let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
+    Hint::from("the whole command: ").command(words.into_iter().fold(typed, Spoken::of).whole())
+}
+
+/// Asks whether there is such a type, or a workload of that name; `None` where there is no way to a server.
+async fn ask(word: &str, shell: &mut Shell) -> Option<Asked> {
+    // A name alone says nothing about every namespace.
+    let in_one = !shell.typed.iter().any(|typed| typed.id == "all_namespaces");
+    let is_bare = in_one && is_word(&shell.typed, word);
     shell.ask_in_silence();
     let global = shell.global.clone();
-    shell.connect(&global).await.ok()?.has_type(word).await
+    let cluster = shell.connect(&global).await.ok()?;
+    let called = async { if is_bare { cluster.workloads_called(word).await } else { Vec::new() } };
+    let (has_type, called) = futures::join!(cluster.has_type(word), called);
+    Some(Asked { has_type, called })
 }
 
 fn is_word(typed: &[Typed], word: &str) -> bool {
@@ -179,8 +242,7 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<Vec<String>> {
         typed.iter().find(|typed| typed.id == id).map(|typed| typed.values.clone()).unwrap_or_default()
     };
     let is_typed = |id: &str| typed.iter().any(|typed| typed.id == id);
-    let picks =
-        if ["selector", "field_selector", "all"].into_iter().any(is_typed) { Unnamed::Picked } else { Unnamed::None };
+    let picks = if PICKING.into_iter().any(is_typed) { Unnamed::Picked } else { Unnamed::None };
     let all_containers = is_typed("all_containers");
     let mut correction = error.correction()?;
     // One word may be wrong in more than one way, and others may be wrong, too.
@@ -189,10 +251,15 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<Vec<String>> {
             list.values = target::corrected(&list.values, &correction);
         }
         match target::parse(&values(&typed, "words"), &values(&typed, "image"), picks, all_containers) {
-            Ok(_) => break,
+            Ok(_) => return Some(written(&typed)),
             Err(error) => correction = error.correction()?,
         }
     }
+    None
+}
+
+/// Returns the words that say what was typed, but for the flags of the connection and secrets.
+fn written(typed: &[Typed]) -> Vec<String> {
     let root = root();
     // Any command with a flag knows how it is written.
     let commands: Vec<&clap::Command> = root.get_subcommands().collect();
@@ -200,7 +267,7 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<Vec<String>> {
         let typed = next::without_secrets(typed);
         commands.iter().find_map(|command| typed.words(command))
     });
-    Some(words.flatten().collect())
+    words.flatten().collect()
 }
 
 /// Whether `--dry-run` was typed without a mode, which is the client's.

@@ -152,11 +152,13 @@ fn mistyped_words_get_a_suggestion() {
     run("plan --detailed-exit-code").ends_with(1).says("--detailed-exitcode");
     run("rollback deployment/web").ends_with(1).says("tip: the whole command: kubectl inplace undo deployment/web\n");
     for (line, whole) in [
-        ("plan web side=:v2", "plan deployment/web side=:v2"),
         ("apply deploy/web side=v2 --yes -n shop", "apply deploy/web side=:v2 --yes -n shop"),
         ("apply deploy/web side:v2 --max-unavailable 2", "apply deploy/web side=:v2 --max-unavailable 2"),
         ("apply deploy/web side = v2", "apply deploy/web side=:v2"),
-        ("apply web side = v2 --context prod --token abc", "apply deployment/web side=:v2 --context prod --token ..."),
+        (
+            "apply deploy/web side = v2 --context prod --token abc",
+            "apply deploy/web side=:v2 --context prod --token ...",
+        ),
         ("apply deploy/web side=v2 --before-pod password=abc", "apply deploy/web side=:v2 --before-pod 'password=***'"),
         ("status deploymnt/web", "status deployment/web"),
         ("hash pods/web side:v2", "hash pods/web side=:v2"),

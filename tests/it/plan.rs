@@ -217,6 +217,17 @@ fn what_is_not_there_is_named() {
         .ends_with(1)
         .says("no workload in namespace default matches the selector \"app=nope\"");
     run(&server, "plan deploy -l app=nope -A side=:v2").ends_with(1).says("no workload in any namespace");
+    for line in ["plan sts --all side=:v2", "apply sts --all side=:v2 --yes", "restart sts --all --yes"] {
+        let none = run(&server, line).ends_with(0);
+        assert_eq!(none.stderr, "No resources found in default namespace.\n", "as kubectl says it: {line}");
+    }
+    server.insert(two_containers(Workload::stateful_set("db")).objects());
+    for (name, whole) in [("web", "deployment/web"), ("db", "statefulset/db"), ("db-0", "pod/db-0")] {
+        let line = format!("plan {name} side=:v2");
+        run(&server, &line).ends_with(1).says(&format!("the whole command: kubectl inplace plan {whole} side=:v2\n"));
+    }
+    run(&server, "plan wbe side=:v2").ends_with(1).says("such as deployment/wbe, statefulset/wbe, daemonset/wbe");
+    run(&server, "status all").ends_with(1).says("hint: the whole command: kubectl inplace status --all\n");
     let typo = run(&server, "plan deploy/web sdie=:v2 --detailed-exitcode").ends_with(3);
     typo.prints("ContainerNotFound").prints("did you mean side?");
     run(&server, "plan deploy/entirely-other side=:v2").ends_with(1).omits("did you mean");

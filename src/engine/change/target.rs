@@ -212,18 +212,6 @@ fn suggested(suggestion: Option<&str>) -> String {
     suggestion.map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default()
 }
 
-/// The error of a word that stands alone: it may be a name without its type.
-fn with_a_type(error: TargetError) -> TargetError {
-    match error {
-        TargetError::UnknownKind { word, suggestion: None } if !word.contains(',') => {
-            let [first, ..] = WorkloadKind::ALL;
-            let suggestion = Some(format!("{}/{word}", first.spec().singular));
-            TargetError::UnknownKind { word, suggestion }
-        }
-        other => other,
-    }
-}
-
 /// Reads the words after the command and the values of `--image`.
 ///
 /// A word with an equals sign is an image, any other a target: names and kinds have none.
@@ -252,9 +240,9 @@ pub fn parse(
         None if picks => request.selected.extend(WorkloadKind::written_by_users()),
         None => {}
         Some((first, _)) if first.contains('/') => {
-            for word in targets {
-                let (kind, name) =
-                    word.split_once('/').ok_or_else(|| TargetError::MixedForms { word: word.clone() })?;
+            for (at, &word) in targets.iter().enumerate() {
+                let without_type = || blank_before_tag(word, targets.get(at + 1).copied());
+                let (kind, name) = word.split_once('/').ok_or_else(without_type)?;
                 if kind.is_empty() || name.is_empty() || name.contains('/') {
                     return Err(TargetError::Malformed { word: word.clone() });
                 }
@@ -262,8 +250,7 @@ pub fn parse(
             }
         }
         Some((first, names)) => {
-            let kinds = first.split(',').map(kind).collect::<Result<Vec<_>, _>>();
-            let kinds = kinds.map_err(|error| if names.is_empty() { with_a_type(error) } else { error })?;
+            let kinds = first.split(',').map(kind).collect::<Result<Vec<_>, _>>()?;
             match names.first() {
                 Some(word) if picks => return Err(TargetError::NameAndSelector { word: (*word).clone() }),
                 None if unnamed == Unnamed::None => return Err(TargetError::NameMissing { word: (*first).clone() }),
@@ -304,6 +291,7 @@ fn blanks(words: &[String]) -> Option<TargetError> {
     let words = words.get(found?.0..=found?.1)?.to_vec();
     let meant = words.concat();
     let meant = match meant.split_once('=') {
+        Some((container, image)) if container.ends_with([':', '@']) => sign_before_equals(container, image)?,
         Some((container, image)) if is_like_a_tag(image) => format!("{container}=:{image}"),
         Some(_) | None => meant,
     };
@@ -320,6 +308,14 @@ fn blank_for_sign(targets: &[&String], word: &str) -> Option<TargetError> {
     Some(TargetError::Blanks { words, meant: format!("{container}={word}") })
 }
 
+/// `deploy/web side v2`, or a word that is no target and no image by itself.
+fn blank_before_tag(word: &str, next: Option<&String>) -> TargetError {
+    match next.filter(|next| is_like_a_tag(next)) {
+        Some(tag) => TargetError::Blanks { words: vec![word.to_owned(), tag.clone()], meant: format!("{word}=:{tag}") },
+        None => TargetError::MixedForms { word: word.to_owned() },
+    }
+}
+
 /// No kind and no name has a colon or an at sign: `side:v2`, `acme/side:v2`, `:v2`.
 fn equals_missing(word: &str) -> TargetError {
     let suggestion = match word.find([':', '@']).map(|at| word.split_at(at)) {
@@ -329,6 +325,16 @@ fn equals_missing(word: &str) -> TargetError {
         Some(_) | None => format!("{UNKNOWN_CONTAINER}{word}"),
     };
     TargetError::EqualsMissing { word: word.to_owned(), suggestion }
+}
+
+/// `side:=v2`, `side@=sha256:00`: the sign that begins a tag or a digest stands before the equals sign.
+fn sign_before_equals(container: &str, image: &str) -> Option<String> {
+    let name = container.trim_end_matches([':', '@']);
+    let sign = container.get(name.len()..)?.chars().next()?;
+    let is_word = |text: &str| !text.is_empty() && !text.contains([':', '@', '/']);
+    let is_part = if sign == ':' { is_word(image) } else { image.starts_with("sha256:") };
+    let meant = if is_part { format!("{name}={sign}{image}") } else { format!("{name}={image}") };
+    (is_word(name) && !image.is_empty()).then_some(meant)
 }
 
 /// Whether an image is written as tags are: a version, and nothing that belongs to a reference.
@@ -353,6 +359,9 @@ fn image(word: &str, all_containers: bool, images: &mut Images) -> Result<(), Ta
     let (container, image) = word.split_once('=').ok_or_else(malformed)?;
     if container.is_empty() {
         return Err(malformed());
+    }
+    if let Some(suggestion) = sign_before_equals(container, image) {
+        return Err(TargetError::EqualsMissing { word: word.to_owned(), suggestion });
     }
     if is_like_a_tag(image) {
         return Err(TargetError::TagWithoutColon { container: container.to_owned(), image: image.to_owned() });
@@ -408,7 +417,15 @@ mod tests {
     fn what_lacks_a_sign_is_told_with_the_sign() {
         let told = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
         for (line, expected) in [
-            ("web side=:v2", "(did you mean deployment/web?)"),
+            ("web side=:v2", "supported: deployment, statefulset, daemonset, replicaset, pod"),
+            ("deploy/web side:=v2", "did you mean side=:v2?"),
+            ("deploy/web side:=:v2", "did you mean side=:v2?"),
+            ("deploy/web side:=acme/side:v2", "did you mean side=acme/side:v2?"),
+            ("deploy/web side@=sha256:00", "did you mean side=@sha256:00?"),
+            ("deploy/web side:= v2", "did you mean side=:v2?"),
+            ("deploy/web side v2", "\"side v2\" has a blank in place of the equals sign; did you mean side=:v2?"),
+            ("deploy/web side 1.27.2 app=:v1", "did you mean side=:1.27.2?"),
+            ("deploy/web side", "\"side\" is not TYPE/NAME as the other words are"),
             ("service/web side=:v2", "replicaset, pod"),
             ("service web side=:v2", "replicaset, pod"),
             ("deploy/web side:v2", "did you mean side=:v2?"),
@@ -438,17 +455,19 @@ mod tests {
     #[test]
     fn what_was_meant_stands_where_the_wrong_words_stood() {
         for (line, expected) in [
-            ("web side=:v2", "deployment/web side=:v2"),
             ("deploymnt/web side=:v2", "deployment/web side=:v2"),
             ("deploymnt web side=:v2", "deployment web side=:v2"),
             ("deploy/web side:v2", "deploy/web side=:v2"),
             ("deploy/web side=v2 app=:3", "deploy/web side=:v2 app=:3"),
             ("deploy/web side = v2", "deploy/web side=:v2"),
+            ("deploy/web side v2 app=:3", "deploy/web side=:v2 app=:3"),
+            ("deploy/web side:=v2", "deploy/web side=:v2"),
         ] {
             let error = parse(&words(line), &[], Unnamed::None, false).unwrap_err();
             let correction = error.correction().unwrap_or_default();
             assert_eq!(corrected(&words(line), &correction).join(" "), expected, "{line}");
         }
+        assert_eq!(parse(&words("web side=:v2"), &[], Unnamed::None, false).unwrap_err().correction(), None);
         assert_eq!(parse(&words("deploy/web :v2"), &[], Unnamed::None, false).unwrap_err().correction(), None);
     }
 
