@@ -66,18 +66,20 @@ pub(crate) fn man_pages() -> Vec<(String, String)> {
     let page = |mut command: Command, name: &str, also: &str| {
         let usage = command.render_usage().to_string().replace("Usage: ", "").replace('-', "\\-");
         let source = concat!("kubectl-inplace ", env!("CARGO_PKG_VERSION"));
+        let examples = command.get_after_help().map(ToString::to_string);
+        let has_commands = command.has_subcommands();
         // What `-h` leaves out has its text in a page.
-        let command = command.mut_args(|arg| arg.hide_short_help(false));
-        let man = clap_mangen::Man::new(command).title(name).source(source);
+        let command = command.mut_args(|arg| said_once(arg.hide_short_help(false)));
+        let man = clap_mangen::Man::new(without_help(command)).title(name).source(source);
         let mut bytes = Vec::new();
         let rendered = man.render_title(&mut bytes).and_then(|()| man.render_name_section(&mut bytes));
         bytes.extend(format!(".SH SYNOPSIS\n{usage}\n").bytes());
         let rest = rendered
             .and_then(|()| man.render_description_section(&mut bytes))
             .and_then(|()| man.render_options_section(&mut bytes))
-            .and_then(|()| man.render_subcommands_section(&mut bytes))
-            .and_then(|()| man.render_extra_section(&mut bytes));
+            .and_then(|()| if has_commands { man.render_subcommands_section(&mut bytes) } else { Ok(()) });
         rest.expect("a vector can be written to");
+        bytes.extend(examples.iter().flat_map(|examples| examples_section(examples).into_bytes()));
         bytes.extend(format!(".SH SEE ALSO\n{also}\n").bytes());
         (format!("{name}.1"), String::from_utf8(bytes).expect("a page is text"))
     };
@@ -88,6 +90,38 @@ pub(crate) fn man_pages() -> Vec<(String, String)> {
     };
     let program = page(Cli::command().name("kubectl-inplace"), "kubectl-inplace", ".BR kubectl (1)");
     std::iter::once(program).chain(shown_commands().into_iter().map(of_command)).collect()
+}
+
+/// clap's own `help` has no page.
+fn without_help(command: Command) -> Command {
+    command.mut_subcommands(|sub| if sub.get_name() == "help" { sub.hide(true) } else { sub })
+}
+
+/// The long text begins with the short one: a page has the long one alone.
+fn said_once(arg: Arg) -> Arg {
+    let long = arg.get_long_help().map(ToString::to_string);
+    match long.as_deref().and_then(|long| long.rsplit("\n\n").next()) {
+        Some(last) => arg.help(last.to_owned()).long_help(None::<&str>),
+        None => arg,
+    }
+}
+
+/// What stands before the examples, and the examples line by line, as somebody types them.
+fn examples_section(after: &str) -> String {
+    let (notes, examples) = after.split_once("Examples:\n").unwrap_or((after, ""));
+    let line = |line: &str| {
+        let line = line.strip_prefix("  ").unwrap_or(line);
+        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+        if line.starts_with('.') { format!("\\&{line}\n") } else { format!("{line}\n") }
+    };
+    let section = |(head, text): (&str, &str)| match text.trim() {
+        "" => String::new(),
+        text => format!(".SH {head}\n{}", text.lines().map(line).collect::<String>()),
+    };
+    // An example starts with its comment.
+    let examples = section(("EXAMPLES", examples)).replacen('\n', "\n.nf\n", 1);
+    let end = if examples.is_empty() { "" } else { ".fi\n" };
+    format!("{}{examples}{end}", section(("NOTES", notes)))
 }
 
 /// A row for a flag or a word.
