@@ -11,10 +11,7 @@ Examples:
   kubectl inplace plan -f web.yaml --detailed-exitcode
 
   # Can what a pull request changes be rolled out in place? Needs no cluster
-  git show main:web.yaml | kubectl inplace plan --against - -f web.yaml
-
-  # The same tag on every workload with a label, as JSON
-  kubectl inplace plan deployments,daemonsets -l team=shop side=:1.28 -o json";
+  git show main:web.yaml | kubectl inplace plan --against - -f web.yaml";
 
 pub(super) const RESTART_EXAMPLES: &str = "\
 Examples:
@@ -156,10 +153,7 @@ Examples:
   kubectl inplace explain pending
 
   # What does this exit code mean?
-  kubectl inplace explain 4
-
-  # All codes
-  kubectl inplace explain";
+  kubectl inplace explain 4";
 
 pub(super) const COMPLETION_EXAMPLES: &str = "\
 Examples:

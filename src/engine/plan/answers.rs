@@ -209,7 +209,13 @@ impl WorkloadPlan {
             pod.verdict = PodVerdict::Blocked;
             pod.reasons.push(reason.clone());
         }
+        self.refuse();
+    }
+
+    /// Nothing of it is carried out: the template does not stay as it is on this plan's account.
+    pub(super) fn refuse(&mut self) {
         self.verdict = Verdict::NotEligible;
+        self.warnings.retain(|warning| *warning != Warning::TemplateKeepsImage);
     }
 
     /// Notes what the caller may not do, each verb and resource once.

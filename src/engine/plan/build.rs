@@ -125,9 +125,6 @@ fn planned(
     let (refused, worth_knowing) = resized::look(&context, &pods);
     reasons.extend(refused);
     warnings.extend(worth_knowing);
-    // What holds the workload decides what its template says in the end.
-    let is_held = reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
-    warnings.retain(|warning| !is_held || *warning != Warning::TemplateKeepsImage);
     warnings.sort();
     settle_holder(&mut reasons, &mut warnings, &mut pods);
     let changes = changes(&context, &pods);
@@ -144,7 +141,7 @@ fn planned(
         (false, false) => Verdict::NothingToDo,
     };
     let is_pod = !live.workload.reference.kind.has_template();
-    WorkloadPlan {
+    let mut plan = WorkloadPlan {
         workload: live.workload.reference.clone(),
         uid: live.workload.uid.clone(),
         verdict,
@@ -166,7 +163,11 @@ fn planned(
         hooks: options.hooks.clone(),
         estimate_seconds,
         checked_by_server: false,
+    };
+    if blocked {
+        plan.refuse();
     }
+    plan
 }
 
 /// What changes of the template; where that is nothing, and pods are resized all the same, that of the first.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, Verdict, WorkloadPlan};
+use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, WorkloadPlan};
 use crate::engine::change::reason::Reason;
 use crate::engine::change::template;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
@@ -155,7 +155,7 @@ impl SavedPlan {
         for ((plan, saved), live) in plan.workloads.iter_mut().zip(&self.workloads).zip(lives) {
             let moved = saved.moved(live);
             if !moved.is_empty() {
-                plan.verdict = Verdict::NotEligible;
+                plan.refuse();
                 plan.reasons.extend(moved.iter().map(Moved::reason));
             }
         }

@@ -114,7 +114,9 @@ impl EndResult {
             Self::Complete | Self::NothingToDo | Self::Aborted => "nothing has to be done",
             Self::Paused => "look at the pods that are done, then resume or abort with the command that was printed",
             Self::Error => "mend what the error and its hints name; nothing was changed unless it says so",
-            Self::Changes => "carry the plan out with the command that was printed",
+            Self::Changes => {
+                "carry the plan out with the command that was printed; after `status --exit-code`, see what status shows"
+            }
             Self::NotEligible => "see the reasons: each has a hint, and more with explain CODE",
             Self::Failed => {
                 "read the failure that was printed, then abort (the pods that were changed go back) or resume"

@@ -75,9 +75,9 @@ fn text(
         if workload.updates.is_empty() {
             writeln!(out, "  No in-place updates recorded.")?;
         } else if style.width.is_some_and(|width| width < TABLE_COLUMNS) {
-            list(&workload.updates, context.now, style, out)?;
+            list(workload, context.now, style, out)?;
         } else {
-            rows(&workload.updates, context.now, style, out)?;
+            rows(workload, context.now, style, out)?;
         }
         let is_under_way = workload.updates.iter().any(|update| matches!(update.course, Course::UnderWay { .. }));
         let commands = if is_under_way { (context.commands)(workload) } else { Vec::new() };
@@ -97,7 +97,8 @@ fn text(
     Ok(())
 }
 
-fn rows(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn rows(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let is_pods_own = !of.workload.kind.has_template();
     let row = |update: &Update| {
         let known = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
         let shown = |text: &Option<String>| known(text.as_ref().map(|text| style.show(text)));
@@ -107,19 +108,20 @@ fn rows(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io
             known(took(update)),
             shown(&update.who),
             change(update, style),
-            outcome(&update.course),
+            outcome(update, is_pods_own),
             shown(&update.reason),
         ];
         (Meaning::Plain, cells)
     };
-    let rows: Vec<(Meaning, Vec<String>)> = updates.iter().map(row).collect();
+    let rows: Vec<(Meaning, Vec<String>)> = of.updates.iter().map(row).collect();
     table::write(&COLUMNS, &rows, style, out)
 }
 
 /// The same, one below the other.
-fn list(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn list(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let room = style.width.map_or(usize::MAX, usize::from).saturating_sub(4);
-    for update in updates {
+    let is_pods_own = !of.workload.kind.has_template();
+    for update in &of.updates {
         let age = age(update, now, style).map(|age| format!("  {age}")).unwrap_or_default();
         words::whole_line(&format!("  {}{age}", style.whole(update.id.as_str())), style, out)?;
         for line in change(update, style).lines() {
@@ -127,7 +129,7 @@ fn list(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io
         }
         let took = took(update).map(|took| format!(", took {took}")).unwrap_or_default();
         let who = update.who.as_ref().map(|who| format!(", by {}", style.show(who))).unwrap_or_default();
-        writeln!(out, "    {}{took}{who}", outcome(&update.course))?;
+        writeln!(out, "    {}{took}{who}", outcome(update, is_pods_own))?;
         if let Some(reason) = &update.reason {
             writeln!(out, "    {}", style.show(reason))?;
         }
@@ -155,8 +157,9 @@ fn change(update: &Update, style: &Style) -> String {
     if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }
 
-fn outcome(course: &Course) -> String {
-    match course {
+/// How it ended; that of a pod's owner is in its owner's history alone.
+fn outcome(update: &Update, is_pods_own: bool) -> String {
+    match &update.course {
         Course::Ended(result) => result.word().to_owned(),
         Course::Replaced { by } => format!("replaced by {by}"),
         Course::UnderWay { state, direction, is_left } => {
@@ -166,6 +169,7 @@ fn outcome(course: &Course) -> String {
             };
             format!("{}{back}", state.words(!is_left))
         }
+        Course::Unrecorded { .. } if is_pods_own => "in its owner's history".to_owned(),
         Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
         Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
     }
