@@ -50,7 +50,7 @@ fn word(end: &WorkloadEnd) -> &'static str {
     match end.result {
         None => "not started",
         Some(EndResult::Complete) => "complete",
-        Some(EndResult::NothingToDo) => "nothing to do",
+        Some(EndResult::NothingToDo) => "up to date",
         Some(EndResult::Paused) => "paused",
         Some(EndResult::Aborted) => "rolled back",
         Some(EndResult::Error) => "error",

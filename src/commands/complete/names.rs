@@ -24,8 +24,8 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::status::template_containers;
 use crate::engine::value::image::ImageReference;
 
-/// How long a person who pressed the tabulator waits for names.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long names are waited for: with what else a shell does, whoever pressed the tabulator waits two seconds at most.
+const PATIENCE: Duration = Duration::from_millis(1700);
 
 /// Candidates and what is said of them, and whether something follows in the same word.
 #[derive(Default)]

@@ -117,7 +117,8 @@ impl CredentialPlugin {
             }
         };
         let output = output.map_err(|error| self.not_started(&error))?;
-        let stderr = tail(&told);
+        // What was passed on as it came is not said again.
+        let stderr = if self.interactive { String::new() } else { tail(&told) };
         if !output.status.success() {
             let status = output.status.to_string();
             return Err(CredentialPluginError::Failed { command: self.command.clone(), status, stderr });
