@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::ContainerList;
 use crate::engine::report::Notice;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
@@ -23,8 +24,10 @@ const NAMED: usize = 5;
 /// What is kept of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
-    /// Since when all of them are.
+    /// Since when all of them are, and none of their containers has started again.
     since: Option<Now>,
+    /// How often their containers had by then.
+    restarts: i64,
     /// They have been so for long enough.
     is_proven: bool,
     /// What is waited for.
@@ -57,7 +60,9 @@ impl Ready {
                 self.waits = Some(why);
             }
             None => {
-                let since = *self.since.get_or_insert(look.now);
+                // A container that ends and starts again at once may be ready whenever it is looked at.
+                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(look.now);
+                (self.since, self.restarts) = (Some(since), made.restarts);
                 self.is_proven = made.is_none() || since + hold(look, pods) <= look.now;
                 self.waits = None;
             }
@@ -98,6 +103,8 @@ struct Made<'p> {
     /// Of the unready ones: more than were planned, as the owner was scaled up; the change rests on none of them.
     surplus: usize,
     missing: usize,
+    /// Of their containers.
+    restarts: i64,
     /// By somebody who changes nothing.
     is_watched: bool,
     count: usize,
@@ -120,7 +127,10 @@ impl<'p> Made<'p> {
             Mode::Follow => lacking,
             Mode::Durable | Mode::PodsOnly => pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
         };
+        let pods_made = made.iter().filter_map(|key| look.world.pod(key));
+        let statuses = pods_made.flat_map(|pod| pod.statuses(ContainerList::Containers));
         Self {
+            restarts: statuses.map(|status| status.restart_count).sum(),
             unready: made.iter().copied().filter(is_unready).collect(),
             surplus: pods.present().len().saturating_sub(planned),
             missing,

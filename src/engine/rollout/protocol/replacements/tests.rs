@@ -139,3 +139,29 @@ fn what_may_heal_by_itself_is_given_its_time() {
     look_at_all(&mut replacements, look(&goal, &world, due));
     assert_eq!(replacements.next_look(look(&goal, &world, due), &Pods::default()), None);
 }
+
+/// The kubelet starts a container that has ended for the first time at once: the pod may never be seen not ready.
+#[test]
+fn new_pods_that_are_ready_whenever_they_are_looked_at_are_proven_once_nothing_in_them_starts_again() {
+    let goal = goal("forward", false);
+    let (mut ready, mut pods) = (ready::Ready::default(), Pods::default());
+    let mut waits = |restarts: i64, second: u64| {
+        let mut object = pod(WANTED, LATER, &json!({"running": {"startedAt": LATER}}));
+        object["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+        object["status"]["containerStatuses"][0]["ready"] = true.into();
+        object["status"]["containerStatuses"][0]["restartCount"] = restarts.into();
+        let mut world = World::default();
+        let object = Pod::from_object(&object).unwrap();
+        let key = object.key.clone();
+        world.observe(Observation::Relisted(vec![object]));
+        let look = look(&goal, &world, START + Duration::from_secs(second));
+        pods.count(look, &key);
+        drop(ready.look_at(look, &mut pods));
+        pods.waits_for_replacements()
+    };
+    for (restarts, second, expected) in
+        [(0, 0, true), (0, 4, true), (1, 5, true), (1, 9, true), (2, 10, true), (2, 14, true), (2, 15, false)]
+    {
+        assert_eq!(waits(restarts, second), expected, "{restarts} at {second} s");
+    }
+}
