@@ -24,6 +24,8 @@ while [ $# -gt 0 ]; do
   esac
 done
 
+case $version in '' | v*) ;; *) version=v$version ;; esac
+
 case $(uname -s) in
   Linux) os=linux ;;
   Darwin) os=darwin ;;

@@ -6,7 +6,12 @@ function __kubectl_inplace_complete
     set -e words[1]
     set -l answer ($program __complete $words "$typed" 2>/dev/null)
     if test "$answer[-1]" = :0
-        __fish_complete_path "$typed"
+        # Of --flag=VALUE the value is a path, and what is answered is the whole word.
+        set -l flag (string match -r -- '^-[^=]*=' "$typed")
+        set -l value (string sub -s (math (string length -- "$flag") + 1) -- "$typed")
+        for path in (__fish_complete_path "$value")
+            printf '%s\n' "$flag$path"
+        end
         return
     end
     set -e answer[-1]

@@ -5,6 +5,8 @@ _kubectl_inplace() {
   local line name
   answer=("${(@f)$("${(Q)words[1]/#\~/$HOME}" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ $answer[-1] == :0 ]]; then
+    # Of --flag=VALUE the value is a path.
+    compset -P '-[^=]#='
     _files
     return
   fi

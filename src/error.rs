@@ -44,6 +44,8 @@ pub struct CommandError {
     pub server_reason: Option<&'static str>,
     /// One sentence that says it all, without a full stop.
     pub message: String,
+    /// The name that is not there, and the one that was probably meant.
+    pub meant: Option<Box<(String, String)>>,
     /// What leads on, before the hints: each command with the label that stands before it in place of "hint:".
     pub ways: Vec<(String, String)>,
     /// What to do next, a sentence each.
@@ -59,7 +61,7 @@ impl CommandError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         let (ways, hints) = (Vec::new(), Vec::new());
-        Self { kind, server_reason: None, message, ways, hints, closed_pipe: false, may_pass: false }
+        Self { kind, server_reason: None, message, meant: None, ways, hints, closed_pipe: false, may_pass: false }
     }
 
     /// Makes an error of what the server has refused.

@@ -43,8 +43,8 @@ Examples:
   # What would be restored?
   kubectl inplace abort deployment/web --dry-run=client
 
-  # In a script, also if another run still holds the workload
-  kubectl inplace abort deployment/web --take-over --yes";
+  # In a script, without a question
+  kubectl inplace abort deployment/web --yes";
 
 pub(super) const UNDO_EXAMPLES: &str = "\
 Examples:

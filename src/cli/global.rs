@@ -14,76 +14,105 @@ pub struct GlobalArgs {
     #[arg(short, long, global = true, help_heading = None::<&str>, value_name = "NAME")]
     pub namespace: Option<String>,
     /// The kubeconfig to use
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub kubeconfig: Option<String>,
     /// kubectl's preferences, whose policy says which credential plugins may run; off is none [default: ~/.kube/kuberc]
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub kuberc: Option<String>,
     /// Context of the kubeconfig
-    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "NAME")]
     pub context: Option<String>,
     /// Cluster of the kubeconfig
-    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "NAME")]
     pub cluster: Option<String>,
     /// User of the kubeconfig
-    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "NAME")]
     pub user: Option<String>,
     /// Address of the API server
-    #[arg(short, long, global = true, hide_short_help = true, value_name = "URL")]
+    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true, value_name = "URL")]
     pub server: Option<String>,
     /// Bearer token
-    #[arg(long, global = true, hide_short_help = true, value_name = "TOKEN", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "TOKEN",
+        hide_env_values = true
+    )]
     pub token: Option<String>,
     /// User name of basic authentication
-    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "NAME")]
     pub username: Option<String>,
     /// Password of basic authentication
-    #[arg(long, global = true, hide_short_help = true, value_name = "PASSWORD", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "PASSWORD",
+        hide_env_values = true
+    )]
     pub password: Option<String>,
     /// Certificate file of the server's authority
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub certificate_authority: Option<String>,
     /// Client certificate file
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub client_certificate: Option<String>,
     /// Client key file
-    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub client_key: Option<String>,
     /// Do not check the server's certificate
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub insecure_skip_tls_verify: bool,
     /// Name that the server's certificate must have
-    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "NAME")]
     pub tls_server_name: Option<String>,
     /// User to impersonate
-    #[arg(long = "as", global = true, hide_short_help = true, value_name = "USER")]
+    #[arg(long = "as", global = true, hide_short_help = true, hide_long_help = true, value_name = "USER")]
     pub as_user: Option<String>,
     /// Group to impersonate; repeatable
-    #[arg(long, global = true, hide_short_help = true, value_name = "GROUP")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "GROUP")]
     pub as_group: Vec<String>,
     /// UID to impersonate
-    #[arg(long, global = true, hide_short_help = true, value_name = "UID")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "UID")]
     pub as_uid: Option<String>,
     /// Extra of the impersonated user; repeatable
-    #[arg(long, global = true, hide_short_help = true, value_name = "KEY=VALUE")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "KEY=VALUE")]
     pub as_user_extra: Vec<String>,
     /// How long one request may take, repetitions included; 0 is no limit [default: 65s]
-    #[arg(long, global = true, hide_short_help = true, value_name = "DURATION")]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "DURATION")]
     pub request_timeout: Option<String>,
     /// Ask the server not to compress its answers
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub disable_compression: bool,
     /// End with an error if the server warned
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub warnings_as_errors: bool,
     /// Colours
-    #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub color: ColorChoice,
     /// Show results, warnings and errors only
-    #[arg(short, long, global = true, hide_short_help = true)]
+    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true)]
     pub quiet: bool,
     /// Log level: 6 shows requests, 7 their headers, 8 also bodies; without credentials
-    #[arg(short = 'v', long = "v", global = true, hide_short_help = true, value_name = "LEVEL", default_value_t = 0)]
+    #[arg(
+        short = 'v',
+        long = "v",
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "LEVEL",
+        default_value_t = 0
+    )]
     pub verbosity: u8,
     /// kubectl's that say nothing to this program.
     #[command(flatten)]

@@ -8,7 +8,7 @@ use futures::FutureExt;
 use futures::future::{self, Either};
 use tokio::runtime::Handle;
 
-use super::Shell;
+use super::{Shell, usage};
 use crate::cluster::Cluster;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
@@ -77,9 +77,8 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
         return Ok(true);
     }
     let Some(answers) = answers(shell) else {
-        return Err(
-            CommandError::usage("there is no terminal to ask on, so nothing was done").hint("say --yes to approve")
-        );
+        let error = CommandError::usage("there is no terminal to ask on, so nothing was done");
+        return Err(error.hint(usage::approved(shell)));
     };
     let context = cluster.context().unwrap_or("(no context)");
     let question = format!(

@@ -35,7 +35,7 @@ fn explained(code: &str, columns: usize) -> Option<String> {
     let states = state_words(code);
     let states = (!states.is_empty()).then(|| states_at_length(&states, columns));
     let ends = with_exit_code(code);
-    let ends = (!ends.is_empty()).then(|| exit_codes(&ends, columns));
+    let ends = (!ends.is_empty()).then(|| exit_codes(&ends, code.parse::<u8>().is_ok(), columns));
     let parts: Vec<String> = [explanation, states, ends].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
@@ -67,22 +67,25 @@ fn list(columns: usize) -> String {
     let reasons: Vec<Explanation> = ReasonCode::ALL.iter().map(|code| code.explanation()).collect();
     let warnings: Vec<Explanation> = WarningCode::ALL.iter().map(|code| code.explanation()).collect();
     let reports: Vec<Explanation> = ReportCode::ALL.iter().map(|code| code.explanation()).collect();
-    let mut states: Vec<&str> = STATE_WORDS.iter().map(|known| known.word).collect();
-    states.sort_unstable();
-    states.dedup();
+    let mut states: Vec<(&str, &str)> = STATE_WORDS.iter().map(|known| (known.word, known.meaning)).collect();
+    states.sort_by_key(|(word, _)| *word);
+    // Of one that stands for several things the first is said here.
+    states.dedup_by_key(|(word, _)| *word);
     let mut others: Vec<&str> = OTHER_WORDS.iter().map(|known| known.word).collect();
     others.sort_unstable_by_key(|word| word.to_ascii_lowercase());
     others.dedup();
     let ends = EndResult::ALL.map(|end| format!("{} ({})", end.exit_code(), end.word()));
     let width = reasons.iter().chain(&warnings).chain(&reports).map(|known| known.code.len()).max().unwrap_or(0);
-    let line = |known: &Explanation| indented(&format!("{:width$}  {}", known.code, known.summary), width + 4, columns);
-    let lines = |explanations: &[Explanation]| explanations.iter().map(line).collect::<String>();
+    let line = |word: &str, what: &str| indented(&format!("{word:width$}  {what}"), width + 4, columns);
+    let lines = |explanations: &[Explanation]| {
+        explanations.iter().map(|known| line(known.code, known.summary)).collect::<String>()
+    };
     format!(
         "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and notable states: what a rollout and status report\n{}\nStates: where something stands\n{}\nOther words, of JSON, of the live view and of Kubernetes\n{}\nExit codes, by number or by their word in JSON\n{}\nMore about one of them: kubectl inplace explain CODE\n",
         lines(&reasons),
         lines(&warnings),
         lines(&reports),
-        broken(&states.join(", "), columns),
+        states.iter().map(|(word, meaning)| line(word, meaning)).collect::<String>(),
         broken(&others.join(", "), columns),
         broken(&ends.join(", "), columns),
     )
@@ -94,13 +97,16 @@ fn with_exit_code(code: &str) -> Vec<EndResult> {
     EndResult::ALL.into_iter().filter(is).collect()
 }
 
-fn exit_codes(results: &[EndResult], columns: usize) -> String {
+fn exit_codes(results: &[EndResult], is_number: bool, columns: usize) -> String {
     let lines = results.iter().map(|result| {
         let line = format!("Exit code {} ({}): {}.", result.exit_code(), result.word(), result.meaning());
         format!("{}{}", broken(&line, columns), broken(&format!("What to do: {}.", result.remedy()), columns))
     });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    // diff has no other ones than these.
     let note = "diff has kubectl diff's exit codes: 0 nothing differs, 1 something does, more than 1 an error.";
-    format!("{}\n{}", lines.collect::<Vec<_>>().join("\n"), broken(note, columns))
+    let is_of_diff = results.iter().any(|result| result.exit_code() <= 2) && is_number;
+    if is_of_diff { format!("{lines}\n{}", broken(note, columns)) } else { lines }
 }
 
 fn states_at_length(states: &[StateWord], columns: usize) -> String {

@@ -14,8 +14,7 @@ pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut She
     let words = TargetArgs::from(&args.targets);
     let asked = targets::read_without_images(&words, shell).await?;
     let cluster = shell.connect(global).await?;
-    let workloads = targets::find_any(asked, &words, global, &cluster).await?;
-    let workloads = workloads.into_iter().map(|(workload, _)| workload).collect();
+    let (workloads, missing) = targets::find_there(asked, &words, global, &cluster).await?;
     let lives = targets::read_side_by_side(&cluster, workloads, Nodes::Nowhere).await?;
     if lives.is_empty() {
         targets::note_nothing((!words.all_namespaces).then(|| cluster.namespace()), shell);
@@ -29,5 +28,5 @@ pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut She
     };
     let context = HistoryContext { now: &now, commands: &commands };
     shell.document(|out| render::history(args.output, &found, &context, &shell.terminal.stdout, out))?;
-    Ok(EndResult::Complete)
+    Ok(missing.iter().map(|error| shell.tell_error(error)).last().unwrap_or(EndResult::Complete))
 }

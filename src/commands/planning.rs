@@ -10,6 +10,7 @@ use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
 use super::targets;
+use super::usage;
 use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
@@ -66,6 +67,9 @@ impl Planned {
             if plan.hold(live).is_some() {
                 say_ways_on(live, &shell.typing(&self.cluster), shell);
             }
+        }
+        if let Some(whole) = usage::as_meant(&self.plan, shell) {
+            shell.hint(&whole);
         }
     }
 }

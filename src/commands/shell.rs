@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use super::next::{self, Typing};
 use super::notices::Notices;
 use super::template;
+use super::usage;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
@@ -297,7 +298,9 @@ impl Shell {
         let text = error.render();
         let text = if style.color { text.ansi().to_string() } else { text.to_string() };
         // The line that follows says where the help is.
-        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("For more information, try")).collect();
+        let mut lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("For more information, try")).collect();
+        // Where a suggestion was taken away its blank line stays.
+        lines.dedup_by(|line, before| line.is_empty() && before.is_empty());
         let last = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         for line in lines.into_iter().take(last) {
             let own = line.len() - line.trim_start().len();
@@ -340,7 +343,10 @@ impl Shell {
         for (label, command) in &error.ways {
             self.say(Meaning::Plain, label, command);
         }
-        for hint in &error.hints {
+        let whole = error.meant.as_deref().and_then(|(name, meant)| usage::with_name(name, meant, self));
+        // It follows the name that was meant.
+        let (first, others) = error.hints.split_at(error.hints.len().min(1));
+        for hint in first.iter().chain(&whole).chain(others) {
             self.hint(hint);
         }
         if error.kind == ErrorKind::Usage && error.ways.is_empty() && error.hints.is_empty() {

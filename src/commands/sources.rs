@@ -49,9 +49,37 @@ async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
     })?;
     if !output.status.success() {
         let told = mask::text(&String::from_utf8_lossy(&output.stderr));
-        let told: Vec<&str> = told.lines().filter(|line| !line.trim().is_empty()).take(SHOWN_LINES).collect();
+        let told = told
+            .lines()
+            .map(|line| without_klog(line).trim_start_matches("error: "))
+            .filter(|line| !line.trim().is_empty());
+        let told: Vec<&str> = told.take(SHOWN_LINES).collect();
         let why = if told.is_empty() { output.status.to_string() } else { told.join("; ") };
         return Err(error(format!("kubectl kustomize {folder:?} failed: {why}")));
     }
     Ok(Origin::Text { name: format!("kustomization {folder}"), bytes: output.stdout })
+}
+
+/// What kubectl writes before an error that it logs as it ends (klog, `run.go`): `E1126 20:48:37.1 12 run.go:72] "command
+/// failed" err="..."`.
+fn without_klog(line: &str) -> &str {
+    let Some((head, rest)) = line.split_once("] ") else { return line };
+    let is_head = head.starts_with(['E', 'F', 'W', 'I']) && head.contains(".go:");
+    let Some(told) = rest.split_once("err=").map(|(_, told)| told).filter(|_| is_head) else { return line };
+    told.strip_prefix('"').and_then(|told| told.strip_suffix('"')).unwrap_or(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_kubectl_logs_is_told_without_its_head() {
+        let logged =
+            r#"E1126 20:48:37.101 12 run.go:72] "command failed" err="unable to find one of 'kustomization.yaml'""#;
+        assert_eq!(without_klog(logged), "unable to find one of 'kustomization.yaml'");
+        for line in ["error: must build at directory", "E1126 x.go:1] said", "[a] err=b"] {
+            assert_eq!(without_klog(line), line);
+        }
+    }
 }

@@ -50,6 +50,8 @@ struct Read {
     not_read: Vec<String>,
     /// Pods of this program's that pull images.
     pulling: Vec<Hint>,
+    /// What was named and is not there, beside what is.
+    missing: Vec<CommandError>,
 }
 
 /// What one look has seen.
@@ -61,6 +63,8 @@ struct Seen {
     is_notable: bool,
     /// What to say beside it.
     notes: Vec<String>,
+    /// What was named and is not there.
+    missing: Vec<CommandError>,
 }
 
 pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
@@ -81,6 +85,9 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     }
     for note in &seen.notes {
         shell.note(note);
+    }
+    if let Some(result) = seen.missing.iter().map(|error| shell.tell_error(error)).last() {
+        return Ok(result);
     }
     Ok(if args.exit_code && seen.is_notable { EndResult::Changes } else { EndResult::Complete })
 }
@@ -104,6 +111,10 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
             Err(stop) => return Ok(leave(&shown, stop)),
         };
         let notes = match seen {
+            Ok(Seen { missing, .. }) if !missing.is_empty() => {
+                shown.leave();
+                return Err(missing.into_iter().next_back().unwrap_or_else(|| CommandError::usage("")));
+            }
             Ok(seen) => {
                 shown.show(&seen.text, &mut io::stdout().lock())?;
                 has_shown = true;
@@ -144,7 +155,7 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
 
 impl Look<'_> {
     async fn look(&self, shell: &Shell) -> Result<Seen, CommandError> {
-        let Read { workloads, not_read, pulling } = self.read().await?;
+        let Read { workloads, not_read, pulling, missing } = self.read().await?;
         let mut text = Vec::new();
         let typing = shell.typing(&self.cluster);
         let commands = |status: &WorkloadStatus| typing.ways(&status.ways, &status.workload, None);
@@ -162,6 +173,7 @@ impl Look<'_> {
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
             notes: [not_read, pulling.iter().map(|hint| shell.told(hint)).collect()].concat(),
+            missing,
         })
     }
 
@@ -176,15 +188,16 @@ impl Look<'_> {
             let mut lives = overview.workloads;
             self.read_budgets(&mut lives).await;
             let workloads = self.closer(&lives).await;
-            return Ok(Read { workloads, not_read: overview.not_read, pulling: overview.pulling });
+            let (not_read, pulling) = (overview.not_read, overview.pulling);
+            return Ok(Read { workloads, not_read, pulling, missing: Vec::new() });
         };
-        let found = targets::find_any(asked.clone(), &self.words, self.global, &self.cluster).await?;
-        let workloads = found.into_iter().map(|(workload, _)| workload).collect();
+        let there = targets::find_there(asked.clone(), &self.words, self.global, &self.cluster);
+        let (workloads, missing) = there.await?;
         let mut lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
         self.read_budgets(&mut lives).await;
         let references: Vec<&WorkloadRef> = lives.iter().map(|live| &live.workload.reference).collect();
         let pulling = self.cluster.pulling_for(&references).await;
-        Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling })
+        Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling, missing })
     }
 
     /// Reads the budgets that unfinished rollouts may wait for, once a namespace. Who may not list them has the rest.

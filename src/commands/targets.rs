@@ -403,10 +403,7 @@ pub(super) async fn find_any(
         Asked::Words(request) => {
             let intent = if request.images.is_empty() { Intent::None } else { Intent::Images(request.images) };
             for (kind, name) in &request.named {
-                let reference =
-                    WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
-                let workload = workload(&reference, cluster).await?;
-                found.push((workload, intent.clone()));
+                found.push((named(*kind, name, cluster).await?, intent.clone()));
             }
             let namespace = (!args.all_namespaces).then(|| cluster.namespace());
             for kind in &request.selected {
@@ -432,6 +429,39 @@ pub(super) async fn find_any(
         }
     }
     Ok(found)
+}
+
+/// Finds what is there of what is only looked at, and the errors of names that are not, as `kubectl get` does; where nothing
+/// is, the first of them is the answer.
+pub(super) async fn find_there(
+    asked: Asked,
+    args: &TargetArgs,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<(Vec<Workload>, Vec<CommandError>), CommandError> {
+    let Asked::Words(mut request) = asked else {
+        let found = find_any(asked, args, global, cluster).await?;
+        return Ok((found.into_iter().map(|(workload, _)| workload).collect(), Vec::new()));
+    };
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for (kind, name) in std::mem::take(&mut request.named) {
+        match named(kind, &name, cluster).await {
+            Ok(workload) => found.push(workload),
+            Err(error) if error.server_reason == Some("NotFound") => missing.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    let selected = find_any(Asked::Words(request), args, global, cluster).await?;
+    found.extend(selected.into_iter().map(|(workload, _)| workload));
+    if found.is_empty() && !missing.is_empty() {
+        return Err(missing.swap_remove(0));
+    }
+    Ok((found, missing))
+}
+
+async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload, CommandError> {
+    let reference = WorkloadRef { kind, namespace: cluster.namespace().to_owned(), name: name.to_owned() };
+    workload(&reference, cluster).await
 }
 
 async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload, CommandError> {
@@ -479,7 +509,8 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
     let error = CommandError::from(error);
     let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
-        Some(name) => error.hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
+        Some(name) => CommandError { meant: Some(Box::new((reference.name.clone(), name.to_owned()))), ..error }
+            .hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
         None => error,
     };
     let kind = reference.kind.spec().plural;

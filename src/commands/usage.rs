@@ -9,8 +9,10 @@ use super::Shell;
 use super::complete::first_word;
 use super::next;
 use crate::cli::{Typed, root};
+use crate::engine::change::reason::{Reason, ReasonCode};
 use crate::engine::change::target::{self, TargetError, Unnamed};
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
 use crate::engine::value::hint::{Hint, Spoken, kubectl};
 use crate::engine::value::shell_words::quoted;
 use crate::engine::value::suggest;
@@ -80,12 +82,22 @@ fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     let (before, after) = (words.get(..at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default());
     let near = || Some((closest_command(&word)?, None));
     let Some((command, also_replaced)) = meant(&word, after).or_else(near) else { return error };
-    let kept = after.iter().enumerate().filter(|(at, _)| Some(*at) != also_replaced).map(|(_, word)| word);
-    let rest = masked(before.iter().chain(kept));
+    let kept = after.iter().enumerate().filter(|(at, _)| Some(*at) != also_replaced).map(|(_, word)| with_colon(word));
+    let kept: Vec<String> = kept.collect();
+    let rest = masked(before.iter().chain(&kept));
     let whole = StyledStr::from(format!("the whole command: kubectl inplace {command}{rest}"));
     error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![command]));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![whole]));
     error
+}
+
+/// Returns the word, an image with the colon before its tag.
+fn with_colon(word: &str) -> String {
+    let Some(kind) = WorkloadKind::written_by_users().next() else { return word.to_owned() };
+    let among = [format!("{}/x", kind.spec().singular), word.to_owned()];
+    let error = target::parse(&among, &[], Unnamed::None, false).err();
+    let Some(TargetError::TagWithoutColon { container, image }) = error else { return word.to_owned() };
+    format!("{container}=:{image}")
 }
 
 /// Returns the command for a word of another tool, and which of the words after it is part of that: `set image`,
@@ -199,6 +211,71 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
         }
         _ => told,
     }
+}
+
+/// Returns the whole command with the name that was probably meant, where it was typed.
+pub(super) fn with_name(name: &str, meant: &str, shell: &Shell) -> Option<Hint> {
+    let corrected = |word: &str| match word.rsplit_once('/') {
+        Some((kind, typed)) if typed == name => Some(format!("{kind}/{meant}")),
+        None if word == name => Some(meant.to_owned()),
+        Some(_) | None => None,
+    };
+    with_words(|id, word| if id == "words" { corrected(word) } else { None }, shell)
+}
+
+/// Returns the whole command with what was probably meant by a refused one: a container's name, or the workload of a pod.
+pub(super) fn as_meant(plan: &Plan, shell: &Shell) -> Option<Hint> {
+    let refused = plan.workloads.iter().filter(|workload| workload.verdict == Verdict::NotEligible);
+    let reasons: Vec<(&WorkloadPlan, &Reason)> =
+        refused.flat_map(|workload| workload.reasons.iter().map(move |reason| (workload, reason))).collect();
+    let corrected = |id: &str, word: &str| {
+        let meant = |(workload, reason): &(&WorkloadPlan, &Reason)| {
+            container_meant(reason, id, word).or_else(|| {
+                let Reason::PodIsControlled { workload: Some(owner), .. } = reason else { return None };
+                let is_it = word.rsplit_once('/').is_some_and(|(_, name)| name == workload.workload.name);
+                (is_it && id == "words").then(|| owner.clone())
+            })
+        };
+        reasons.iter().find_map(meant)
+    };
+    let is_slip =
+        |reason: &Reason| matches!(reason.kind(), ReasonCode::ContainerNotFound | ReasonCode::PodIsControlled);
+    if !reasons.iter().all(|(_, reason)| is_slip(reason)) {
+        return None;
+    }
+    with_words(corrected, shell)
+}
+
+/// Returns a word with the container that was probably meant, where it names the one that there is not.
+fn container_meant(reason: &Reason, id: &str, word: &str) -> Option<String> {
+    let Reason::ContainerNotFound { container, suggestion: Some(meant), .. } = reason else { return None };
+    match (id, word.split_once('=')) {
+        ("words" | "image", Some((name, image))) if name == container.as_str() => Some(format!("{meant}={image}")),
+        ("container", None) if word == container.as_str() => Some(meant.clone()),
+        (_, Some(_) | None) => None,
+    }
+}
+
+/// Returns the whole command with other words, by the id of their argument; `None` where none is another.
+fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, shell: &Shell) -> Option<Hint> {
+    let mut typed = shell.typed.clone();
+    let mut is_other = false;
+    for Typed { id, values, .. } in &mut typed {
+        for value in values {
+            let Some(meant) = corrected(id, value) else { continue };
+            *value = meant;
+            is_other = true;
+        }
+    }
+    is_other.then(|| whole_command(written(&typed), shell))
+}
+
+/// Returns what was typed, approved.
+pub(super) fn approved(shell: &Shell) -> Hint {
+    let typed = shell.typed.iter().cloned().chain([Typed::new("yes", ["true"])]);
+    let words = written(&typed.collect::<Vec<_>>());
+    let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
+    Hint::from("say --yes to approve: ").command(words.into_iter().fold(typed, Spoken::of).whole())
 }
 
 fn with_types(word: &str) -> String {
@@ -316,6 +393,7 @@ mod tests {
             ("rollback deployment/web", "undo deployment/web"),
             ("-n shop update deployment/web side=:v2 --yes", "apply -n shop deployment/web side=:v2 --yes"),
             ("set image deploy/web side=:v2", "apply deploy/web side=:v2"),
+            ("update deploy/web side=v2", "apply deploy/web side=:v2"),
             ("rollout undo deploy/web", "undo deploy/web"),
             ("rollout -n shop undo deploy/web", "undo -n shop deploy/web"),
             ("set -n shop image deploy/web side=:v2", "apply -n shop deploy/web side=:v2"),

@@ -199,6 +199,13 @@ pub(super) fn shows(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &
     columns.iter().zip(widths.columns).any(|(column, width)| column.head == head && width.is_some())
 }
 
+/// Returns whether a table tells all that its column of this head has to say.
+pub(super) fn tells(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
+    let says_nothing = columns.iter().zip(Needs::of(columns, rows).says_nothing);
+    says_nothing.into_iter().any(|(column, says_nothing)| column.head == head && says_nothing)
+        || shows(columns, rows, head, style)
+}
+
 /// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
 pub(super) fn lines(columns: &[Column], rows: &[(Meaning, Vec<String>)], style: &Style) -> Vec<String> {
     let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
@@ -276,8 +283,8 @@ impl<'a> Needs<'a> {
             lines.map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.head.len()).max(column.reserved)
         };
         let word = |index: usize| {
-            let words = cells(index).flat_map(|cell| cell.split_whitespace());
-            words.map(UnicodeWidthStr::width).max().unwrap_or(0)
+            let words = cells(index).flat_map(|cell| cell.lines()).flat_map(words::unbroken);
+            words.map(|word| word.width()).max().unwrap_or(0)
         };
         let says_nothing = |index: usize| cells(index).all(|cell| matches!(cell.as_str(), "" | "-" | "<none>"));
         Self {
@@ -379,9 +386,12 @@ pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     }
     let mark = if style.unicode { "…" } else { "..." };
     let kept = width.saturating_sub(mark.width());
-    // The end tells more: a pod's suffix, and above all an image's tag.
-    let tag = text.rsplit_once(':').map_or(0, |(_, tag)| tag.width() + 1);
-    let tail = if tag > 0 && tag < kept { tag.max(kept - kept / 2) } else { kept - kept / 2 };
+    // The end tells more: a pod's suffix, and above all an image's tag, which is shortened once nothing else is left.
+    let tag = text.rsplit_once(':').map(|(_, tag)| tag).filter(|tag| !tag.contains(' '));
+    if let Some(tag) = tag.filter(|tag| tag.width() >= kept && kept > 2 * mark.width()) {
+        return format!("{mark}:{}", elided(tag, kept - 1, style));
+    }
+    let tail = tag.map_or(0, |tag| tag.width() + 1).max(kept - kept / 2);
     let head = kept - tail;
     let head: String = taken(text.chars(), head).into_iter().collect();
     let tail: String = taken(text.chars().rev(), tail).into_iter().rev().collect();
@@ -509,6 +519,6 @@ mod tests {
         assert_eq!(elided("payments-reconciliation", 9, &Style { unicode: false, ..Style::PLAIN }), "pay...ion");
         assert_eq!(elided("名前名前名前", 7, &Style::PLAIN), "名…前");
         assert_eq!(elided("side 1.27.1 -> 1.27.2", 20, &Style::PLAIN), "side….27.1 -> 1.27.2");
-        assert_eq!(elided("app v1 -> @sha256:0123456789abcdef", 24, &Style::PLAIN), "app v1 -> @sha25…9abcdef");
+        assert_eq!(elided("app v1 -> @sha256:0123456789abcdef", 24, &Style::PLAIN), "app v1 -> …:01234…abcdef");
     }
 }

@@ -158,13 +158,22 @@ pub fn flowing(text: &str, hang: usize, style: &Style) -> String {
     flowing
 }
 
+/// Whether two words are read as one: a number and its unit, and a code and its number.
+fn are_one(last: &str, word: &str) -> bool {
+    let (last, word) = (without_colour(last), without_colour(word));
+    let last = last.rsplit(' ').next().unwrap_or_default();
+    let is_unit = matches!(word.trim_end_matches(|mark: char| !mark.is_alphanumeric()), "s" | "ms" | "min" | "h");
+    is_unit && last.ends_with(|digit: char| digit.is_ascii_digit())
+        || last == "code" && word.starts_with(|digit: char| digit.is_ascii_digit())
+}
+
 /// Returns the words of a text, a command after a colon or in parentheses as one.
-fn unbroken(text: &str) -> Vec<String> {
+pub(super) fn unbroken(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut to_the_end, mut in_parentheses) = (false, false);
     for word in text.split(' ') {
         match words.last_mut() {
-            Some(last) if to_the_end || in_parentheses => {
+            Some(last) if to_the_end || in_parentheses || are_one(last, word) => {
                 last.push(' ');
                 last.push_str(word);
             }

@@ -30,12 +30,13 @@ fn script(shell: &str) -> String {
 }
 
 /// What is typed, and what follows from it.
-const TYPED: [(&str, &str); 12] = [
+const TYPED: [(&str, &str); 13] = [
     ("kubectl-inplace pla", "kubectl-inplace plan "),
     ("kubectl-inplace plan --detai", "--detailed-exitcode "),
     ("kubectl-inplace plan --validate=w", "--validate=warn "),
     ("kubectl-inplace explain TemplateF", "TemplateFieldNotInPlace "),
     ("kubectl-inplace plan -f ol", "plan -f old.yaml "),
+    ("kubectl-inplace plan --filename=ol", "plan --filename=old.yaml "),
     ("kubectl-inplace plan dep", "plan deployment/"),
     ("kubectl-inplace apply deployment/web si", "deployment/web side="),
     ("kubectl-inplace apply deploy web side=acme/s", "side=acme/side:"),

@@ -38,7 +38,7 @@ fn a_kustomization_is_built_by_the_kubectl_that_called() {
     assert_eq!(names.stdout, "deployment.apps/web\n");
     built_by(PLAN, "echo 'error: no such folder' >&2; exit 1")
         .ends_with(1)
-        .says("error: kubectl kustomize \"overlay\" failed: error: no such folder\n");
+        .says("error: kubectl kustomize \"overlay\" failed: no such folder\n");
     built_by(PLAN, "exit 3").ends_with(1).says("kubectl kustomize \"overlay\" failed: exit status: 3\n");
     let server = web();
     typed(&server, "plan -k overlay")

@@ -242,7 +242,11 @@ impl Running {
     /// Waits until a text stands on stderr.
     #[track_caller]
     pub(crate) fn wait_for_stderr(&self, text: &str) {
-        super::clock::eventually(text, || self.stderr.so_far().contains(text).then_some(()));
+        let deadline = super::clock::now() + std::time::Duration::from_secs(30);
+        while !self.stderr.so_far().contains(text) {
+            assert!(super::clock::now() < deadline, "{text:?} was not said, but\n{}", self.stderr.so_far());
+            super::clock::sleep(std::time::Duration::from_millis(2));
+        }
     }
 
     /// Types at the terminal.

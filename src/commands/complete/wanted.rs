@@ -60,7 +60,7 @@ pub(super) fn wanted(words: &[String]) -> Option<Wanted> {
     if typed.starts_with('-') {
         let (flag, value) = if line.is_escaped { None } else { flag(typed, &line.flags(&root)) }?;
         let value = value?;
-        let what = of_value(flag, value).filter(|what| *what != What::File)?;
+        let what = of_value(flag, value)?;
         let name = typed.strip_suffix(value).unwrap_or_default();
         return Some(Wanted { before: format!("{name}{}", items_before(flag, value)), what });
     }
@@ -245,7 +245,8 @@ mod tests {
             ("plan -f ", some("", What::File)),
             ("plan -k ", some("", What::File)),
             ("apply --plan ", some("", What::File)),
-            ("plan --filename=we", None),
+            ("plan --filename=we", some("--filename=", What::File)),
+            ("plan -f=we", some("-f=", What::File)),
             ("plan --timeout ", None),
             ("plan -o ", None),
             ("plan --det", None),

@@ -187,9 +187,19 @@ fn ended_for_long(
     Some((failure, if is_loop { Urgency::AtOnce } else { Urgency::IfItStaysEnded }))
 }
 
+/// Whether the runtime's word for the end of a container says more than its exit code.
+pub fn tells_more(reason: &str) -> bool {
+    !matches!(reason, "" | "Error" | "Completed")
+}
+
 fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminated>) -> Failure {
-    let said =
-        |ended: &Terminated| if ended.message.is_empty() { waiting.message.clone() } else { ended.message.clone() };
+    let said = |ended: &Terminated| {
+        let message = if ended.message.is_empty() { &waiting.message } else { &ended.message };
+        match tells_more(&ended.reason) && ended.reason != waiting.reason {
+            true => format!("{}: {message}", ended.reason),
+            false => message.clone(),
+        }
+    };
     Failure {
         container: Some(status.name.clone()),
         reason: waiting.reason.clone(),
@@ -286,6 +296,10 @@ mod tests {
         let new = |ended: &Terminated| Some(ended.container_id.as_deref() == Some("containerd://new"));
         assert_eq!(judge(&status, new, None, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
         assert_eq!(judge(&status, |_| Some(false), None, None, "x"), None);
+        let told = |status: &ContainerStatus| judge(status, new, None, None, "x").map(|(failure, _)| failure.message);
+        assert_eq!(told(&status).as_deref(), Some("back-off 10s restarting failed container"));
+        status.last_state.terminated.iter_mut().for_each(|ended| ended.reason = "OOMKilled".into());
+        assert_eq!(told(&status).as_deref(), Some("OOMKilled: back-off 10s restarting failed container"));
     }
 
     #[test]

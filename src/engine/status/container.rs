@@ -27,14 +27,32 @@ pub struct ContainerReport {
     pub before: Option<String>,
     /// Restarts, image changes included.
     pub restarts: i64,
-    /// With what the container ended that ran before the present one, or that ran last.
-    pub last_exit: Option<i64>,
+    /// How the container ended that ran before the present one, or that ran last.
+    pub last_end: Option<LastEnd>,
     /// It runs again after an end that came after the change, and may yet end as it did.
     pub again: Option<Again>,
     /// How it does.
     pub condition: Condition,
     /// How what it asks for compares with the template.
     pub comparison: Comparison,
+}
+
+/// How a container ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastEnd {
+    /// Its exit code.
+    pub exit_code: i64,
+    /// The runtime's word, such as `OOMKilled`.
+    pub reason: Option<String>,
+    /// When (RFC 3339).
+    pub at: Option<String>,
+}
+
+impl LastEnd {
+    /// Returns the runtime's word where it tells more than the exit code.
+    pub fn telling_reason(&self) -> Option<&str> {
+        self.reason.as_deref().filter(|reason| failure::tells_more(reason))
+    }
 }
 
 /// A container that has ended since it was last changed, and runs again.
@@ -97,12 +115,17 @@ pub enum Condition {
 }
 
 impl ContainerReport {
+    /// Returns with what it ended last.
+    pub fn last_exit_code(&self) -> Option<i64> {
+        self.last_end.as_ref().map(|end| end.exit_code)
+    }
+
     /// Returns whether the container has failed, or runs between two ends of a crash loop.
     pub(super) fn fails(&self) -> bool {
         // Between two runs the kubelet shows the end itself for a while.
         let is_between = matches!(self.condition, Condition::Starting { .. });
-        let is_between = is_between && self.last_exit.is_some_and(|code| code != 0);
-        let has_crashed = is_between || self.again.is_some() && self.last_exit != Some(0);
+        let is_between = is_between && self.last_exit_code().is_some_and(|code| code != 0);
+        let has_crashed = is_between || self.again.is_some() && self.last_exit_code() != Some(0);
         has_crashed || matches!(self.condition, Condition::Failed(_) | Condition::Restarted { .. })
     }
 }
@@ -178,15 +201,19 @@ pub(super) fn report(
         asked: asked.image(pod, &container.name).map(|asked| asked.image.to_owned()),
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
-        last_exit: status.and_then(last_exit),
+        last_end: status.and_then(last_end),
         condition: unless_restarted(unless_proven(condition(pod, list, container, status), pod, status, asked), again),
         comparison: comparison(pod, container, status, asked, is_older),
     }
 }
 
-fn last_exit(status: &ContainerStatus) -> Option<i64> {
-    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
-    ended.map(|ended| ended.exit_code)
+fn last_end(status: &ContainerStatus) -> Option<LastEnd> {
+    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())?;
+    Some(LastEnd {
+        exit_code: ended.exit_code,
+        reason: Some(ended.reason.clone()).filter(|reason| !reason.is_empty()),
+        at: ended.finished_at.clone(),
+    })
 }
 
 /// Reads how a container runs again that has ended since its image was set, or since it was resized.

@@ -35,7 +35,7 @@ use crate::engine::state::unpulled::cannot_be_pulled;
 use crate::engine::value::json_path::text;
 
 pub use budget::waits_for_budgets;
-pub use container::{Again, Comparison, Condition, ContainerReport};
+pub use container::{Again, Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
 pub use owner::{Held, OwnerState};
 pub use ways::{Deed, Way, only_fails};

@@ -300,7 +300,7 @@ mod tests {
             asked: None,
             before: None,
             restarts: 0,
-            last_exit: None,
+            last_end: None,
             again: None,
             condition,
             comparison: Comparison::Same,

@@ -28,8 +28,8 @@ const COLUMNS: [Column; 7] = [
     Column::words("REASON").goes(2).reserved(16),
 ];
 
-/// Below so many columns the table has no room for what changed beside an id and how it ended.
-const TABLE_COLUMNS: u16 = 70;
+/// Without one of these a line below the other says more than the table.
+const TOLD: [&str; 4] = ["AGE", "TOOK", "WHO", "REASON"];
 
 /// What a history is shown with besides the workloads.
 pub struct HistoryContext<'a> {
@@ -74,10 +74,8 @@ fn text(
         writeln!(out)?;
         if workload.updates.is_empty() {
             writeln!(out, "  No in-place updates recorded.")?;
-        } else if style.width.is_some_and(|width| width < TABLE_COLUMNS) {
-            list(workload, context.now, style, out)?;
         } else {
-            rows(workload, context.now, style, out)?;
+            updates(workload, context.now, style, out)?;
         }
         let is_under_way = workload.updates.iter().any(|update| matches!(update.course, Course::UnderWay { .. }));
         let commands = if is_under_way { (context.commands)(workload) } else { Vec::new() };
@@ -97,7 +95,14 @@ fn text(
     Ok(())
 }
 
-fn rows(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+/// As a table, where it has room for all that is known.
+fn updates(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let rows = rows(of, now, style);
+    let has_room = TOLD.iter().all(|head| table::tells(&COLUMNS, &rows, head, style));
+    if has_room { table::write(&COLUMNS, &rows, style, out) } else { list(of, now, style, out) }
+}
+
+fn rows(of: &WorkloadUpdates, now: &str, style: &Style) -> Vec<(Meaning, Vec<String>)> {
     let is_pods_own = !of.workload.kind.has_template();
     let row = |update: &Update| {
         let known = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
@@ -113,8 +118,7 @@ fn rows(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> 
         ];
         (Meaning::Plain, cells)
     };
-    let rows: Vec<(Meaning, Vec<String>)> = of.updates.iter().map(row).collect();
-    table::write(&COLUMNS, &rows, style, out)
+    of.updates.iter().map(row).collect()
 }
 
 /// The same, one below the other.
@@ -122,7 +126,7 @@ fn list(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> 
     let room = style.width.map_or(usize::MAX, usize::from).saturating_sub(4);
     let is_pods_own = !of.workload.kind.has_template();
     for update in &of.updates {
-        let age = age(update, now, style).map(|age| format!("  {age}")).unwrap_or_default();
+        let age = age(update, now, style).map(|age| format!("  {age} ago")).unwrap_or_default();
         words::whole_line(&format!("  {}{age}", style.whole(update.id.as_str())), style, out)?;
         for line in change(update, style).lines() {
             words::whole_line(&format!("    {}", table::elided(line, room, style)), style, out)?;

@@ -15,7 +15,7 @@ use super::MESSAGE_CHARACTERS;
 const NONE: &str = "<none>";
 const NOT_SCHEDULED: &str = "not scheduled";
 
-const POD: Column = Column::name("POD", 9);
+const POD: Column = Column::name("POD", 9).seen(28);
 const CONTAINER: Column = Column::short("CONTAINER", 9);
 const STATE: Column = Column::words("STATE").seen(18);
 /// With the container before it: the two stay together.
@@ -84,7 +84,7 @@ impl Columns<'_> {
         });
         row.extend([
             since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
-            restarts(report),
+            restarts(report, self.detail, self.now, style),
             images::within(&report.image, self.folder, style),
         ]);
         if self.template {
@@ -98,11 +98,24 @@ impl Columns<'_> {
     }
 }
 
-/// How often it has restarted, and how it ended last where that was no success and its state does not say it.
-fn restarts(report: &ContainerReport) -> String {
-    let is_told = matches!(&report.condition, Condition::Failed(failure) if failure.exit_code == report.last_exit);
-    let exit = report.last_exit.filter(|code| !is_told && *code != 0).map(|code| format!(" (exit {code})"));
-    format!("{}{}", report.restarts, exit.unwrap_or_default())
+/// How often it has restarted, and how it ended last where that was no success and its state does not say it; when, with the
+/// words of kubectl, where there is room.
+fn restarts(report: &ContainerReport, detail: Detail, now: &str, style: &Style) -> String {
+    let end = report.last_end.as_ref();
+    let failure = if let Condition::Failed(failure) = &report.condition { Some(failure) } else { None };
+    let how = end.and_then(|end| match end.telling_reason() {
+        Some(reason) => failure.is_none_or(|failure| failure.reason != reason).then(|| style.show(reason)),
+        None => {
+            let is_news = end.exit_code != 0 && failure.is_none_or(|told| told.exit_code != Some(end.exit_code));
+            is_news.then(|| format!("exit {}", end.exit_code))
+        }
+    });
+    let when = end.and_then(|end| end.at.as_deref()).filter(|_| detail == Detail::Wide);
+    let told: Vec<String> = how.into_iter().chain(when.map(|at| format!("{} ago", age(at, now)))).collect();
+    match told.is_empty() {
+        true => report.restarts.to_string(),
+        false => format!("{} ({})", report.restarts, told.join(", ")),
+    }
 }
 
 /// Since when the container runs, as far as is known.
@@ -280,7 +293,7 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
 /// What is known of a container that has ended since it was changed, and may do so again.
 fn restarted(report: &ContainerReport, again: Again) -> String {
     let times = words::restarts(again.times, Some(report.restarts)).unwrap_or_default();
-    let exit = report.last_exit.map(|code| format!(", last exit code {code}")).unwrap_or_default();
+    let exit = report.last_exit_code().map(|code| format!(", last exit code {code}")).unwrap_or_default();
     format!("{times}{exit}, up {} s: whether it stays is not known yet", again.up_seconds)
 }
 

@@ -286,6 +286,8 @@ struct ContainerView<'a> {
     restarts: i64,
     restarts_since_update: Option<u64>,
     last_exit_code: Option<i64>,
+    last_reason: Option<&'a str>,
+    last_ended: Option<&'a str>,
 }
 
 impl<'a> ContainerView<'a> {
@@ -329,7 +331,9 @@ impl<'a> ContainerView<'a> {
             exit_code,
             restarts: report.restarts,
             restarts_since_update: report.again.and_then(|again| again.times),
-            last_exit_code: report.last_exit,
+            last_exit_code: report.last_exit_code(),
+            last_reason: report.last_end.as_ref().and_then(|end| end.reason.as_deref()),
+            last_ended: report.last_end.as_ref().and_then(|end| end.at.as_deref()),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Waiting};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::status::{Again, Comparison, Condition, ContainerReport, Deed, TemplateContainer, Way};
+use crate::engine::status::{Again, Comparison, Condition, ContainerReport, Deed, LastEnd, TemplateContainer, Way};
 
 const AT: &str = "2026-03-01T10:00:00Z";
 
@@ -20,7 +20,7 @@ fn report(condition: Condition, comparison: Comparison) -> ContainerReport {
         asked: Some("acme/side:v1".into()),
         before: None,
         restarts: 1,
-        last_exit: Some(3),
+        last_end: Some(LastEnd { exit_code: 3, reason: Some("Error".into()), at: Some(AT.into()) }),
         again: Some(Again { times: Some(2), up_seconds: 3 }),
         condition,
         comparison,

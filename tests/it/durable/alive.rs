@@ -82,6 +82,7 @@ fn a_run_whose_workload_another_rollout_has_taken_over_says_which() {
             let output = running.wait().ends_with(6);
             output.prints("took its place (jane)").omits("kubectl inplace resume").omits("kubectl inplace abort");
         } else {
+            second.wait_for_stderr("patch sent");
             let output = running.wait().ends_with(6);
             let output = output.prints(" of jane from ").prints(" has taken its place; no further changes by this run");
             output.omits("kubectl inplace resume").omits("kubectl inplace abort");

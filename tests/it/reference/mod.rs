@@ -63,7 +63,7 @@ pub(crate) fn commands() -> String {
 
 /// The manual pages: one of the program with the flags of every command, and one of each command with its own.
 pub(crate) fn man_pages() -> Vec<(String, String)> {
-    let page = |mut command: Command, name: &str, also: &str| {
+    let page = |mut command: Command, name: &str, exit: &str, also: &str| {
         let usage = command.render_usage().to_string().replace("Usage: ", "").replace('-', "\\-");
         let source = concat!("kubectl-inplace ", env!("CARGO_PKG_VERSION"));
         let examples = command.get_after_help().map(ToString::to_string);
@@ -79,6 +79,7 @@ pub(crate) fn man_pages() -> Vec<(String, String)> {
             .and_then(|()| man.render_options_section(&mut bytes))
             .and_then(|()| if has_commands { man.render_subcommands_section(&mut bytes) } else { Ok(()) });
         rest.expect("a vector can be written to");
+        bytes.extend(format!(".SH EXIT STATUS\n{exit}\n").bytes());
         bytes.extend(examples.iter().flat_map(|examples| examples_section(examples).into_bytes()));
         bytes.extend(format!(".SH SEE ALSO\n{also}\n").bytes());
         (format!("{name}.1"), String::from_utf8(bytes).expect("a page is text"))
@@ -86,9 +87,17 @@ pub(crate) fn man_pages() -> Vec<(String, String)> {
     let of_command = |command: Command| {
         let name = format!("kubectl-inplace-{}", command.get_name());
         let command = command.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
-        page(command, &name, ".BR kubectl\\-inplace (1),\nwhich has the flags of every command")
+        let exit = match command.get_name() {
+            "diff" => "0: nothing differs; 1: something does; more than 1: an error.",
+            _ => "As in\n.BR kubectl\\-inplace (1).",
+        };
+        page(command, &name, exit, ".BR kubectl\\-inplace (1),\nwhich has the flags of every command")
     };
-    let program = page(Cli::command().name("kubectl-inplace"), "kubectl-inplace", ".BR kubectl (1)");
+    let ends = EndResult::ALL.map(|end| {
+        let meaning = end.meaning().replace('`', "").replace('-', "\\-").replace('\'', "\\(aq");
+        format!(".TP\n{} ({})\n{meaning}", end.exit_code(), end.word())
+    });
+    let program = page(Cli::command().name("kubectl-inplace"), "kubectl-inplace", &ends.join("\n"), ".BR kubectl (1)");
     std::iter::once(program).chain(shown_commands().into_iter().map(of_command)).collect()
 }
 

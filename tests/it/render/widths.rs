@@ -84,7 +84,7 @@ fn pod(name: &str, state: PodState, image: &str, condition: Condition, compariso
         asked: Some(TO.into()),
         before: None,
         restarts: 1,
-        last_exit: None,
+        last_end: None,
         again: None,
         condition,
         comparison,

@@ -35,7 +35,6 @@ impl ReasonCode {
             | Self::ImageMalformed
             | Self::ImageWhitespace
             | Self::SubsetNotDurable
-            | Self::PodIsControlled
             | Self::ManifestsNotMergeable
             | Self::ReplicaSetOfOldRevision => ReasonClass::Request,
             Self::OwnerRollingOut
@@ -76,6 +75,7 @@ impl ReasonCode {
             | Self::PodOfOldRevision
             | Self::NoPods
             | Self::OwnerIsControlled
+            | Self::PodIsControlled
             | Self::NoUnavailabilityAllowed
             | Self::DisruptionBudgetBlocks
             | Self::OwnerFieldImmutable
