@@ -44,8 +44,8 @@ pub struct CommandError {
     pub server_reason: Option<&'static str>,
     /// One sentence that says it all, without a full stop.
     pub message: String,
-    /// The name that is not there, and the one that was probably meant.
-    pub meant: Option<Box<(String, String)>>,
+    /// The workload that is not there, and the name that was probably meant.
+    pub meant: Option<Box<(WorkloadRef, String)>>,
     /// What leads on, before the hints: each command with the label that stands before it in place of "hint:".
     pub ways: Vec<(String, String)>,
     /// What to do next, a sentence each.

@@ -45,8 +45,8 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::cli::{Cli, Command, Typed, resolved, root};
 use crate::engine::change::Direction;
 use crate::engine::state::outcome::{DiffResult, EndResult, Ending};
-use crate::error::CommandError;
-use crate::render::Meaning;
+use crate::error::{CommandError, ErrorKind};
+use crate::render::{Meaning, OutputFormat};
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///
@@ -77,10 +77,17 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     if let Err(error) = refusal.and_then(|()| shell.read_template()) {
         return Ending::Command(shell.tell_error(&error));
     }
+    let tells_lines = cli.command.as_ref().is_some_and(tells_lines);
     match dispatch(cli, shell).await {
         Ok(Ending::Command(result)) => Ending::Command(shell.finish(result)),
         Ok(ending @ Ending::Diff(_)) => ending,
-        Err(error) => Ending::Command(shell.tell_error(&error)),
+        Err(error) => {
+            let result = shell.tell_error(&error);
+            if tells_lines && error.kind == ErrorKind::NothingFound && shell.tell_end_of_nothing(result).is_err() {
+                return Ending::Command(EndResult::Error);
+            }
+            Ending::Command(result)
+        }
     }
 }
 
@@ -105,6 +112,29 @@ fn is_answer(command: &Command) -> bool {
         | Command::Version(_)
         | Command::Complete(_) => false,
     }
+}
+
+/// Whether a rollout is told as JSON, one object a line: the last one says how it ended.
+fn tells_lines(command: &Command) -> bool {
+    let output = match command {
+        Command::Apply(args) => args.output,
+        Command::Restart(args) => args.output,
+        Command::Resume(args) | Command::Abort(args) => args.output,
+        Command::Undo(args) => args.output,
+        Command::Follow(args) => args.output,
+        Command::Plan(_)
+        | Command::Rbac(_)
+        | Command::Status(_)
+        | Command::Diff(_)
+        | Command::History(_)
+        | Command::Hash(_)
+        | Command::Explain(_)
+        | Command::Options
+        | Command::Completion(_)
+        | Command::Version(_)
+        | Command::Complete(_) => return false,
+    };
+    output == OutputFormat::Json
 }
 
 /// Returns the arguments, and what of them was typed.

@@ -10,7 +10,7 @@ use crate::cluster::Nodes;
 use crate::engine::change::reason::Warning;
 use crate::engine::plan::Plan;
 use crate::engine::state::outcome::EndResult;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Guide, OutputFormat};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
@@ -19,8 +19,21 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         OutputFormat::Text | OutputFormat::Name | OutputFormat::Markdown => Nodes::WhereDecisive,
     };
     let ask_server = args.dry_run != DryRun::Client;
-    let mut planned =
-        planning::make(&args.change, &args.policy, global, &args.field_manager, ask_server, nodes, shell).await?;
+    let made = planning::make(&args.change, &args.policy, global, &args.field_manager, ask_server, nodes, shell).await;
+    let mut planned = match made {
+        Err(error) if error.kind == ErrorKind::NothingFound && args.out.is_some() => {
+            let message = format!("no plan was saved: no resources {}", error.message);
+            return Err(CommandError::new(ErrorKind::Cluster, message));
+        }
+        Err(error) if error.kind == ErrorKind::NothingFound => {
+            if args.output.is_document() {
+                // As kubectl get prints a list of nothing.
+                show((&Plan { workloads: Vec::new() }, None), args.output, None, shell)?;
+            }
+            return Err(error);
+        }
+        made => made?,
+    };
     if args.output == OutputFormat::Wide {
         warn_of_nodes(&mut planned);
     }

@@ -3,6 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -308,6 +309,12 @@ impl Shell {
         }
     }
 
+    /// Writes the last line of a rollout of nothing.
+    pub(super) fn tell_end_of_nothing(&self, result: EndResult) -> Result<(), CommandError> {
+        let end = (result, Duration::ZERO);
+        self.document(|out| render::workload_ends(OutputFormat::Json, &[], end, &self.terminal.stdout, out))
+    }
+
     /// Shows an error and its hints.
     pub(super) fn tell_error(&self, error: &CommandError) -> EndResult {
         self.tell_notices();
@@ -343,7 +350,7 @@ impl Shell {
         for (label, command) in &error.ways {
             self.say(Meaning::Plain, label, command);
         }
-        let whole = error.meant.as_deref().and_then(|(name, meant)| usage::with_name(name, meant, self));
+        let whole = error.meant.as_deref().and_then(|(missing, meant)| usage::with_name(missing, meant, self));
         // It follows the name that was meant.
         let (first, others) = error.hints.split_at(error.hints.len().min(1));
         for hint in first.iter().chain(&whole).chain(others) {

@@ -111,9 +111,14 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
             Err(stop) => return Ok(leave(&shown, stop)),
         };
         let notes = match seen {
-            Ok(Seen { missing, .. }) if !missing.is_empty() => {
+            Ok(mut seen) if !seen.missing.is_empty() => {
+                shown.show(&seen.text, &mut io::stdout().lock())?;
                 shown.leave();
-                return Err(missing.into_iter().next_back().unwrap_or_else(|| CommandError::usage("")));
+                let last = seen.missing.split_off(seen.missing.len() - 1);
+                for error in &seen.missing {
+                    shell.tell_error(error);
+                }
+                return last.into_iter().next().map_or(Ok(EndResult::Error), Err);
             }
             Ok(seen) => {
                 shown.show(&seen.text, &mut io::stdout().lock())?;

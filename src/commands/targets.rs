@@ -374,6 +374,11 @@ pub(super) async fn find(
     if found.is_empty() && selects {
         let namespace = (!args.all_namespaces).then(|| cluster.namespace());
         let given: Vec<String> = selectors(args).iter().map(|(_, selector)| format!("{selector:?}")).collect();
+        if let Some(namespace) = namespace
+            && cluster.has_namespace(namespace).await == Some(false)
+        {
+            return Err(no_namespace(namespace));
+        }
         if given.is_empty() {
             return Err(CommandError::new(ErrorKind::NothingFound, found_in(namespace)));
         }
@@ -453,6 +458,10 @@ pub(super) async fn find_there(
     }
     let selected = find_any(Asked::Words(request), args, global, cluster).await?;
     found.extend(selected.into_iter().map(|(workload, _)| workload));
+    if missing.len() > 1 {
+        // A command with one of them corrected is as wrong.
+        missing.iter_mut().for_each(|error| error.meant = None);
+    }
     if found.is_empty() && !missing.is_empty() {
         return Err(missing.swap_remove(0));
     }
@@ -495,21 +504,24 @@ pub(super) fn namespace_of(manifest: &Packed, global: &GlobalArgs) -> Result<Opt
     Ok(given)
 }
 
+fn no_namespace(name: &str) -> CommandError {
+    CommandError::from_server("NotFound", format!("namespaces \"{name}\" not found"))
+        .hint(Hint::from("see what there is with: ").command(kubectl("get namespaces")))
+}
+
 /// A workload that is not there: perhaps the namespace is not, and perhaps there are others.
 async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster) -> CommandError {
     if !matches!(error, ClusterError::NotFound { .. }) {
         return CommandError::from(error);
     }
     if cluster.has_namespace(&reference.namespace).await == Some(false) {
-        let message = format!("namespaces \"{}\" not found", reference.namespace);
-        return CommandError::from_server("NotFound", message)
-            .hint(Hint::from("see what there is with: ").command(kubectl("get namespaces")));
+        return no_namespace(&reference.namespace);
     }
     // Whoever may not list them gets no suggestion.
     let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
     let error = CommandError::from(error);
     let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
-        Some(name) => CommandError { meant: Some(Box::new((reference.name.clone(), name.to_owned()))), ..error }
+        Some(name) => CommandError { meant: Some(Box::new((reference.clone(), name.to_owned()))), ..error }
             .hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
         None => error,
     };

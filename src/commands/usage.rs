@@ -11,8 +11,9 @@ use super::next;
 use crate::cli::{Typed, root};
 use crate::engine::change::reason::{Reason, ReasonCode};
 use crate::engine::change::target::{self, TargetError, Unnamed};
+use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
+use crate::engine::plan::Plan;
 use crate::engine::value::hint::{Hint, Spoken, kubectl};
 use crate::engine::value::shell_words::quoted;
 use crate::engine::value::suggest;
@@ -82,7 +83,13 @@ fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     let (before, after) = (words.get(..at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default());
     let near = || Some((closest_command(&word)?, None));
     let Some((command, also_replaced)) = meant(&word, after).or_else(near) else { return error };
-    let kept = after.iter().enumerate().filter(|(at, _)| Some(*at) != also_replaced).map(|(_, word)| with_colon(word));
+    let kept = after.iter().enumerate().filter(|(at, _)| Some(*at) != also_replaced);
+    // What follows a flag may be its value.
+    let is_flag = |at: Option<usize>| at.and_then(|at| after.get(at)).is_some_and(|word| word.starts_with('-'));
+    let kept = kept.map(|(at, word)| match is_flag(Some(at)) || is_flag(at.checked_sub(1)) {
+        true => word.clone(),
+        false => with_colon(word),
+    });
     let kept: Vec<String> = kept.collect();
     let rest = masked(before.iter().chain(&kept));
     let whole = StyledStr::from(format!("the whole command: kubectl inplace {command}{rest}"));
@@ -164,7 +171,10 @@ pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -
     match (has_type, called.as_slice()) {
         // What the server has is no slip, and no name of a workload.
         (Some(true), _) => suggested(None).into(),
-        (_, [kind]) => hinted(&suggested(Some(format!("{}/{word}", kind.spec().singular))), words(), shell),
+        (_, [kind]) => {
+            let words = if has_type == Some(false) { words() } else { None };
+            hinted(&suggested(Some(format!("{}/{word}", kind.spec().singular))), words, shell)
+        }
         (Some(false), []) => hinted(&error, words(), shell),
         (None, []) => hinted(&error, None, shell),
         (_, several) => {
@@ -181,11 +191,13 @@ fn without_all(word: &str, typed: &[Typed]) -> Option<Vec<String>> {
         return None;
     }
     let mut typed = typed.to_vec();
+    // Nobody has approved every workload.
+    typed.retain(|typed| typed.id != "yes");
     typed.iter_mut().filter(|typed| typed.id == "words").for_each(|typed| typed.values.retain(|value| value != word));
     if !typed.iter().any(|typed| PICKING.contains(&typed.id.as_str())) {
         typed.push(Typed::new("all", ["true"]));
     }
-    Some(written(&typed))
+    is_request(&typed).then(|| written(&typed))
 }
 
 /// Says what is wrong, in these words where there are any, and what was probably meant.
@@ -213,37 +225,33 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
     }
 }
 
-/// Returns the whole command with the name that was probably meant, where it was typed.
-pub(super) fn with_name(name: &str, meant: &str, shell: &Shell) -> Option<Hint> {
-    let corrected = |word: &str| match word.rsplit_once('/') {
-        Some((kind, typed)) if typed == name => Some(format!("{kind}/{meant}")),
-        None if word == name => Some(meant.to_owned()),
-        Some(_) | None => None,
+/// Returns the whole command with the name that was probably meant of a workload that is not there, where it was typed.
+pub(super) fn with_name(missing: &WorkloadRef, meant: &str, shell: &Shell) -> Option<Hint> {
+    let is_kind = |word: &str| WorkloadKind::from_word(word) == Some(missing.kind);
+    let words = shell.typed.iter().find(|typed| typed.id == "words").map(|typed| typed.values.as_slice());
+    let is_of_names = words.and_then(<[String]>::first).is_some_and(|first| is_kind(first));
+    let corrected = |word: &str| match word.split_once('/') {
+        Some((kind, name)) => (name == missing.name && is_kind(kind)).then(|| format!("{kind}/{meant}")),
+        None => (word == missing.name && is_of_names && !is_kind(word)).then(|| meant.to_owned()),
     };
     with_words(|id, word| if id == "words" { corrected(word) } else { None }, shell)
 }
 
 /// Returns the whole command with what was probably meant by a refused one: a container's name, or the workload of a pod.
 pub(super) fn as_meant(plan: &Plan, shell: &Shell) -> Option<Hint> {
-    let refused = plan.workloads.iter().filter(|workload| workload.verdict == Verdict::NotEligible);
-    let reasons: Vec<(&WorkloadPlan, &Reason)> =
-        refused.flat_map(|workload| workload.reasons.iter().map(move |reason| (workload, reason))).collect();
-    let corrected = |id: &str, word: &str| {
-        let meant = |(workload, reason): &(&WorkloadPlan, &Reason)| {
-            container_meant(reason, id, word).or_else(|| {
-                let Reason::PodIsControlled { workload: Some(owner), .. } = reason else { return None };
-                let is_it = word.rsplit_once('/').is_some_and(|(_, name)| name == workload.workload.name);
-                (is_it && id == "words").then(|| owner.clone())
-            })
-        };
-        reasons.iter().find_map(meant)
+    // Of several workloads another may have what this one lacks.
+    let [workload] = plan.workloads.as_slice() else { return None };
+    let meant = |reason: &Reason, id: &str, word: &str| {
+        container_meant(reason, id, word).or_else(|| {
+            let Reason::PodIsControlled { workload: Some(owner), .. } = reason else { return None };
+            let is_it = word.rsplit_once('/').is_some_and(|(_, name)| name == workload.workload.name);
+            (is_it && id == "words").then(|| owner.clone())
+        })
     };
+    let corrected = |id: &str, word: &str| workload.reasons.iter().find_map(|reason| meant(reason, id, word));
     let is_slip =
         |reason: &Reason| matches!(reason.kind(), ReasonCode::ContainerNotFound | ReasonCode::PodIsControlled);
-    if !reasons.iter().all(|(_, reason)| is_slip(reason)) {
-        return None;
-    }
-    with_words(corrected, shell)
+    if workload.reasons.iter().all(is_slip) { with_words(corrected, shell) } else { None }
 }
 
 /// Returns a word with the container that was probably meant, where it names the one that there is not.
@@ -256,26 +264,39 @@ fn container_meant(reason: &Reason, id: &str, word: &str) -> Option<String> {
     }
 }
 
-/// Returns the whole command with other words, by the id of their argument; `None` where none is another.
+/// Returns the whole command with other words, by the id of their argument; `None` where none is another. What is guessed is
+/// not approved.
 fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, shell: &Shell) -> Option<Hint> {
     let mut typed = shell.typed.clone();
+    typed.retain(|typed| typed.id != "yes");
     let mut is_other = false;
-    for Typed { id, values, .. } in &mut typed {
+    for Typed { id, values } in &mut typed {
         for value in values {
             let Some(meant) = corrected(id, value) else { continue };
             *value = meant;
             is_other = true;
         }
     }
-    is_other.then(|| whole_command(written(&typed), shell))
+    (is_other && is_request(&typed)).then(|| whole_command(written(&typed), shell))
 }
 
-/// Returns what was typed, approved.
+/// Whether words and images say what is meant: two containers that were meant may be one.
+fn is_request(typed: &[Typed]) -> bool {
+    let values = |id: &str| -> Vec<String> {
+        typed.iter().filter(|typed| typed.id == id).flat_map(|typed| typed.values.clone()).collect()
+    };
+    let is_typed = |id: &str| typed.iter().any(|typed| typed.id == id);
+    let picks = if PICKING.into_iter().any(is_typed) { Unnamed::Picked } else { Unnamed::None };
+    target::parse(&values("words"), &values("image"), picks, is_typed("all_containers")).is_ok()
+}
+
+/// Says how what was typed is approved; the whole command where nothing in it is a secret.
 pub(super) fn approved(shell: &Shell) -> Hint {
-    let typed = shell.typed.iter().cloned().chain([Typed::new("yes", ["true"])]);
-    let words = written(&typed.collect::<Vec<_>>());
-    let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
-    Hint::from("say --yes to approve: ").command(words.into_iter().fold(typed, Spoken::of).whole())
+    if shell.typed.iter().any(|typed| next::without_secrets(typed) != *typed) {
+        return "say --yes to approve".into();
+    }
+    let typed: Vec<Typed> = shell.typed.iter().cloned().chain([Typed::new("yes", ["true"])]).collect();
+    Hint::from("say --yes to approve: ").command(as_typed(written(&typed), shell))
 }
 
 fn with_types(word: &str) -> String {
@@ -291,8 +312,13 @@ fn takes_images(shell: &Shell) -> bool {
 }
 
 fn whole_command(words: Vec<String>, shell: &Shell) -> Hint {
+    Hint::from("the whole command: ").command(as_typed(words, shell))
+}
+
+/// Returns the command that was typed, with these words behind it.
+fn as_typed(words: Vec<String>, shell: &Shell) -> Spoken {
     let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
-    Hint::from("the whole command: ").command(words.into_iter().fold(typed, Spoken::of).whole())
+    words.into_iter().fold(typed, Spoken::of).whole()
 }
 
 /// Asks whether there is such a type, or a workload of that name; `None` where there is no way to a server.
@@ -393,7 +419,7 @@ mod tests {
             ("rollback deployment/web", "undo deployment/web"),
             ("-n shop update deployment/web side=:v2 --yes", "apply -n shop deployment/web side=:v2 --yes"),
             ("set image deploy/web side=:v2", "apply deploy/web side=:v2"),
-            ("update deploy/web side=v2", "apply deploy/web side=:v2"),
+            ("update deploy/web side=v2 --timeout=5m -l a=v2", "apply deploy/web side=:v2 --timeout=5m -l a=v2"),
             ("rollout undo deploy/web", "undo deploy/web"),
             ("rollout -n shop undo deploy/web", "undo -n shop deploy/web"),
             ("set -n shop image deploy/web side=:v2", "apply -n shop deploy/web side=:v2"),

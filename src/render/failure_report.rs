@@ -117,7 +117,9 @@ fn says(event: &str, reason: &str, message: &str) -> bool {
     let is_in = |text: &str| !text.is_empty() && (message.contains(text) || text == reason);
     // As "Failed to pull image "...": CAUSE", and "Error: REASON".
     let cause = event.split_once(": ").map_or("", |(_, cause)| cause);
-    is_in(event) || is_in(cause) || !message.is_empty() && event.contains(message)
+    // As "OOMKilled: back-off ...".
+    let told = message.split_once(": ").map_or(message, |(_, told)| told);
+    is_in(event) || is_in(cause) || !told.is_empty() && event.contains(told)
 }
 
 fn events(events: &[&Event], name: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {

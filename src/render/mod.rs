@@ -119,6 +119,14 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
+    /// Whether a script reads it as a document.
+    pub fn is_document(self) -> bool {
+        match self {
+            Self::Json | Self::Yaml => true,
+            Self::Text | Self::Wide | Self::Name | Self::Markdown => false,
+        }
+    }
+
     /// Every format.
     pub const ALL: [Self; 6] = [Self::Text, Self::Wide, Self::Json, Self::Yaml, Self::Name, Self::Markdown];
 }

@@ -386,12 +386,20 @@ pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     }
     let mark = if style.unicode { "…" } else { "..." };
     let kept = width.saturating_sub(mark.width());
-    // The end tells more: a pod's suffix, and above all an image's tag, which is shortened once nothing else is left.
-    let tag = text.rsplit_once(':').map(|(_, tag)| tag).filter(|tag| !tag.contains(' '));
+    // What it is of stays.
+    if let Some((of, what)) = text.split_once(": ").filter(|(of, what)| !what.contains(' ') && !of.contains(' '))
+        && let Some(room) = width.checked_sub(of.width() + 2).filter(|room| *room >= LEAST_CHANGE)
+    {
+        return format!("{of}: {}", elided(what, room, style));
+    }
+    // The end tells more: a pod's suffix, and above all an image's tag, which is shortened once nothing else is left; but of a
+    // digest both ends.
+    let tag = text.rsplit_once(':').filter(|(name, tag)| !name.ends_with("@sha256") && !tag.contains(' '));
+    let tag = tag.map(|(_, tag)| tag);
     if let Some(tag) = tag.filter(|tag| tag.width() >= kept && kept > 2 * mark.width()) {
         return format!("{mark}:{}", elided(tag, kept - 1, style));
     }
-    let tail = tag.map_or(0, |tag| tag.width() + 1).max(kept - kept / 2);
+    let tail = tag.map_or(0, |tag| tag.width() + 1).max(kept - kept / 2).min(kept);
     let head = kept - tail;
     let head: String = taken(text.chars(), head).into_iter().collect();
     let tail: String = taken(text.chars().rev(), tail).into_iter().rev().collect();
@@ -519,6 +527,6 @@ mod tests {
         assert_eq!(elided("payments-reconciliation", 9, &Style { unicode: false, ..Style::PLAIN }), "pay...ion");
         assert_eq!(elided("名前名前名前", 7, &Style::PLAIN), "名…前");
         assert_eq!(elided("side 1.27.1 -> 1.27.2", 20, &Style::PLAIN), "side….27.1 -> 1.27.2");
-        assert_eq!(elided("app v1 -> @sha256:0123456789abcdef", 24, &Style::PLAIN), "app v1 -> …:01234…abcdef");
+        assert_eq!(elided("app v1 -> @sha256:0123456789abcdef", 24, &Style::PLAIN), "app v1 -> @sha25…9abcdef");
     }
 }

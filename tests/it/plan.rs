@@ -208,7 +208,9 @@ fn what_is_not_there_is_named() {
     run(&server, "plan deploy/wbe side=:v2")
         .ends_with(1)
         .says("Error from server (NotFound): deployments.apps \"wbe\" not found")
-        .says("hint: did you mean deployment/web?");
+        .says(
+            "hint: did you mean deployment/web?\nhint: the whole command: kubectl inplace plan deploy/web side=:v2\n",
+        );
     run(&server, "plan deploy/web side=:v2 -n nowhere")
         .ends_with(1)
         .says("namespaces \"nowhere\" not found")
@@ -221,6 +223,17 @@ fn what_is_not_there_is_named() {
         let none = run(&server, line).ends_with(0);
         assert_eq!(none.stderr, "No resources found in default namespace.\n", "as kubectl says it: {line}");
     }
+    for line in ["plan sts --all side=:v2 -n nowhere", "apply sts --all side=:v2 --yes -n nowhere"] {
+        // A mistyped namespace is no success.
+        run(&server, line).ends_with(1).says("namespaces \"nowhere\" not found");
+    }
+    run(&server, "diff sts --all side=:v2").ends_with(0).says("No resources found");
+    let empty = run(&server, "plan sts --all side=:v2 -o json").ends_with(0).json();
+    assert_eq!(empty["workloads"], json!([]), "{empty}");
+    let end = run(&server, "apply sts --all side=:v2 --yes -o json").ends_with(0);
+    let lines = end.json_lines();
+    assert_eq!((lines.len(), &lines[0]["type"], &lines[0]["result"]), (1, &json!("end"), &json!("nothingToDo")));
+    run(&server, "plan sts --all side=:v2 --out p.json").ends_with(1).says("no plan was saved: no resources found");
     server.insert(two_containers(Workload::stateful_set("db")).objects());
     for (name, whole) in [("web", "deployment/web"), ("db", "statefulset/db"), ("db-0", "pod/db-0")] {
         let line = format!("plan {name} side=:v2");
@@ -230,6 +243,22 @@ fn what_is_not_there_is_named() {
     run(&server, "status all").ends_with(1).says("hint: the whole command: kubectl inplace status --all\n");
     let typo = run(&server, "plan deploy/web sdie=:v2 --detailed-exitcode").ends_with(3);
     typo.prints("ContainerNotFound").prints("did you mean side?");
+    // What is guessed is not approved, and of several workloads or containers it may be another.
+    for (line, whole) in [
+        ("apply deploy/web sdie=:v2 --yes", Some("apply deploy/web side=:v2")),
+        ("apply pod/db-0 side=:v2 --yes", Some("apply statefulset/db side=:v2")),
+        ("apply deploy wbe side=:v2 --yes", Some("apply deploy web side=:v2")),
+        ("apply deploy/web -c sdie --limits cpu=1 --yes", Some("apply deploy/web -c side --limits cpu=1")),
+        ("apply deploy/web sts/db sdie=:v2 --yes", None),
+        ("apply deploy/web sdie=:v2 side=:v3 --yes", None),
+        ("status sts/wbe", None),
+    ] {
+        let told = run(&server, line);
+        match whole {
+            Some(whole) => drop(told.says(&format!("the whole command: kubectl inplace {whole}\n"))),
+            None => drop(told.omits("the whole command")),
+        }
+    }
     run(&server, "plan deploy/entirely-other side=:v2").ends_with(1).omits("did you mean");
     // Whoever may not list them is told the same, without a suggestion.
     server.fault(When::verb("list").of("deployments"), Effect::Forbid);

@@ -120,7 +120,7 @@ fn what_refuses_one_of_them_is_no_reason_to_look_up_how_the_others_are_updated()
         let next =
             "kubectl inplace apply deployment/a deployment/b side=acme/side:v2 --pods-only --min-ready-seconds 0";
         let output = output
-            .prints(&format!("Nothing is changed while one is not eligible; this updates the others:\nNext: {next}"));
+            .prints(&format!("Nothing is changed while one is not eligible.\nThis updates the others:\nNext: {next}"));
         assert!(!output.stdout.contains("deployment/a can be updated"), "its row says it: {}", output.block());
     }
     assert!(server.writes().is_empty());

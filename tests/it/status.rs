@@ -134,6 +134,12 @@ fn targets_are_named_as_everywhere() {
         .prints("daemonset.apps/log --namespace=other\n");
     run(&server, "status deploy/web side=acme/side:v2").ends_with(1).says("takes workloads alone");
     run(&server, "status deploy/none").ends_with(1).says("not found");
+    // What is there is shown beside, as kubectl get does.
+    for command in ["status", "history", "status -w"] {
+        let line = format!("{command} deploy/web deploy/none deploy/nope");
+        let told = run(&server, &line).ends_with(1).prints("deployment/web").says("\"none\" not found");
+        told.says("\"nope\" not found");
+    }
     run(&server, "status deploy -l app=none").ends_with(0).says("No resources found in default namespace.\n");
     // Without a namespace kubectl writes no full stop.
     run(&server, "status deploy -A -l app=none").ends_with(0).says("No resources found\n");

@@ -29,7 +29,8 @@ pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell)
         Err(error) if error.closed_pipe => DiffResult::Different,
         Err(error) => {
             shell.tell_error(&error);
-            DiffResult::Failed
+            // Where there is nothing, nothing differs.
+            if error.kind == ErrorKind::NothingFound { DiffResult::Same } else { DiffResult::Failed }
         }
     }
 }

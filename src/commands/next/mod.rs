@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use serde_json::{Value, json};
 
-use crate::cli::{Cli, Typed, root};
+use super::complete::first_word;
+use crate::cli::{Typed, root};
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::mask;
 use crate::engine::k8s::metadata::ROLLOUT_ANNOTATION;
@@ -552,12 +553,16 @@ pub(super) fn shown(id: &str, value: &str) -> String {
     }
 }
 
-/// Returns the command whose help fits a usage error: the first word typed that is one. A flag's value that is spelled
-/// as a command leads to that command's help, which costs nobody anything.
+/// Returns the command that was typed, or whose help fits what was: a word that is one, and no flag's value where flags are
+/// known.
 pub(super) fn command_of(arguments: &[String]) -> String {
-    let root = Cli::command();
-    let typed = arguments.iter().skip(1).find_map(|word| root.find_subcommand(word));
-    let name = typed.filter(|command| !command.is_hide_set()).map(|command| format!(" {}", command.get_name()));
+    let root = root();
+    let words = arguments.get(1..).unwrap_or_default();
+    let first = first_word(words, root).and_then(|at| root.find_subcommand(words.get(at)?));
+    let typed = first.or_else(|| words.iter().find_map(|word| root.find_subcommand(word)));
+    // clap's own `help` has none.
+    let has_help = |command: &&Command| !command.is_hide_set() && command.get_name() != "help";
+    let name = typed.filter(has_help).map(|command| format!(" {}", command.get_name()));
     format!("kubectl inplace{}", name.unwrap_or_default())
 }
 

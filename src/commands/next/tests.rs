@@ -1,7 +1,8 @@
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 
 use super::carry::CARRY;
 use super::*;
+use crate::cli::Cli;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::value::hint::{Hint, inplace, kubectl};
 

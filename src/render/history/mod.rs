@@ -173,7 +173,7 @@ fn outcome(update: &Update, is_pods_own: bool) -> String {
             };
             format!("{}{back}", state.words(!is_left))
         }
-        Course::Unrecorded { .. } if is_pods_own => "in its owner's history".to_owned(),
+        Course::Unrecorded { .. } if is_pods_own => "see its owner's history".to_owned(),
         Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
         Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
     }

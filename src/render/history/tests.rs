@@ -57,7 +57,7 @@ fn how_an_update_of_a_pods_owner_ended_is_in_the_owners_history() {
     let unrecorded = || vec![update("id-1", Course::Unrecorded { pods: vec!["web-1".into()] }, None, None)];
     let mut of_a_pod = workload(unrecorded());
     of_a_pod.workload.kind = WorkloadKind::Pod;
-    assert!(written(OutputFormat::Text, &[of_a_pod]).contains("in its owner's history"));
+    assert!(written(OutputFormat::Text, &[of_a_pod]).contains("see its owner's history"));
     assert!(written(OutputFormat::Text, &[workload(unrecorded())]).contains("not recorded: 1 pod"));
 }
 

@@ -54,9 +54,12 @@ pub(super) fn plan(
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let next = guide.next.filter(|_| is_work && (!is_offline || plan.result() == EndResult::Changes));
     if many {
-        overview::total(plan, next.is_some(), style, out)?;
+        overview::total(plan, style, out)?;
     }
     if let Some(next) = next {
+        if plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible) {
+            writeln!(out, "This updates the others:")?;
+        }
         writeln!(out, "Next: {}", style.whole(next))?;
     }
     Ok(())

@@ -108,15 +108,14 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
 }
 
 /// Writes how many workloads come to what.
-pub(super) fn total(plan: &Plan, is_led_on: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let has = |verdict| plan.workloads.iter().any(|workload| workload.verdict == verdict);
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
-    let end = match (has(Verdict::NotEligible), is_led_on) {
+    let end = match has(Verdict::NotEligible) {
         _ if is_offline => ".",
-        (true, _) if !has(Verdict::InPlace) => ".",
-        (false, _) => " (updated in the order shown).",
-        (true, false) => ". Nothing is changed while one is not eligible.",
-        (true, true) => ". Nothing is changed while one is not eligible; this updates the others:",
+        true if !has(Verdict::InPlace) => ".",
+        false => " (updated in the order shown).",
+        true => ". Nothing is changed while one is not eligible.",
     };
     let workloads = words::count(plan.workloads.len(), "workload");
     writeln!(out)?;

@@ -128,11 +128,19 @@ impl<'p> Made<'p> {
             Mode::Durable | Mode::PodsOnly => pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
         };
         let pods_made = made.iter().filter_map(|key| look.world.pod(key));
-        let statuses = pods_made.flat_map(|pod| pod.statuses(ContainerList::Containers));
+        // Sidecars are among the init containers.
+        let lists = [ContainerList::Containers, ContainerList::InitContainers];
+        let restarts = pods_made
+            .map(|pod| lists.into_iter().flat_map(|list| pod.statuses(list)).map(|status| status.restart_count).sum());
+        let mut restarts: Vec<i64> = restarts.collect();
+        let surplus = pods.present().len().saturating_sub(planned);
+        // Those that crash are the ones that the change does not rest on.
+        restarts.sort_unstable();
+        restarts.truncate(restarts.len().saturating_sub(surplus));
         Self {
-            restarts: statuses.map(|status| status.restart_count).sum(),
+            restarts: restarts.iter().sum(),
             unready: made.iter().copied().filter(is_unready).collect(),
-            surplus: pods.present().len().saturating_sub(planned),
+            surplus,
             missing,
             is_watched: look.goal.mode == Mode::Follow,
             count: made.len(),
