@@ -68,7 +68,7 @@ impl Planned {
                 say_ways_on(live, &shell.typing(&self.cluster), shell);
             }
         }
-        if let Some(whole) = usage::as_meant(&self.plan, shell) {
+        for whole in usage::as_meant(&self.plan, shell) {
             shell.hint(&whole);
         }
     }

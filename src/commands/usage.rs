@@ -234,24 +234,33 @@ pub(super) fn with_name(missing: &WorkloadRef, meant: &str, shell: &Shell) -> Op
         Some((kind, name)) => (name == missing.name && is_kind(kind)).then(|| format!("{kind}/{meant}")),
         None => (word == missing.name && is_of_names && !is_kind(word)).then(|| meant.to_owned()),
     };
-    with_words(|id, word| if id == "words" { corrected(word) } else { None }, shell)
+    let words = with_words(|id, word| if id == "words" { corrected(word) } else { None }, shell)?;
+    Some(whole_command(words, shell))
 }
 
-/// Returns the whole command with what was probably meant by a refused one: a container's name, or the workload of a pod.
-pub(super) fn as_meant(plan: &Plan, shell: &Shell) -> Option<Hint> {
+/// Returns the whole commands with what was probably meant by a refused one: a container's name, or, for a pod, all pods of its
+/// workload or it alone.
+pub(super) fn as_meant(plan: &Plan, shell: &Shell) -> Vec<Hint> {
     // Of several workloads another may have what this one lacks.
-    let [workload] = plan.workloads.as_slice() else { return None };
-    let meant = |reason: &Reason, id: &str, word: &str| {
-        container_meant(reason, id, word).or_else(|| {
-            let Reason::PodIsControlled { workload: Some(owner), .. } = reason else { return None };
-            let is_it = word.rsplit_once('/').is_some_and(|(_, name)| name == workload.workload.name);
-            (is_it && id == "words").then(|| owner.clone())
-        })
-    };
-    let corrected = |id: &str, word: &str| workload.reasons.iter().find_map(|reason| meant(reason, id, word));
-    let is_slip =
-        |reason: &Reason| matches!(reason.kind(), ReasonCode::ContainerNotFound | ReasonCode::PodIsControlled);
-    if workload.reasons.iter().all(is_slip) { with_words(corrected, shell) } else { None }
+    let [workload] = plan.workloads.as_slice() else { return Vec::new() };
+    let is = |code: ReasonCode| !workload.reasons.is_empty() && workload.reasons.iter().all(|it| it.kind() == code);
+    if is(ReasonCode::ContainerNotFound) {
+        let meant = |id: &str, word: &str| workload.reasons.iter().find_map(|reason| container_meant(reason, id, word));
+        return with_words(meant, shell).map(|words| whole_command(words, shell)).into_iter().collect();
+    }
+    let owner = workload.reasons.iter().find_map(|reason| {
+        if let Reason::PodIsControlled { workload, .. } = reason { workload.as_deref() } else { None }
+    });
+    let Some(owner) = owner.filter(|_| is(ReasonCode::PodIsControlled)) else { return Vec::new() };
+    let is_it = |word: &str| word.rsplit_once('/').is_some_and(|(_, name)| name == workload.workload.name);
+    let of_all = with_words(|id, word| (id == "words" && is_it(word)).then(|| owner.to_owned()), shell);
+    let Some(of_all) = of_all else { return Vec::new() };
+    let mut alone = shell.typed.clone();
+    alone.retain(|typed| typed.id != "yes");
+    alone.push(Typed::new("pods_only", ["true"]));
+    [("all pods of it: ", of_all), ("this pod alone: ", written(&alone))]
+        .map(|(what, words)| Hint::from(what).command(as_typed(words, shell)))
+        .into()
 }
 
 /// Returns a word with the container that was probably meant, where it names the one that there is not.
@@ -264,9 +273,9 @@ fn container_meant(reason: &Reason, id: &str, word: &str) -> Option<String> {
     }
 }
 
-/// Returns the whole command with other words, by the id of their argument; `None` where none is another. What is guessed is
-/// not approved.
-fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, shell: &Shell) -> Option<Hint> {
+/// Returns what was typed with other words, by the id of their argument; `None` where none is another. What is guessed is not
+/// approved.
+fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, shell: &Shell) -> Option<Vec<String>> {
     let mut typed = shell.typed.clone();
     typed.retain(|typed| typed.id != "yes");
     let mut is_other = false;
@@ -277,7 +286,7 @@ fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, shell: &Shell) -
             is_other = true;
         }
     }
-    (is_other && is_request(&typed)).then(|| whole_command(written(&typed), shell))
+    (is_other && is_request(&typed)).then(|| written(&typed))
 }
 
 /// Whether words and images say what is meant: two containers that were meant may be one.

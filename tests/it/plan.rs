@@ -243,10 +243,13 @@ fn what_is_not_there_is_named() {
     run(&server, "status all").ends_with(1).says("hint: the whole command: kubectl inplace status --all\n");
     let typo = run(&server, "plan deploy/web sdie=:v2 --detailed-exitcode").ends_with(3);
     typo.prints("ContainerNotFound").prints("did you mean side?");
+    run(&server, "apply pod/db-0 side=:v2 --yes")
+        .ends_with(3)
+        .says("hint: all pods of it: kubectl inplace apply statefulset/db side=:v2\n")
+        .says("hint: this pod alone: kubectl inplace apply pod/db-0 side=:v2 --pods-only\n");
     // What is guessed is not approved, and of several workloads or containers it may be another.
     for (line, whole) in [
         ("apply deploy/web sdie=:v2 --yes", Some("apply deploy/web side=:v2")),
-        ("apply pod/db-0 side=:v2 --yes", Some("apply statefulset/db side=:v2")),
         ("apply deploy wbe side=:v2 --yes", Some("apply deploy web side=:v2")),
         ("apply deploy/web -c sdie --limits cpu=1 --yes", Some("apply deploy/web -c side --limits cpu=1")),
         ("apply deploy/web sts/db sdie=:v2 --yes", None),

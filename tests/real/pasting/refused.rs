@@ -43,13 +43,7 @@ pub(super) const REFUSED: &[Situation] = &[
         3,
         &["QuotaExceeded"],
     ),
-    cannot(
-        "a-pod-of-an-owner",
-        ONE,
-        |place| place.line(&format!("apply {} c1=:v2", place.a_pod())),
-        3,
-        &["PodIsControlled", "name deployment/web"],
-    ),
+    done("a-pod-of-an-owner", ONE, |place| place.line(&format!("apply {} c1=:v2", place.a_pod())), V2),
 ];
 
 pub(super) const OBSTACLES: &[Situation] = &[
