@@ -537,7 +537,8 @@ fn has_ended(result: EndResult) -> bool {
 /// The next steps without a way back to an image that cannot be pulled, as the pods show, and without undoing what repairs:
 /// where the rollout came from nothing but what only fails in the pods.
 fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSteps {
-    let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers);
+    // What has the new image already was patched by an earlier run: it does not come from there.
+    let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers).filter(|(_, wanted)| wanted.from != wanted.to);
     let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();
     if goal.is_back() || from.is_empty() {
         return next;

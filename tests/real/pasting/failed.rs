@@ -19,6 +19,15 @@ pub(super) const FAILED: &[Situation] = &[
         &["not found", "This run changed nothing"],
     ),
     done("missing-image-unseen", TWO, |place| place.line("apply WEB c1=:nope --pre-pull never"), V1),
+    done(
+        "missing-image-resumed",
+        TWO,
+        |place| {
+            place.run("apply WEB c1=:nope --pre-pull never --yes", 4);
+            place.line("resume WEB")
+        },
+        V1,
+    ),
     done("crash", ONE, |place| place.line("apply WEB c1=REGISTRY/app:crash --min-ready-seconds 15"), V1),
     done(
         "not-ready",
