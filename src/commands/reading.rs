@@ -97,7 +97,10 @@ fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
             let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
             error_of.hint(Hint::from("set the images yourself: ").command(set))
         }
-        UndoError::NothingRecorded | UndoError::NothingLeft { .. } | UndoError::NotRecorded { .. } => error_of,
+        UndoError::NothingRecorded
+        | UndoError::NothingLeft { .. }
+        | UndoError::PodsChangedSince { .. }
+        | UndoError::NotRecorded { .. } => error_of,
     };
     let history = inplace("history").of(workload).in_namespace(&workload.namespace);
     error_of.hint(Hint::from("see what was done in place: ").command(history))

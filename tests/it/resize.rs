@@ -52,6 +52,19 @@ fn a_limit_that_pods_alone_were_given_stays_and_that_is_said() {
     undo.says("the side limits.cpu stays: it cannot be removed from a running pod");
 }
 
+/// What another client has set since is nothing that this update could be taken back from.
+#[test]
+fn what_pods_alone_were_given_and_lost_again_is_not_called_up_to_date() {
+    let server = web();
+    run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
+    for pod in server.objects("pods") {
+        let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+        server.edit("pods", name, |pod| pod["spec"]["containers"][1]["image"] = "acme/side:v3".into());
+    }
+    let undo = run(&server, "undo deploy/web --yes").ends_with(1).omits("No changes");
+    undo.says("no pod has what its last update in place, ").says("another client has changed it since");
+}
+
 #[test]
 fn what_is_given_twice_adds_up() {
     let planned = run(&web(), "plan deploy/web -c side --requests cpu=30m --requests memory=20Mi").ends_with(0);

@@ -45,6 +45,12 @@ pub enum UndoError {
         /// What is there now; empty where there is none.
         now: String,
     },
+    /// No pod asks any more for what the last update of pods alone set.
+    #[error("no pod has what its last update in place, {id}, set: another client has changed it since")]
+    PodsChangedSince {
+        /// The update.
+        id: String,
+    },
     /// A rollout of the template and its pods whose lock was removed.
     #[error(
         "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be rolled back with the pods"
@@ -72,7 +78,13 @@ pub enum UndoError {
 pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Undone, UndoError> {
     Ok(match chosen(live, to)? {
         Chosen::Rollout(entry) => Undone::Template(template(live, &entry, pin_digest)),
-        Chosen::PodsOnly(id) => Undone::Pods(recorded(live, &id, pin_digest)),
+        Chosen::PodsOnly(id) => {
+            let wanted = recorded(live, &id, pin_digest);
+            if wanted.images.is_empty() && wanted.resources.is_empty() && wanted.reasons.is_empty() {
+                return Err(UndoError::PodsChangedSince { id: id.to_string() });
+            }
+            Undone::Pods(wanted)
+        }
     })
 }
 

@@ -34,11 +34,14 @@ fn an_image_that_every_pod_asks_for_is_proven_before_it_is_complete() {
             "daemonsets" => Scene::new(kind),
             _ => Scene::with(kind, |workload| workload.replicas(1)),
         };
+        // It does not crash before the run is killed.
+        scene.server.pause_kubelet(true);
         let running = scene.typed("apply", "side=acme/side:crash").spawn();
         let has_it = || images(&scene.server, "side").iter().any(|image| image == "acme/side:crash");
         clock::eventually("a pod with it", || has_it().then_some(()));
         running.signal("KILL");
         assert_eq!(running.wait().code, None, "killed");
+        scene.server.pause_kubelet(false);
         lose_lock(&scene, Some("edited"));
         let output = scene.run("resume", "--take-over").ends_with(4);
         output.prints("CrashLoopBackOff").omits("Complete");

@@ -280,8 +280,23 @@ pub fn every_word() -> impl Iterator<Item = &'static StateWord> {
 
 /// Returns what a word means, wherever it is said, as a person or a document writes it.
 pub fn state_words(text: &str) -> Vec<StateWord> {
-    every_word().filter(|known| key(known.word) == key(text)).copied().collect()
+    let spoken = SPOKEN.iter().find(|(spoken, _)| key(spoken) == key(text));
+    let word = key(spoken.map_or(text, |(_, word)| word));
+    every_word().filter(|known| key(known.word) == word).copied().collect()
 }
+
+/// What screens say in other words than documents.
+const SPOKEN: [(&str, &str); 9] = [
+    ("restarts in place", "restart"),
+    ("no restart", "inPlace"),
+    ("NOT in place", "notEligible"),
+    ("running, not ready", "notReady"),
+    ("ready, unverified", "unverified"),
+    ("running, unverified", "unverified"),
+    ("of an older revision", "older"),
+    ("drifted from the template", "drifted"),
+    ("resize deferred by the node", "deferred"),
+];
 
 /// Returns the word that may have been meant.
 pub fn nearest_state(text: &str) -> Option<&'static str> {
@@ -300,6 +315,9 @@ mod tests {
             assert_eq!(state_words(text).iter().map(|known| known.word).collect::<Vec<_>>(), ["notReady"], "{text}");
         }
         assert_eq!(state_words("pending").len(), 2);
+        for (spoken, word) in SPOKEN {
+            assert!(!state_words(spoken).is_empty() && state_words(spoken) == state_words(word), "{spoken}");
+        }
         assert_eq!(nearest_state("pendng"), Some("pending"));
         assert_eq!(nearest_state("weather"), None);
     }
