@@ -59,6 +59,13 @@ impl ResourceField {
             Some(Err(_)) => return None,
             None => None,
         };
+        // A request that a template does not name is its limit (`SetDefaults_Pod`).
+        let (map, resource) = self.parts();
+        let limit = template.pointer(&format!("/resources/limits/{resource}")).map(Quantity::of);
+        let limit = limit.and_then(Result::ok).map(|limit| limit.to_string()).filter(|_| map == "requests");
+        if from.is_none() && limit.is_some() && is_same(present, limit.as_ref()) {
+            return None;
+        }
         let counts = from.is_some() || resized.is_some_and(|resized| self.is_in(resized));
         let is_other = counts && !is_same(present, from.as_ref());
         is_other.then(|| ValueChange { from, to: present.cloned() })
