@@ -146,6 +146,8 @@ impl ImageReference {
             return self.repository();
         }
         match self.path.strip_prefix(OFFICIAL_PREFIX) {
+            // Alone, it would be an image ID.
+            Some(name) if grammar::is_identifier(name) => self.repository(),
             Some(name) if !name.contains('/') => name.to_owned(),
             // Alone, a path such as `my.team/app` would be one of another registry.
             _ if split_domain(&self.path) != (None, self.path.as_str()) => self.repository(),

@@ -198,6 +198,8 @@ fn normalised_and_familiar() {
         let digest = format!("{written}@{SHA256}");
         assert_eq!(parse(&digest).familiar(), format!("{familiar}@{SHA256}"));
     }
+    let image_id_alone = format!("docker.io/library/{}", "a".repeat(64));
+    assert_eq!(parse(&image_id_alone).familiar(), image_id_alone);
     assert_eq!(parse(&format!("nginx@{SHA256}")).normalised(), format!("docker.io/library/nginx@{SHA256}"));
     assert_eq!(parse(&format!("nginx:1@{SHA256}")).normalised(), format!("docker.io/library/nginx:1@{SHA256}"));
 }
