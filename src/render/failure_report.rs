@@ -45,7 +45,7 @@ pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: 
 fn said_of(pod: &FailedPod) -> impl PartialEq + use<'_> {
     // The kubelet names the pod in its words.
     let message = pod.message.replace(&pod.pod.name, "").replace(pod.pod.uid.as_str(), "");
-    let ended = (pod.exit_code, pod.signal, pod.restarts_since_update, pod.restarts);
+    let ended = (pod.exit_code, pod.signal, pod.restarts_since_update, pod.restarts, &pod.failed_before);
     (&pod.container, &pod.image, &pod.reason, &pod.log, ended, message, &pod.not_read)
 }
 
@@ -70,6 +70,9 @@ fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: &mut dyn W
         words::restarts(pod.restarts_since_update, pod.restarts).filter(|_| pod.restarts_since_update != Some(0))
     {
         facts.push_str(&format!("; {restarts}"));
+    }
+    if let Some(before) = &pod.failed_before {
+        facts.push_str(&format!("; not running before the update either ({})", style.show(before)));
     }
     writeln!(out, "  {}", style.paint(Meaning::Failing, &facts))
 }
@@ -131,10 +134,13 @@ fn events(events: &[&Event], name: Option<&str>, style: &Style, out: &mut dyn Wr
         None => writeln!(out, "  its newest events:")?,
     }
     for event in events {
-        let often = if event.count > 1 { format!(" (x{})", event.count) } else { String::new() };
         // The time alone: the date is today's.
-        let time = event.time.split_once('T').map_or(event.time.as_str(), |(_, time)| time);
-        let time: String = time.chars().take(8).collect();
+        let time_of_day =
+            |time: &str| -> String { time.split_once('T').map_or(time, |(_, time)| time).chars().take(8).collect() };
+        let since = event.first_time.as_deref().map(|first| format!(" since {}", style.show(&time_of_day(first))));
+        let since = since.unwrap_or_default();
+        let often = if event.count > 1 { format!(" (x{}{since})", event.count) } else { String::new() };
+        let time = time_of_day(&event.time);
         let meaning = if event.kind == "Warning" { Meaning::Waiting } else { Meaning::Plain };
         let text = format!("{}{often}: {}", style.show(&event.reason), style.show(&event.message));
         writeln!(out, "    {}  {}", style.show(&time), style.paint(meaning, &text))?;

@@ -73,6 +73,29 @@ fn what_is_given_twice_adds_up() {
     twice.says("cpu is named twice");
 }
 
+/// A resize heals no crash, and its end is no word that a pod is well.
+#[test]
+fn a_container_that_crashes_is_resized_and_that_it_does_not_run_is_said() {
+    let server = web();
+    let crashing = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    server.edit("pods", &crashing, |pod| {
+        let status = &mut pod["status"]["containerStatuses"][1];
+        status["ready"] = false.into();
+        let ended = json!({"exitCode": 137, "reason": "OOMKilled", "containerID": status["containerID"]});
+        status["lastState"] = json!({ "terminated": ended });
+        status["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40s restarting"}});
+        for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
+            condition["status"] =
+                if condition["type"] == "Ready" { "False".into() } else { condition["status"].take() };
+        }
+    });
+    let before = format!("pod/{crashing} is not ready before the update, because of container side (CrashLoopBackOff)");
+    let applied = run(&server, &format!("apply deploy/web {ASKED} --pods-only --yes")).ends_with(0).says(&before);
+    applied.prints(&format!("pod/{crashing}  done, but side is not ready (CrashLoopBackOff)\n"));
+    let status = run(&server, "status deploy/web").ends_with(0);
+    status.prints("CrashLoopBackOff");
+}
+
 #[test]
 fn it_is_asked_by_the_subresource_guarded_and_nothing_restarts() {
     let server = web();

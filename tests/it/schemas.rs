@@ -65,7 +65,7 @@ fn keys(value: &Value, all: &mut BTreeSet<String>) {
 }
 
 /// Fields that only runs write, which are held against their schema as they end.
-const OF_RUNS: [&str; 11] = [
+const OF_RUNS: [&str; 12] = [
     "hooks",
     "beforePod",
     "afterPod",
@@ -77,6 +77,7 @@ const OF_RUNS: [&str; 11] = [
     "runningSince",
     "going",
     "newPods",
+    "notReady",
 ];
 
 #[test]

@@ -380,6 +380,29 @@ fn a_daemon_set_whose_container_restarts_for_its_resize_is_killed_at_every_write
     killed_at_every_write_on_either_side(Kind::DaemonSet, "rkill-ds");
 }
 
+/// The server sets a request that neither template nor change names from its limit, in new pods and in the resized ones.
+#[test]
+fn a_request_that_is_left_to_its_limit_follows_it() {
+    let namespace = Namespace::new("resize-limit-alone");
+    let api = Api::open();
+    let limit = Fields::Container("resources: {limits: {memory: 64Mi}}");
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 2), limit);
+    owner.wait_settled();
+    let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
+    case.inplace(&["apply", &reference, "-c", "c1", "--limits", "memory=96Mi", "--yes"], 0);
+    let all = json!({"limits": {"memory": "96Mi"}, "requests": {"memory": "96Mi"}});
+    assert!(owner.pods().iter().all(|pod| pod["spec"]["containers"][0]["resources"] == all), "{:?}", owner.pods());
+    assert_eq!(
+        owner.object()["spec"]["template"]["spec"]["containers"][0]["resources"],
+        json!({"limits": all["limits"]})
+    );
+    let status = case.inplace(&["status", &reference, "--exit-code"], 0);
+    assert!(!status.contains("the template says"), "{status}");
+    case.inplace(&["undo", &reference, "--yes"], 0);
+    case.inplace(&["status", &reference, "--exit-code"], 0);
+    owner.wait_settled();
+}
+
 /// On 1.36 an init container that has done its work is resized, too, and nothing runs again for it.
 #[test]
 fn an_init_container_that_has_done_its_work_is_resized() {

@@ -215,6 +215,8 @@ fn what_waits_for_an_init_container_that_crashes_is_resized_and_taken_back() {
             assert_eq!(told.code, 0, "{container}: {told:#?}");
             let resized = format!("Resized: {container} in 2 pods. Restarted as planned: nothing");
             assert!(told.stdout.contains(&resized), "{container}: {told:#?}");
+            let waits = told.stdout.matches("  done, but app is not ready (PodInitializing)\n").count();
+            assert_eq!(waits, 2, "{container}: {told:#?}");
         }
     }
     // Another image has to prove itself, and cannot; to go back there is nothing to wait for.

@@ -30,6 +30,9 @@ pub struct Event {
     pub message: String,
     /// When it happened last (RFC 3339).
     pub time: String,
+    /// When it happened first, where it happened more than once (RFC 3339).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_time: Option<String>,
     /// How often.
     pub count: i64,
 }
@@ -42,6 +45,8 @@ impl Event {
         let times = ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
         let path = text("/involvedObject/fieldPath");
         let container = path.split_once('{').and_then(|(_, rest)| rest.strip_suffix('}'));
+        let count = number("/series/count").or_else(|| number("/count")).unwrap_or(1).max(1);
+        let first = ["/firstTimestamp", "/eventTime"].into_iter().map(text).find(|time| !time.is_empty());
         Self {
             uid: text("/involvedObject/uid").into(),
             container: container.map(ContainerName::from),
@@ -49,7 +54,8 @@ impl Event {
             reason: text("/reason").to_owned(),
             message: mask::text(&without_resources(text("/reason"), text("/message"))),
             time: times.into_iter().map(text).find(|time| !time.is_empty()).unwrap_or_default().to_owned(),
-            count: number("/series/count").or_else(|| number("/count")).unwrap_or(1).max(1),
+            first_time: first.filter(|_| count > 1).map(str::to_owned),
+            count,
         }
     }
 }
@@ -112,12 +118,14 @@ impl PodEvents {
 }
 
 /// Returns the events that can be of a container's present update: none of another container, and none from before it was
-/// stopped for a new definition last.
-pub fn of_update(events: Vec<Event>, container: &ContainerName) -> Vec<Event> {
+/// stopped for a new definition last, or from before its image was set, where that is known (RFC 3339): what is down already is
+/// not stopped.
+pub fn of_update(events: Vec<Event>, container: &ContainerName, set_at: Option<&str>) -> Vec<Event> {
     let changed = PodEvents::of(&events).changed_at(container).and_then(at);
+    let began = changed.max(set_at.and_then(at));
     let is_of_it = |event: &Event| {
         let is_its = event.container.as_ref().is_none_or(|of| of == container);
-        is_its && changed.is_none_or(|changed| at(&event.time).is_none_or(|at| at >= changed))
+        is_its && began.is_none_or(|began| at(&event.time).is_none_or(|at| at >= began))
     };
     events.into_iter().filter(is_of_it).collect()
 }
@@ -139,10 +147,12 @@ pub fn newest(events: Vec<Event>, most: usize) -> Vec<Event> {
             continue;
         };
         let count = before.count.saturating_add(event.count);
+        let started = |event: &Event| event.first_time.clone().unwrap_or_else(|| event.time.clone());
+        let first = [started(before), started(&event)].into_iter().min_by_key(|time| at(time));
         if at(&before.time) < at(&event.time) {
             *before = event;
         }
-        before.count = count;
+        (before.count, before.first_time) = (count, first);
     }
     let mut events = said;
     // Whole seconds and microseconds stand side by side: only as times are they in order.
@@ -217,6 +227,7 @@ mod tests {
         let same = super::newest(same.into_iter().map(|(time, series)| event("a", time, series)).collect(), 9);
         assert_eq!(same.len(), 1, "what is said again is said once: {same:?}");
         assert_eq!((same[0].time.as_str(), same[0].count), ("2026-01-01T00:00:03.000001Z", 10));
+        assert_eq!(same[0].first_time.as_deref(), Some("2026-01-01T00:00:02Z"));
         assert_eq!(Event::of(&json!({})).count, 1);
     }
 
@@ -260,9 +271,14 @@ mod tests {
             event("", "scheduled", 0),
         ];
         let told = |events: &[Event]| events.iter().map(|event| event.message.clone()).collect::<Vec<_>>();
-        assert_eq!(told(&of_update(events, &"side".into())), [changed, "its own", "the pod's"]);
+        assert_eq!(told(&of_update(events.clone(), &"side".into(), None)), [changed, "its own", "the pod's"]);
+        let since = |second: u8| format!("2026-01-01T00:00:{second:02}Z");
+        assert_eq!(told(&of_update(events.clone(), &"side".into(), Some(&since(4)))), ["its own", "the pod's"]);
+        assert_eq!(told(&of_update(events, &"side".into(), Some(&since(2)))), [changed, "its own", "the pod's"]);
         let unchanged = vec![event("side", "long ago", 1), event("app", "another's", 2)];
-        assert_eq!(told(&of_update(unchanged, &"side".into())), ["long ago"], "nobody knows since when");
+        let of = |set_at| told(&of_update(unchanged.clone(), &"side".into(), set_at));
+        assert_eq!(of(None), ["long ago"], "nobody knows since when");
+        assert!(of(Some(&since(2))).is_empty());
     }
 
     #[test]

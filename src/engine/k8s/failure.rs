@@ -76,6 +76,11 @@ enum WaitingKind {
     Neutral,
 }
 
+/// Returns whether a waiting reason says that something has failed.
+pub fn is_failure(reason: &str) -> bool {
+    kind(reason) != WaitingKind::Neutral
+}
+
 /// Returns whether a waiting reason says that the image is not there: no container was made of it.
 pub fn is_pull(reason: &str) -> bool {
     match kind(reason) {
@@ -154,6 +159,20 @@ pub fn stuck(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<(&Co
 /// Returns the first container that is not ready of those that do not change.
 pub fn unready(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<&ContainerStatus> {
     pod.statuses(ContainerList::Containers).iter().find(|status| !status.ready && !changes(&status.name))
+}
+
+/// Whether a container that is not ready may be on its way, and nothing of it has failed.
+pub fn is_on_its_way(status: &ContainerStatus) -> bool {
+    let waiting = status.state.waiting.as_ref();
+    waiting.is_some_and(|waiting| !is_failure(&waiting.reason)) && status.restart_count == 0
+}
+
+/// Returns the word for why a container is not ready, as the STATUS of `kubectl get pods` has it: what it waits with, or how it
+/// ended. Empty where it runs.
+pub fn word(status: &ContainerStatus) -> &str {
+    let waiting = status.state.waiting.as_ref().map(|waiting| waiting.reason.as_str());
+    let ended = || status.state.terminated.as_ref().map(|ended| ended.reason.as_str());
+    waiting.or_else(ended).unwrap_or_default()
 }
 
 /// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), of a container that it holds: so long after

@@ -35,6 +35,7 @@ pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pol
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Warning> {
     let mut warnings: Vec<Warning> =
         not_scheduled(pods).into_iter().chain(stay_unready(pods)).chain(unready(pods)).collect();
+    warnings.extend(unready_before(pods));
     if going_down(pods).next().is_none() {
         return warnings;
     }
@@ -138,9 +139,23 @@ fn unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
         .filter(goes)
         .filter_map(|(plan, pod)| Some((pod, failure::unready(pod, |name| plan.changes.contains_key(name))?)));
     let (pod, status) = unready.next()?;
-    let why = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()).unwrap_or_default();
-    let (pod, container) = (pod.key.name.clone(), status.name.clone());
+    let (pod, container, why) = (pod.key.name.clone(), status.name.clone(), failure::word(status).to_owned());
     Some(Warning::PodsUnready { pod, pods: unready.count() + 1, container, why })
+}
+
+/// The container that the update changes, and that keeps a pod from being ready before it.
+fn unready_before(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
+    let mut unready = pods
+        .iter()
+        .filter(|(plan, pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled() && !pod.is_ready())
+        .filter_map(|(plan, pod)| {
+            let changed = plan.changes.keys().chain(plan.fields.resized());
+            let mut statuses = changed.filter_map(|name| pod.container_status(name)).map(|(_, _, status)| status);
+            Some((pod, statuses.find(|status| !status.ready && !failure::is_on_its_way(status))?))
+        });
+    let (pod, status) = unready.next()?;
+    let (pod, container, why) = (pod.key.name.clone(), status.name.clone(), failure::word(status).to_owned());
+    Some(Warning::PodsUnreadyBefore { pod, pods: unready.count() + 1, container, why })
 }
 
 /// As many pods are down as may be, and none of them is one that the update could heal. A strict order has a warning of its

@@ -90,20 +90,21 @@ fn starts(pod: &Pod, name: &ContainerName, to: &str, now: i64) -> usize {
     times.iter().rev().copied().take_while(remembers).count()
 }
 
-/// Collects what is held back, by container.
+/// Collects what is held back, by container and image.
 #[derive(Default)]
-pub(super) struct Held(BTreeMap<ContainerName, (usize, u64)>);
+pub(super) struct Held(BTreeMap<(ContainerName, String), (usize, u64)>);
 
 impl Held {
-    pub(super) fn add(&mut self, name: &ContainerName, seconds: Option<u64>) {
+    pub(super) fn add(&mut self, name: &ContainerName, to: &str, seconds: Option<u64>) {
         let Some(seconds) = seconds else { return };
-        let (pods, longest) = self.0.entry(name.clone()).or_default();
+        let (pods, longest) = self.0.entry((name.clone(), to.to_owned())).or_default();
         *pods += 1;
         *longest = seconds.max(*longest);
     }
 
     pub(super) fn warnings(self) -> impl Iterator<Item = Warning> {
-        let warning = |(container, (pods, seconds))| Warning::RestartInBackoff { container, pods, seconds };
+        let warning =
+            |((container, image), (pods, seconds))| Warning::RestartInBackoff { container, image, pods, seconds };
         self.0.into_iter().map(warning)
     }
 }
@@ -118,6 +119,7 @@ pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
             let (Some(to), Some((_, _, container))) = (wanted.to.as_deref(), pod.container(name)) else { continue };
             held.add(
                 name,
+                to,
                 match container.image == to {
                     true => back_off.still_held(pod, name),
                     false => back_off.seconds(pod, name, to),

@@ -348,6 +348,19 @@ pub struct PodEnd {
     /// It is followed, and nobody has changed anything of it since it was made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
+    /// What keeps it from being ready, where it is done all the same: what changes without a restart heals nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_ready: Option<NotReady>,
+}
+
+/// Why a pod is not ready.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotReady {
+    /// The first container that is not.
+    pub container: ContainerName,
+    /// The kubelet's word; empty where it runs.
+    pub reason: String,
 }
 
 impl Outcome {

@@ -228,6 +228,7 @@ mod tests {
             pod: PodKey { namespace: "d".into(), name: name.into(), uid: format!("uid-{name}").into() },
             replaced: matches!(phase, PodPhase::Gone { .. }),
             unchanged: false,
+            not_ready: None,
             phase,
             patched: true,
             containers: vec![ContainerEnd {

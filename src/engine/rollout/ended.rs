@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::engine::change;
+use crate::engine::k8s::failure;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
-use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, StartedAgain};
+use crate::engine::report::{ContainerEnd, ContainerTimes, NotReady, Outcome, PodEnd, StartedAgain};
 use crate::engine::state::evidence::{self, Baseline};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
@@ -95,7 +96,13 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId
         containers,
         replaced: entry.is(Is::Replaced),
         unchanged: false,
+        not_ready: pod.filter(|_| is_ours).and_then(not_ready),
     }
+}
+
+fn not_ready(pod: &Pod) -> Option<NotReady> {
+    let status = failure::unready(pod, |_| false).filter(|_| !pod.terminating)?;
+    Some(NotReady { container: status.name.clone(), reason: failure::word(status).to_owned() })
 }
 
 /// The containers without a planned change of which another one runs than when the pod was patched.

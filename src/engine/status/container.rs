@@ -1,7 +1,7 @@
 //! One container of one pod: how it does, and how what it asks for compares with the template.
 
 use super::Asked;
-use crate::engine::k8s::failure::{self, Failure, Urgency};
+use crate::engine::k8s::failure::{self, Failure, RESTARTS_OF_A_LOOP, Urgency};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
 use crate::engine::state::evidence::{self, Baseline, Proof};
@@ -349,7 +349,10 @@ fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus)
     // Between two runs the kubelet shows the end itself for a while: one that has ended before, too, does not stay.
     let ended_before = status.last_state.terminated.as_ref().filter(|last| last.exit_code != 0);
     let ends_again = urgency == Urgency::IfItStaysEnded && ended_before.and_then(is_new) == Some(true);
-    ((urgency == Urgency::AtOnce || ends_again) && !of_before && !(crashed && old_bits)).then_some(failure)
+    // The container may be one that the kubelet made before it knew the image; the second after it is not.
+    let is_loop = baseline.restarts_since(status).is_some_and(|restarts| restarts >= RESTARTS_OF_A_LOOP);
+    let may_be_old = crashed && old_bits && !is_loop;
+    ((urgency == Urgency::AtOnce || ends_again) && !of_before && !may_be_old).then_some(failure)
 }
 
 /// A container that has ended and is about to be made again.

@@ -140,6 +140,8 @@ struct Failed<'a> {
     signal: Option<i64>,
     restarts: Option<i64>,
     restarts_since_update: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_before: Option<&'a str>,
     log: Option<Log<'a>>,
     events: Vec<Told<'a>>,
     time_line: Vec<Seen<'a>>,
@@ -153,8 +155,11 @@ struct Log<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Told<'a> {
     time: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_time: Option<&'a str>,
     r#type: &'a str,
     reason: &'a str,
     message: &'a str,
@@ -184,6 +189,7 @@ impl<'a> Failed<'a> {
     fn of(pod: &'a FailedPod) -> Self {
         let told = |event: &'a Event| Told {
             time: &event.time,
+            first_time: event.first_time.as_deref(),
             r#type: &event.kind,
             reason: &event.reason,
             message: &event.message,
@@ -202,6 +208,7 @@ impl<'a> Failed<'a> {
             signal: pod.signal,
             restarts: pod.restarts,
             restarts_since_update: pod.restarts_since_update,
+            failed_before: pod.failed_before.as_deref(),
             log: pod.log.as_ref().map(|log| Log { instance: log.instance, lines: &log.lines }),
             events: pod.events.iter().map(told).collect(),
             time_line: seen

@@ -15,7 +15,7 @@ use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::report::failure_report::FailureReport;
 use crate::engine::report::progress::{PodPhase, Progress};
 use crate::engine::report::proof;
-use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, Standing, StandingField};
+use crate::engine::report::{ContainerEnd, NotReady, Notice, Outcome, PodEnd, Standing, StandingField};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::hook::{HookEnd, HookPhase};
@@ -470,6 +470,8 @@ struct End<'a> {
     replaced: bool,
     containers: Vec<Ended<'a>>,
     unplanned: Vec<&'a str>,
+    #[serde(rename = "notReady", skip_serializing_if = "Option::is_none")]
+    not_ready: Option<&'a NotReady>,
 }
 
 #[derive(Serialize)]
@@ -513,6 +515,7 @@ impl<'a> End<'a> {
             replaced: end.replaced,
             containers: end.containers.iter().map(ended).collect(),
             unplanned: end.unplanned.iter().map(ContainerName::as_str).collect(),
+            not_ready: end.not_ready.as_ref(),
         }
     }
 }

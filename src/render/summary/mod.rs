@@ -68,6 +68,7 @@ impl Ending<'_> {
         }
         self.deciding_pods(out)?;
         self.unplanned(out)?;
+        self.not_ready(out)?;
         if !self.is_whole() {
             self.all_pods(out)?;
             self.standing(out)?;
@@ -404,6 +405,17 @@ impl Ending<'_> {
         for end in pods.iter().take(NAMED_PODS) {
             let text = self.restarted_otherwise(end).join("; ");
             writeln!(out, "  {}  {}", words::pod(self.style, &end.pod), self.style.paint(Meaning::Failing, &text))?;
+        }
+        self.and_more(pods.len(), out)
+    }
+
+    fn not_ready(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pods = self.outcome.pods.iter().filter_map(|end| Some((&end.pod, end.not_ready.as_ref()?)));
+        let pods: Vec<_> = pods.collect();
+        for (pod, not_ready) in pods.iter().take(NAMED_PODS) {
+            let why = if not_ready.reason.is_empty() { String::new() } else { format!(" ({})", not_ready.reason) };
+            let text = self.style.show(&format!("done, but {} is not ready{why}", not_ready.container));
+            writeln!(out, "  {}  {}", words::pod(self.style, pod), self.style.paint(Meaning::Waiting, &text))?;
         }
         self.and_more(pods.len(), out)
     }

@@ -423,7 +423,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
         Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
-        Warning::RestartInBackoff { container: container(), pods: 2, seconds: 10 },
+        Warning::RestartInBackoff { container: container(), image: "acme/side:2".into(), pods: 2, seconds: 10 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::PodsResized {
             what: "side limits.memory".into(),
@@ -484,6 +484,12 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullQuotaExceeded { quota: "team".into(), left: 0, needed: 2 },
         Warning::PodsNotScheduled { pod: "web-0".into(), pods: 2, why: "0/1 nodes are available".into() },
         Warning::PodsUnready { pod: "web-1".into(), pods: 1, container: container(), why: String::new() },
+        Warning::PodsUnreadyBefore {
+            pod: "web-1".into(),
+            pods: 1,
+            container: container(),
+            why: "CrashLoopBackOff".into(),
+        },
         Warning::PodsStayUnready { pod: "web-1".into(), pods: 2, container: container(), why: "ErrImagePull".into() },
         Warning::AvailabilityUsedUp { pod: "web-1".into(), down: 1, allowed: 1 },
         Warning::AutoscalerActive { autoscaler: "web".into() },
@@ -522,6 +528,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::OutsideTemplate { paths: vec!["spec.replicas".into()] },
         Warning::RemovalsUnseen,
         Warning::HistoryEvicted { name: "web-5c8d7f6b9".into(), revision: 3 },
+        Warning::OnDeleteLeft { before: "RollingUpdate".into() },
         Warning::ServerWarning { message: "spec.x is deprecated".into() },
         Warning::UpdatedByController { limits: vec![], paths: vec![] },
         Warning::UpdatedByController {

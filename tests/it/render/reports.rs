@@ -20,6 +20,7 @@ fn report(words: &str) -> FailureReport {
         reason: reason.into(),
         message: format!("{words} happened"),
         time: "2026-11-05T10:15:02Z".into(),
+        first_time: (count > 1).then(|| "2026-11-05T10:14:21Z".into()),
         count,
     };
     let moment = |tenths: u64, phase| Moment { at: Duration::from_millis(tenths * 100), phase };
@@ -34,6 +35,7 @@ fn report(words: &str) -> FailureReport {
         signal: Some(9),
         restarts: Some(2),
         restarts_since_update: Some(2),
+        failed_before: Some("CrashLoopBackOff".into()),
         log: Some(Log { instance: Instance::Previous, lines: vec!["starting".into(), words.into()] }),
         events: vec![event("Killing", 1), event("BackOff", 3)],
         time_line: vec![
@@ -53,6 +55,7 @@ fn report(words: &str) -> FailureReport {
         signal: None,
         restarts: None,
         restarts_since_update: None,
+        failed_before: None,
         log: None,
         events: vec![],
         time_line: vec![],

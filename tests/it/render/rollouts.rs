@@ -6,8 +6,8 @@ use std::time::Duration;
 use kubectl_inplace::engine::k8s::failure::Failure;
 use kubectl_inplace::engine::report::progress::PodPhase;
 use kubectl_inplace::engine::report::{
-    ContainerEnd, ContainerTimes, FieldValue, NewPods, Notice, Outcome, PodEnd, Standing, StandingField, StandingImage,
-    StartedAgain,
+    ContainerEnd, ContainerTimes, FieldValue, NewPods, NotReady, Notice, Outcome, PodEnd, Standing, StandingField,
+    StandingImage, StartedAgain,
 };
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 use kubectl_inplace::engine::state::durable::OwnerStep;
@@ -158,6 +158,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         unplanned: vec![],
         replaced: false,
         unchanged: false,
+        not_ready: None,
     });
     let image = |image: &str, pods, ready| StandingImage { image: image.into(), pods, ready };
     let standing = Standing {
@@ -384,6 +385,7 @@ fn many_in_hand() -> Rollout {
         unplanned: vec![],
         replaced: false,
         unchanged: false,
+        not_ready: None,
     });
     let ends = Outcome { pods: pods.collect(), seconds: 3.0, ..outcome(EndResult::TimedOut, &[]) };
     // The screen after each of 25 equal notices is one screen.
@@ -445,6 +447,7 @@ pub(super) fn long() -> Rollout {
             unplanned: vec![],
             replaced: false,
             unchanged: false,
+            not_ready: (index == 0).then(|| NotReady { container: "side".into(), reason: "CrashLoopBackOff".into() }),
         })
         .collect();
     let ends = Outcome { pods: ends, seconds: 10.0, ..outcome(EndResult::Interrupted, &[]) };

@@ -152,6 +152,8 @@ pub enum Warning {
     RestartInBackoff {
         /// The container.
         container: ContainerName,
+        /// The image that it gets.
+        image: String,
         /// How many pods.
         pods: usize,
         /// How long it is expected to be held, at most.
@@ -273,6 +275,17 @@ pub enum Warning {
         /// Its container that is not ready.
         container: ContainerName,
         /// The kubelet's word; empty where it runs.
+        why: String,
+    },
+    /// Pods that change are not ready already because of a container that changes.
+    PodsUnreadyBefore {
+        /// One of them.
+        pod: String,
+        /// How many.
+        pods: usize,
+        /// Its container that is not ready.
+        container: ContainerName,
+        /// The kubelet's word; empty where it runs and has not failed.
         why: String,
     },
     /// As many pods are down as may be, and the update heals none of them.
@@ -406,6 +419,11 @@ pub enum Warning {
         /// Its revision.
         revision: i64,
     },
+    /// A rollout that was superseded has left its own update strategy, and this update keeps it.
+    OnDeleteLeft {
+        /// The type of the one before.
+        before: String,
+    },
     /// The server said so.
     ServerWarning {
         /// Its words.
@@ -461,6 +479,7 @@ impl Warning {
             Self::PodsNotScheduled { .. } => WarningCode::PodsNotScheduled,
             Self::PodsStayUnready { .. } => WarningCode::PodsStayUnready,
             Self::PodsUnready { .. } => WarningCode::PodsUnready,
+            Self::PodsUnreadyBefore { .. } => WarningCode::PodsUnreadyBefore,
             Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
             Self::PullQuotaExceeded { .. } => WarningCode::PullQuotaExceeded,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
@@ -477,6 +496,7 @@ impl Warning {
             Self::OutsideTemplate { .. } => WarningCode::OutsideTemplate,
             Self::RemovalsUnseen => WarningCode::RemovalsUnseen,
             Self::HistoryEvicted { .. } => WarningCode::HistoryEvicted,
+            Self::OnDeleteLeft { .. } => WarningCode::OnDeleteLeft,
             Self::ServerWarning { .. } => WarningCode::ServerWarning,
             Self::UpdatedByController { .. } => WarningCode::UpdatedByController,
             Self::WorkloadAdded => WarningCode::WorkloadAdded,

@@ -127,7 +127,7 @@ codes! {
         }
         RestartInBackoff {
             summary: "the kubelet holds back a container that gets an image again which it just had",
-            meaning: "The container asked for the same image text a moment ago, and for another one since, as happens when an update goes to and fro. The kubelet waits before it starts it. What it shows meanwhile, CrashLoopBackOff or the pull error (ErrImagePull, ImagePullBackOff) of the image before, says nothing of the new container.",
+            meaning: "The container asked for the same image text a moment ago, and for another one since, as happens when an update goes to and fro. The kubelet waits before it starts it. What it shows meanwhile, CrashLoopBackOff or a pull error (ErrImagePull, ImagePullBackOff) that names the image before, says nothing of the new container; a pull error that names the new image does.",
             why: "The kubelet's back-off goes by pod, container and image text (GetBackoffKey, 1.34 and later), whatever ended the container before. It is ten seconds, doubles with each further start of the same text, up to five minutes, and is forgotten after ten; it holds where the container that ended last did so within that time (doBackOff in pkg/kubelet/kuberuntime). restart writes two texts in turn, and so meets it when it is used again and again.",
             remedy: "Wait for as long before the next update, or accept that the container is down for so long.",
         }
@@ -196,6 +196,12 @@ codes! {
             meaning: "A container of these pods that the update does not change is not ready. It may be waiting for one that changes, so such a pod is updated first, which takes nothing down. If it does not become ready by that, the rollout waits for it until its timeout, and comes to no other pod unless more may be down.",
             why: "A pod is ready when all of its containers are, and an update counts as done in a pod only once the pod is ready.",
             remedy: "Heal that container first, or change it in the same command. To update the others all the same, allow more pods to be down with --max-unavailable. abort takes the update back whether the pod becomes ready or not.",
+        }
+        PodsUnreadyBefore {
+            summary: "pods of the update are not ready before it, because of a container that it changes",
+            meaning: "A container that the update changes is not ready now: it crashes, its image cannot be pulled, or its readiness probe does not pass. The update may heal it. Where it does not, the failure that is seen after the update may have been there before it.",
+            why: "The kubelet's status of the container, as it was read for the plan.",
+            remedy: "Where the update is meant to heal it, nothing. Else look at `kubectl inplace status` and the container's log first.",
         }
         AvailabilityUsedUp {
             summary: "no further pod may be down now",
@@ -298,6 +304,12 @@ codes! {
             meaning: "The plan does without what could not be read, and says what it does not know therefore.",
             why: "Nodes, PodDisruptionBudgets, HorizontalPodAutoscalers and revisions need permissions of their own, and not every server has every kind.",
             remedy: "Ask for the permission to read it, if the answer matters.",
+        }
+        OnDeleteLeft {
+            summary: "a superseded rollout has left the updateStrategy OnDelete",
+            meaning: "A rollout of this program sets OnDelete while it is at work. One that met another client's template leaves it, since any other strategy would have replaced the pods for that template. It stays until somebody puts the strategy back, and until then the controller replaces no pod for a later change of the template.",
+            why: "The history of the workload notes the strategy that stood before.",
+            remedy: "`kubectl inplace status` names the command that puts it back, once that replaces no pod.",
         }
         ServerWarning {
             summary: "the API server warned",

@@ -91,9 +91,9 @@ impl Warning {
             Self::SameDigest { container, image } => {
                 format!("{image} is what {container} runs already, under another name: it restarts with the same content")
             }
-            Self::RestartInBackoff { container, pods, seconds } => {
+            Self::RestartInBackoff { container, image, pods, seconds } => {
                 format!(
-                    "{container} of {} asked for this image a moment ago: the kubelet holds its start back for about {seconds} s; the CrashLoopBackOff, or the pull error from before, that it shows meanwhile says nothing of the new container",
+                    "{container} of {} asked for {image} a moment ago: the kubelet holds its start back for about {seconds} s; a CrashLoopBackOff, or an error that names another image, that it shows meanwhile says nothing of the new container",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }
@@ -164,6 +164,11 @@ impl Warning {
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 format!("{pods} not ready because of container {container}{why}, which does not change: unless the update makes it ready, the rollout waits there until its timeout")
             }
+            Self::PodsUnreadyBefore { pod, pods, container, why } => {
+                let pods = pods_are(*pods, pod);
+                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+                format!("{pods} not ready before the update, because of container {container}{why}, which it changes: a failure that stays is older than the update")
+            }
             Self::AvailabilityUsedUp { pod, down, allowed } => {
                 let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
                 format!(
@@ -231,6 +236,9 @@ impl Warning {
             }
             Self::HistoryEvicted { name, revision } => {
                 format!("revision {revision} (replicaset/{name}) leaves the history at the first step, even if the rollout is rolled back (revisionHistoryLimit 1)")
+            }
+            Self::OnDeleteLeft { before } => {
+                format!("a superseded rollout has left the updateStrategy OnDelete in place of {before}, and this update keeps it; after it, status names the command that puts it back")
             }
             Self::ServerWarning { message } => format!("the server says: {message}"),
             Self::UpdatedByController { limits, paths } => {

@@ -234,6 +234,22 @@ fn what_a_resize_has_set_is_seen_where_the_template_does_not_say_it() {
     assert_eq!(rows(&pod), []);
 }
 
+/// The server sets a request that a template does not name from its limit, and so does a resize.
+#[test]
+fn a_request_that_a_template_does_not_name_is_its_limit() {
+    let drifted = |memory: &str| {
+        let has = json!({"requests": {"memory": memory}, "limits": {"memory": "64Mi"}});
+        let mut pod = pod(&has, &has, &json!([]));
+        let values = ["requests.memory".to_owned(), "limits.memory".to_owned()].into();
+        pod.resized = [("app".into(), PastResize { at: "2026-01-01T00:00:00Z".into(), values })].into();
+        let rows = drift(&template(&json!({"limits": {"memory": "64Mi"}})), &pod).rows();
+        rows.into_iter().map(|row| (row.what, row.before, row.after)).collect::<Vec<_>>()
+    };
+    assert_eq!(drifted("64Mi"), []);
+    let rest = ("app requests.memory".to_owned(), None, Some("32Mi".to_owned()));
+    assert_eq!(drifted("32Mi"), [rest]);
+}
+
 #[test]
 fn what_restarts_by_its_policy_is_told_for_the_template_and_for_each_pod() {
     let before = |cpu: &str| {

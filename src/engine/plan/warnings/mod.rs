@@ -107,7 +107,7 @@ fn held_back(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTre
     let mut held = Held::default();
     for updated in updated {
         for (container, change) in updated.plan.restarted_by_image(updated.pod) {
-            held.add(&container.name, context.back_off.seconds(updated.pod, &container.name, &change.to));
+            held.add(&container.name, &change.to, context.back_off.seconds(updated.pod, &container.name, &change.to));
         }
     }
     warnings.extend(held.warnings());

@@ -9,8 +9,10 @@ use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
+use crate::engine::plan::held::{has_on_delete, left_strategy};
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::plan::resize;
+use crate::engine::value::json_path::text;
 
 pub(super) fn warn(
     context: &Context<'_>,
@@ -28,6 +30,11 @@ pub(super) fn warn(
     let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
     if !restart {
         warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
+    }
+    if context.durable && has_on_delete(live) {
+        let before =
+            left_strategy(live).map(|before| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() });
+        warnings.extend(before);
     }
     warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
     let changed = containers.iter().filter(|plan| plan.to.is_some());

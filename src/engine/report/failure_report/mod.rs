@@ -17,6 +17,7 @@ use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
 
 /// Pods that are reported on, at most.
 pub const MOST_PODS: usize = 5;
@@ -73,6 +74,9 @@ pub struct FailedPod {
     /// Those since the update, without its own; `None` where they are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts_since_update: Option<u64>,
+    /// What the container waited with when the update began, where it is recorded: it failed before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_before: Option<String>,
     /// Its last words; `None` where no container of the new image started, or they could not be read.
     pub log: Option<Log>,
     /// The newest events, oldest first.
@@ -199,9 +203,13 @@ impl FailedPod {
         let (reason, message, exit_code) = why(end, status, pod.as_ref());
         let of_container = pod.as_ref().zip(container.as_ref()).and_then(|(pod, name)| pod.container(name));
         let of_it = match &container {
-            Some(container) => events::of_update(events, container),
+            Some(container) => {
+                let set_at = pod.as_ref().and_then(|pod| UpdateRecord::set_at(pod, container));
+                events::of_update(events, container, set_at.as_deref())
+            }
             None => events,
         };
+        let baseline = status.and_then(|status| pod.as_ref().map(|pod| Baseline::of(pod, &status.name)));
         let skipped = time_line.len().saturating_sub(MOST_MOMENTS);
         Self {
             pod: end.pod.clone(),
@@ -212,8 +220,8 @@ impl FailedPod {
             exit_code: exit_code.or(ended.map(|ended| ended.exit_code)),
             signal: ended.and_then(|ended| ended.signal).filter(|signal| *signal != 0),
             restarts: status.map(|status| status.restart_count),
-            restarts_since_update: status
-                .and_then(|status| pod.as_ref().and_then(|pod| Baseline::of(pod, &status.name).restarts_since(status))),
+            restarts_since_update: status.zip(baseline.as_ref()).and_then(|(status, of)| of.restarts_since(status)),
+            failed_before: baseline.as_ref().and_then(Baseline::failed_before).map(str::to_owned),
             log: log.map(|(instance, text)| Log { instance, lines: last_lines(&text) }),
             events: events::newest(of_it, MOST_EVENTS)
                 .into_iter()

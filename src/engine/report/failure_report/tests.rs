@@ -44,6 +44,7 @@ fn end(name: &str, phase: PodPhase) -> PodEnd {
         unplanned: vec![],
         replaced: false,
         unchanged: false,
+        not_ready: None,
     }
 }
 

@@ -165,9 +165,11 @@ impl<'a> Step<'a> {
             (OwnLock::Unclear { .. }, None) => "it was changed by another client after a write whose answer was lost",
             // `kubectl rollout undo` puts the annotations of the older ReplicaSet in place of all others.
             (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) if !same(self.template(), self.goal.target()) => {
-                "its template was changed by another client, and its lock was removed"
+                "its template was changed by another client, and its lock was removed: its history does not tell of this rollout"
             }
-            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => "its lock was removed by another client",
+            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => {
+                "its lock was removed by another client: its history does not tell of this rollout"
+            }
         };
         self.cleaned_up(why, self.tidy_copies())
     }

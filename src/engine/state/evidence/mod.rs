@@ -5,6 +5,7 @@
 //! observedGeneration (published before the restart). What proves it: another containerID than the one that the patch
 //! itself tested, created by a kubelet that knew the new spec.
 
+use crate::engine::k8s::failure;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
 use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
@@ -74,6 +75,14 @@ impl Baseline {
                 (Some(record.from.as_str()), record.waiting.as_deref(), same)
             }
             Self::Set(_) | Self::Created | Self::Unknown => (None, None, false),
+        }
+    }
+
+    /// Returns what the container waited with when it was changed, where that is no word of one on its way.
+    pub fn failed_before(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(record) => record.waiting.as_deref().filter(|reason| failure::is_failure(reason)),
+            Self::Set(_) | Self::Created | Self::Unknown => None,
         }
     }
 

@@ -109,6 +109,7 @@ impl Replacements {
                 unplanned: Vec::new(),
                 replaced: false,
                 unchanged: false,
+                not_ready: None,
             });
         }
         ends.into_values().collect()
