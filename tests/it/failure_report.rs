@@ -33,7 +33,8 @@ fn event(pod: &Value, reason: &str, message: &str, number: usize) -> Value {
     let name = format!("{}.{reason}.{number}", pod["metadata"]["name"].as_str().unwrap_or_default());
     json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
         "involvedObject": {"kind": "Pod", "uid": pod["metadata"]["uid"], "fieldPath": "spec.containers{side}"},
-        "type": "Warning", "reason": reason, "message": message, "count": 2, "lastTimestamp": clock::now_text()})
+        "type": "Warning", "reason": reason, "message": message, "count": 2,
+        "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2099-01-01T00:00:00Z"})
 }
 
 fn requests(server: &ApiServer, part: &str) -> Vec<String> {
@@ -57,7 +58,7 @@ fn a_crash_is_reported_once_with_last_words_and_events() {
         .prints("the last 20 lines of the log of the container that ended:")
         .prints("| line 25")
         .prints("| DB_PASSWORD=*** ^[[31mred")
-        .prints("BackOff (x2): Back-off with https://user:***@registry.k8s.io/")
+        .prints("BackOff (x2 since 00:00:00): Back-off with https://user:***@registry.k8s.io/")
         .says("FAILED: side: CrashLoopBackOff (exit code 3)\n")
         .prints("Roll back:")
         .omits("what was seen of it:")
@@ -88,7 +89,7 @@ fn json_has_the_report_as_a_line_before_the_summary() {
 fn of_a_container_that_never_started_no_log_is_read() {
     let server = talkative();
     let output = run(&server, MISSING).ends_with(4);
-    output.prints("ErrImagePull").prints("BackOff (x2)").omits("the log of").omits("line 25");
+    output.prints("ErrImagePull").prints("BackOff (x2 since 00:00:00)").omits("the log of").omits("line 25");
     assert_eq!(requests(&server, "/log"), [""; 0]);
 }
 

@@ -17,7 +17,7 @@ fn an_output_that_nobody_reads_is_no_success() {
                 let server = web();
                 // With several workloads, or a reader that is slow, more is written before the pipe is closed.
                 if attempt % 2 == 0 {
-                    server.fault(When::verb("patch").of("pods").for_real(), Effect::Delay(Duration::from_millis(50)));
+                    server.fault(When::verb("patch").of("pods").for_real(), Effect::Delay(Duration::from_millis(400)));
                 }
                 let line = "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0";
                 let output = typed(&server, line).read_no_further().run();

@@ -1,7 +1,9 @@
 //! Just enough HTTP/1.1 for `hyper` and `curl` as clients: keep-alive, bodies by length or in chunks, chunked answers.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -44,15 +46,17 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
     /// An object of the API.
-    Json(Value),
+    Json(Arc<Value>),
+    /// A list of them, as it is written.
+    List(String),
     /// Plain text: logs, `/healthz`, a page that is not there.
     Text(String),
 }
 
 impl Answer {
     /// Returns an answer with a JSON body.
-    pub(crate) fn json(code: u16, body: Value) -> Self {
-        Self { code, headers: Vec::new(), body: Body::Json(body) }
+    pub(crate) fn json(code: u16, body: impl Into<Arc<Value>>) -> Self {
+        Self { code, headers: Vec::new(), body: Body::Json(body.into()) }
     }
 
     /// Returns an answer with a plain text body.
@@ -113,8 +117,9 @@ impl Connection {
     /// Sends a whole answer.
     pub(crate) fn send(&mut self, answer: &Answer) -> io::Result<()> {
         let (mime, body) = match &answer.body {
-            Body::Json(value) => ("application/json", format!("{value}\n")),
-            Body::Text(text) => ("text/plain; charset=utf-8", text.clone()),
+            Body::Json(value) => ("application/json", Cow::Owned(format!("{value}\n"))),
+            Body::List(text) => ("application/json", Cow::Borrowed(text.as_str())),
+            Body::Text(text) => ("text/plain; charset=utf-8", Cow::Borrowed(text.as_str())),
         };
         let mut head = format!("HTTP/1.1 {} {}\r\n", answer.code, reason_phrase(answer.code));
         if !answer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
@@ -138,8 +143,8 @@ impl Connection {
     }
 
     /// Sends one line of JSON as a chunk.
-    pub(crate) fn send_chunk(&mut self, value: &Value) -> io::Result<()> {
-        let line = format!("{value}\n");
+    pub(crate) fn send_event(&mut self, kind: &str, object: &Value) -> io::Result<()> {
+        let line = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");
         self.stream.write_all(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes())
     }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::http::{Answer, Request};
+use super::http::{Answer, Body, Request};
 use super::managed_fields::{self, Writer};
 use super::patch;
 use super::resource::Target;
@@ -67,7 +68,7 @@ impl Call<'_> {
 pub(crate) fn execute(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     match (call.verb, call.target.subresource.as_str()) {
         ("get", "log") => log(state, call),
-        ("get", _) => Ok(Answer::json(200, (*call.live(state)?).clone())),
+        ("get", _) => Ok(Answer::json(200, call.live(state)?)),
         ("list", _) => list(state, call),
         ("create", "eviction") => evict(state, call),
         ("create", _) => create(state, call),
@@ -109,22 +110,30 @@ fn list(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
             metadata["continue"] = format!("{revision}:{}:{}", key.namespace, key.name).into();
         }
     }
-    let items: Vec<Value> = rows
-        .iter()
-        .map(|(_, object)| {
-            let mut item = (**object).clone();
-            if let Some(map) = item.as_object_mut() {
-                map.shift_remove("kind");
-                map.shift_remove("apiVersion");
-            }
-            item
-        })
-        .collect();
-    let kind = format!("{}List", resource.kind);
-    Ok(Answer::json(
-        200,
-        json!({"kind": kind, "apiVersion": resource.api_version(), "metadata": metadata, "items": items}),
-    ))
+    let (kind, api_version) = (format!("{}List", resource.kind), resource.api_version());
+    let items = rows.iter().map(|(_, object)| Item(object)).collect();
+    let list = List { kind, api_version, metadata, items };
+    let text = serde_json::to_string(&list).expect("it is JSON");
+    Ok(Answer { code: 200, headers: Vec::new(), body: Body::List(text + "\n") })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct List<'a> {
+    kind: String,
+    api_version: String,
+    metadata: Value,
+    items: Vec<Item<'a>>,
+}
+
+/// An object as a list has it: without its kind.
+struct Item<'a>(&'a Value);
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.0.as_object().into_iter().flatten();
+        serializer.collect_map(fields.filter(|(key, _)| !matches!(key.as_str(), "kind" | "apiVersion")))
+    }
 }
 
 fn create(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
@@ -165,7 +174,7 @@ fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Resul
     if call.request.is_dry_run() {
         return Ok(Answer::json(201, object));
     }
-    Ok(Answer::json(201, (*state.commit(&key, object)).clone()))
+    Ok(Answer::json(201, state.commit(&key, object)))
 }
 
 fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
@@ -200,7 +209,7 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         copy_field(&live, &mut next, &["metadata"], "resourceVersion");
         return Ok(Answer::json(200, next));
     }
-    Ok(Answer::json(200, (*state.commit(&key, next)).clone()))
+    Ok(Answer::json(200, state.commit(&key, next)))
 }
 
 /// Sets the generation and the owners of an update.
@@ -250,7 +259,7 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         if grace == 0 {
             state.remove(&key);
         }
-        return Ok(Answer::json(200, (*next).clone()));
+        return Ok(Answer::json(200, next));
     }
     if !dry_run {
         state.remove(&key);

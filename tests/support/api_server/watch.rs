@@ -1,6 +1,7 @@
 //! WATCH: the history from a resourceVersion on, in order, then what happens next; bookmarks; 410.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -13,6 +14,9 @@ use super::store::Change;
 use super::{Shared, State};
 use crate::support::api_model::set_metadata;
 use crate::support::clock;
+
+/// What happened, and to which object.
+type Event = (&'static str, Arc<Value>);
 
 /// A watch that was asked for.
 pub(crate) struct Watch {
@@ -66,20 +70,19 @@ impl Watch {
         let Some((mut seen, first)) = self.open(shared) else {
             let compacted = shared.lock().store.compacted();
             let message = format!("too old resource version: {} ({compacted})", self.from.unwrap_or_default());
-            let body = status::expired(&message).body;
-            if let super::http::Body::Json(object) = body {
-                connection.send_chunk(&json!({"type": "ERROR", "object": object}))?;
+            if let super::http::Body::Json(object) = status::expired(&message).body {
+                connection.send_event("ERROR", &object)?;
             }
             return connection.end_chunks();
         };
         let mut batch = first;
         let mut last_sent = clock::now();
         loop {
-            for event in &batch {
+            for (kind, object) in &batch {
                 if self.cut_after.is_some_and(|most| sent >= most) {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                connection.send_chunk(event)?;
+                connection.send_event(kind, object)?;
                 sent += 1;
                 last_sent = clock::now();
             }
@@ -97,7 +100,7 @@ impl Watch {
     }
 
     /// Returns where the watch stands and what it sends at once; `None` if its resourceVersion is too old.
-    fn open(&self, shared: &Shared) -> Option<(u64, Vec<Value>)> {
+    fn open(&self, shared: &Shared) -> Option<(u64, Vec<Event>)> {
         let state = shared.lock();
         if let Some(from) = self.from.filter(|_| !self.initial_events) {
             return (!self.expired && from >= state.store.compacted()).then_some((from, Vec::new()));
@@ -106,8 +109,7 @@ impl Watch {
             return None;
         }
         let listed = state.listed(&self.target, &self.selector);
-        let mut events: Vec<Value> =
-            listed.iter().map(|(_, object)| json!({"type": "ADDED", "object": **object})).collect();
+        let mut events: Vec<Event> = listed.into_iter().map(|(_, object)| ("ADDED", object)).collect();
         if self.initial_events && self.bookmarks {
             events.push(self.bookmark(state.store.version(), true));
         }
@@ -115,7 +117,7 @@ impl Watch {
     }
 
     /// Waits for the next events; `None` when the server stops. Empty when the watch should look at the time.
-    fn next(&self, shared: &Shared, seen: &mut u64, started: Instant, last_sent: Instant) -> Option<Vec<Value>> {
+    fn next(&self, shared: &Shared, seen: &mut u64, started: Instant, last_sent: Instant) -> Option<Vec<Event>> {
         let mut state = shared.lock();
         loop {
             if state.stopped {
@@ -141,36 +143,36 @@ impl Watch {
         }
     }
 
-    fn events_since(&self, state: &State, seen: u64) -> Vec<Value> {
+    fn events_since(&self, state: &State, seen: u64) -> Vec<Event> {
         state.store.since(seen).iter().filter_map(|change| self.event(change)).collect()
     }
 
     /// Returns the event of a change as this watch's selector sees it: leaving the selection is DELETED.
-    fn event(&self, change: &Change) -> Option<Value> {
+    fn event(&self, change: &Change) -> Option<Event> {
         if !change.key.within(&self.target) || !(self.target.name.is_empty() || self.target.name == change.key.name) {
             return None;
         }
         let was = change.before.as_ref().filter(|object| self.selector.matches(object));
         let is = change.after.as_ref().filter(|object| self.selector.matches(object));
         let (kind, object) = match (was, is) {
-            (None, Some(is)) => ("ADDED", (**is).clone()),
-            (Some(_), Some(is)) => ("MODIFIED", (**is).clone()),
+            (None, Some(is)) => ("ADDED", Arc::clone(is)),
+            (Some(_), Some(is)) => ("MODIFIED", Arc::clone(is)),
             (Some(was), None) => {
                 let mut gone = (**was).clone();
                 set_metadata(&mut gone, "resourceVersion", change.version.to_string().into());
-                ("DELETED", gone)
+                ("DELETED", Arc::new(gone))
             }
             (None, None) => return None,
         };
-        Some(json!({"type": kind, "object": object}))
+        Some((kind, object))
     }
 
-    fn bookmark(&self, revision: u64, initial: bool) -> Value {
+    fn bookmark(&self, revision: u64, initial: bool) -> Event {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if initial {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
         let (kind, version) = (self.target.resource.kind, self.target.resource.api_version());
-        json!({"type": "BOOKMARK", "object": {"kind": kind, "apiVersion": version, "metadata": metadata}})
+        ("BOOKMARK", Arc::new(json!({"kind": kind, "apiVersion": version, "metadata": metadata})))
     }
 }

@@ -41,6 +41,9 @@ pub(super) fn reconcile(state: &mut State, deployment: &Value) {
                 for set in &sets {
                     let is_new = set["metadata"]["uid"] == new["metadata"]["uid"];
                     let replicas = if is_new { number(deployment, "/spec/replicas") } else { 0 };
+                    if set["spec"]["replicas"] == replicas {
+                        continue;
+                    }
                     state.edit_key(&key_of("replicasets", set), MANAGER, |set| {
                         set["spec"]["replicas"] = replicas.into();
                     });

@@ -101,20 +101,17 @@ fn reference(owner: &Value) -> Value {
 
 /// `EqualIgnoreHash`: the whole template but the label `pod-template-hash`; empty and absent are the same.
 fn same_template(one: &Value, other: &Value) -> bool {
-    let plain = |template: &Value| {
-        let mut template = template.clone();
-        if let Some(map) = template.as_object_mut() {
-            map.shift_remove("$patch");
-        }
-        if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+    let metadata = |template: &Value| {
+        let mut metadata = template["metadata"].clone();
+        if let Some(labels) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
             labels.shift_remove("pod-template-hash");
         }
-        if let Some(metadata) = template.get_mut("metadata").and_then(Value::as_object_mut) {
+        if let Some(metadata) = metadata.as_object_mut() {
             metadata.retain(|_, value| !value.is_null() && *value != json!({}));
         }
-        template
+        metadata
     };
-    plain(one) == plain(other)
+    one["spec"] == other["spec"] && metadata(one) == metadata(other)
 }
 
 fn is_ready(pod: &Value) -> bool {
@@ -141,6 +138,12 @@ fn create_pod(state: &mut State, owner: &Value, template: &Value, name: &str, la
 
 /// Writes fields of a status; nothing happens if they are there already.
 fn set_status(state: &mut State, plural: &str, object: &Value, fields: &Value) {
+    let has = |object: &Value| {
+        fields.as_object().into_iter().flatten().all(|(field, value)| object["status"].get(field) == Some(value))
+    };
+    if state.store.get(&key_of(plural, object)).is_some_and(|object| has(object)) {
+        return;
+    }
     state.edit_key(&key_of(plural, object), MANAGER, |object| {
         if object["status"].is_null() {
             object["status"] = json!({});
