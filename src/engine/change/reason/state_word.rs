@@ -200,15 +200,6 @@ pub const STATE_WORDS: &[StateWord] = &[
         GO_ON,
     ),
     word("unknown", RUN, "it cannot be told whether it is at work", "ask whoever began it"),
-    // A resize.
-    word("inProgress", RESIZE, "the kubelet is at work on it", WAIT),
-    word(
-        "deferred",
-        RESIZE,
-        "its node has no room for it now, and the kubelet tries again by itself",
-        "make room on the node, or ask for less",
-    ),
-    word("infeasible", RESIZE, "its node can never give that much", "ask for less"),
     // A pod during a rollout.
     word("waiting", PHASE, "it is not its turn yet", ""),
     word("hook", PHASE, "the command of --before-pod or --after-pod runs", ""),
@@ -266,6 +257,15 @@ pub const STATE_WORDS: &[StateWord] = &[
         "it is left out: it was not asked for, is below the partition, is being deleted, or has ended",
         "",
     ),
+    // A resize.
+    word("inProgress", RESIZE, "the kubelet is at work on it", WAIT),
+    word(
+        "deferred",
+        RESIZE,
+        "its node has no room for it now, and the kubelet tries again by itself",
+        "make room on the node, or ask for less",
+    ),
+    word("infeasible", RESIZE, "its node can never give that much", "ask for less"),
 ];
 
 /// Brings a word into the form in which words are compared: `not ready` is `notReady`.
@@ -286,9 +286,10 @@ pub fn state_words(text: &str) -> Vec<StateWord> {
 }
 
 /// What screens say in other words than documents.
-const SPOKEN: [(&str, &str); 9] = [
+const SPOKEN: [(&str, &str); 10] = [
     ("restarts in place", "restart"),
     ("no restart", "inPlace"),
+    ("rollout in progress", "inProgress"),
     ("NOT in place", "notEligible"),
     ("running, not ready", "notReady"),
     ("ready, unverified", "unverified"),
