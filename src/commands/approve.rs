@@ -61,9 +61,19 @@ fn answers(shell: &Shell) -> Option<Answers> {
 
 const DECLINED: &str = "not approved: nothing was changed";
 
+const MIDWAY: &str = "not approved: this run changes nothing more, and what it has changed stays";
+
 /// What ends a command that somebody has not said yes to: no wrong usage, so that no help is pointed at.
 pub(super) fn declined() -> CommandError {
     CommandError::new(ErrorKind::Declined, DECLINED)
+}
+
+/// Asks in the middle of a rollout, where Ctrl-C is no word that nothing was changed.
+pub(super) fn question_midway(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool, CommandError> {
+    question(what, cluster, false, shell).map_err(|error| match error.kind == ErrorKind::Interrupted {
+        true => CommandError::new(ErrorKind::Interrupted, MIDWAY),
+        false => error,
+    })
 }
 
 /// Returns whether there is a terminal to ask on.

@@ -1,5 +1,6 @@
 //! `completion`: shell scripts for direct use, and the link by which kubectl completes the plugin.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::{Shell, complete};
@@ -29,7 +30,8 @@ pub fn script(shell: CompletionShell) -> &'static str {
 /// Links this program under the helper's name, in the folder where the shell finds this program: krew cannot put a
 /// second name on the PATH (krew#812).
 fn install(shell: &Shell) -> Result<(), CommandError> {
-    let called = shell.arguments.first().map(PathBuf::from).unwrap_or_default();
+    let called =
+        found(shell.arguments.first().map(PathBuf::from).unwrap_or_default(), shell.environment().path.as_deref());
     let failed = |why: String| CommandError::new(ErrorKind::Output, why);
     let folder = called.parent().filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| {
         failed("it is not known in which folder this program was found".into())
@@ -43,6 +45,16 @@ fn install(shell: &Shell) -> Result<(), CommandError> {
     place(&called, &link).map_err(|error| failed(format!("{} could not be made: {error}", link.display())))?;
     shell.print(&format!("{} now answers for kubectl inplace\n", link.display()))?;
     Ok(())
+}
+
+/// Returns where the shell finds a program: what is called by its name alone is on the PATH.
+fn found(called: PathBuf, path: Option<&OsStr>) -> PathBuf {
+    if called.components().count() > 1 {
+        return called;
+    }
+    let folders = std::env::split_paths(path.unwrap_or_default());
+    let mut programs = folders.map(|folder| folder.join(&called));
+    programs.find(|program| program.is_file()).unwrap_or(called)
 }
 
 #[cfg(unix)]

@@ -266,6 +266,7 @@ fn stopped(goal: &Goal, why: String) -> Outcome {
         budget_blocks: false,
         standing: Vec::new(),
         standing_fields: Vec::new(),
+        rolled_back: false,
         seconds: 0.0,
     }
 }

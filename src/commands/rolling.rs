@@ -137,7 +137,7 @@ impl<'a> Rolling<'a> {
         };
         if let Some(flag) = undone_by {
             shell.say(Meaning::Waiting, "undo:", &format!("taking {} back ({flag})", goal.workload));
-            self.take_back(&goal, shell).await?;
+            outcome.rolled_back = self.take_back(&goal, shell).await?;
         }
         if self.is_restart {
             self.tell_the_others(&goal, &outcome, shell);
@@ -182,7 +182,7 @@ impl<'a> Rolling<'a> {
         if self.side_by_side || !approve::can_ask(shell) {
             return Ok(false);
         }
-        approve::question(&question, self.cluster, false, shell)
+        approve::question_midway(&question, self.cluster, shell)
     }
 
     async fn reread(&self, goal: &Goal) -> Result<LiveWorkload, CommandError> {
@@ -200,7 +200,7 @@ impl<'a> Rolling<'a> {
     }
 
     /// Takes a goal back that has failed; how that ends is reported, and the exit code stays that of the failure.
-    async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
+    async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
         let live = self.reread(goal).await?;
         let start = self.another_run(goal, shell);
         let back = if goal.owner.is_some() {
@@ -209,7 +209,7 @@ impl<'a> Rolling<'a> {
                 // It failed before the first write on the owner, such as when an image could not be pulled.
                 Err(ResumeError::NoRollout) => {
                     shell.note(&format!("{}: nothing was changed, so there is nothing to roll back", goal.workload));
-                    return Ok(());
+                    return Ok(false);
                 }
                 Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
@@ -221,7 +221,7 @@ impl<'a> Rolling<'a> {
                 let undo = self.typing.of_workload(Verb::Undo, &goal.workload, None);
                 shell.say(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
             }
-            return Ok(());
+            return Ok(false);
         } else {
             let intent = Intent::Undo { to: Some(goal.id.to_string()), pin_digest: false };
             let hooks = goal.hooks.clone();
@@ -233,7 +233,8 @@ impl<'a> Rolling<'a> {
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_goes_back_keeps(&live, &back, shell);
-        self.drive(&back, live, None, shell).await.map(drop)
+        let outcome = self.drive(&back, live, None, shell).await?;
+        Ok(matches!(outcome.result, EndResult::Aborted | EndResult::Complete))
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.
@@ -373,6 +374,10 @@ impl<'a> Rolling<'a> {
         if matches!(lock, Ok(Some(_))) {
             return Ok(());
         }
+        let held_back = self.typing.held_back(&live, goal);
+        for (word, command) in &held_back {
+            shell.say(Meaning::Waiting, word, command);
+        }
         let kind = goal.workload.kind;
         let release = goal.owner.as_ref().and_then(|owner| durable::release(owner, kind, &found.object));
         if let Some(release) = release
@@ -384,14 +389,10 @@ impl<'a> Rolling<'a> {
                 "{} has another client's template, held back by what this rollout had set. Let it roll out, which replaces pods",
                 goal.workload
             );
-            if approve::question(&question, self.cluster, false, shell)? {
+            if approve::question_midway(&question, self.cluster, shell)? {
                 self.cluster.write(&release, &self.start.field_manager).await?;
                 return Ok(());
             }
-        }
-        let held_back = self.typing.held_back(&live, goal);
-        for (word, command) in &held_back {
-            shell.say(Meaning::Waiting, word, command);
         }
         let is_theirs = goal.owner.as_ref().is_some_and(|owner| !same(found.template(), owner.target()));
         if held_back.is_empty() && (!is_whole || goal.pods.is_empty() && is_theirs) {
@@ -481,6 +482,10 @@ impl<'a> Rolling<'a> {
                     follow: follow(),
                     despite_failures: Some((max_unavailable, despite)),
                     despite_budget: Some(command(&back.ignoring_budgets(), Verb::Abort)),
+                    without_hooks: (!goal.hooks.is_empty()).then(|| {
+                        let bare = Goal { hooks: Hooks::default(), ..goal.clone() };
+                        back.without_hooks().of_workload(Verb::Abort, &goal.workload, Some(&bare)).to_string()
+                    }),
                     forward: Some(command(back, Verb::Resume)),
                     ..NextSteps::default()
                 }

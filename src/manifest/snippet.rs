@@ -11,11 +11,15 @@ const CONTEXT: usize = 48;
 pub struct Snippet(String);
 
 impl Snippet {
-    /// Cuts the line out of `text` (lines and columns from 1, columns in characters), control characters escaped.
+    /// Cuts the line out of `text` (lines and columns from 1, columns in characters), control characters escaped. It is empty
+    /// where the line may have the value of an environment variable in it, or what a command is given.
     pub(super) fn new(text: &str, line: usize, column: usize) -> Self {
         let Some(content) = line.checked_sub(1).and_then(|index| text.split('\n').nth(index)) else {
             return Self::default();
         };
+        if may_hold_values(text, line, content) {
+            return Self::default();
+        }
         let content = content.trim_end();
         let skipped = column.saturating_sub(1).saturating_sub(CONTEXT);
         let before = column.saturating_sub(1).saturating_sub(skipped);
@@ -45,6 +49,30 @@ impl fmt::Display for Snippet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
+}
+
+/// What credentials are written under.
+const VALUED: [&str; 6] = ["env", "value", "args", "command", "data", "stringData"];
+
+/// Whether a line stands under one of these keys, by its indentation, or has one in it.
+fn may_hold_values(text: &str, line: usize, content: &str) -> bool {
+    let names_one = |content: &str| {
+        let is_word = |character: char| character.is_alphanumeric();
+        content.split(|character| !is_word(character)).any(|word| VALUED.contains(&word))
+    };
+    let depth = |content: &str| content.len() - content.trim_start().len();
+    let is_item = |content: &str| content.trim_start().starts_with('-');
+    let (mut least, mut in_list) = (depth(content), is_item(content));
+    let above: Vec<&str> = text.split('\n').take(line.saturating_sub(1)).collect();
+    names_one(content)
+        || above.iter().rev().filter(|above| !above.trim().is_empty()).any(|above| {
+            // The items of a list may stand below its key.
+            let is_parent = depth(above) < least || depth(above) == least && in_list && !is_item(above);
+            if is_parent {
+                (least, in_list) = (depth(above), is_item(above));
+            }
+            is_parent && names_one(above)
+        })
 }
 
 /// Whether the text may hold a Secret: whether the kind's name occurs in it as a word. Snippets and keys of such a text

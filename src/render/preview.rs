@@ -222,7 +222,8 @@ fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
         (pod, style.show(&row.what), value(&row.before), value(&row.after))
     });
     for (pod, what, from, to) in images.chain(fields) {
-        let text = format!("{}: another client has set {what} to {from}; it gets {to}", style.show(&pod.key.name));
+        let text =
+            format!("{}: {what} is {from}, which this rollout has not set; it gets {to}", style.show(&pod.key.name));
         writeln!(out, "  {}", style.paint(Meaning::Waiting, &text))?;
     }
     Ok(())

@@ -30,6 +30,8 @@ pub struct NextSteps {
     pub despite_budget: Option<String>,
     /// The same where nothing was begun.
     pub again_despite_budget: Option<String>,
+    /// On the way back: without the commands around each pod, of which one has failed.
+    pub without_hooks: Option<String>,
     /// On the way back: goes on forward, as long as nothing went back.
     pub forward: Option<String>,
     /// How long the plan expects it to take.
@@ -78,6 +80,7 @@ impl NextSteps {
             take_back: next.take_back.clone().filter(|_| is_recorded),
             go_on: held(&next.going_on(outcome)),
             abort: held(&next.abort),
+            without_hooks: held(&next.without_hooks),
             follow: next.follow.clone(),
             with_more_time: None,
             despite_failures: None,
@@ -143,6 +146,8 @@ pub(super) struct Run {
     pub(super) mode: Mode,
     pub(super) is_back: bool,
     pub(super) max_unavailable: u32,
+    /// It goes on from another run of the same command, which may have changed pods.
+    pub(super) continues: bool,
     pub(super) next: NextSteps,
     pods: BTreeMap<PodKey, Arc<PodGoal>>,
     /// Of a pod whose containers change one after the other: those that are first.
@@ -160,6 +165,7 @@ impl Run {
             mode: goal.mode,
             is_back: goal.is_back(),
             max_unavailable: goal.policy.max_unavailable,
+            continues: goal.owner.as_ref().is_some_and(|owner| owner.continues),
             next: next.clone(),
             pods: goal.pods.iter().map(|pod| (pod.key.clone(), pod.clone())).collect(),
             steps: first_steps.clone(),

@@ -76,7 +76,9 @@ fn text(
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
         let [name, namespace] = place::cells(&end.workload, style);
         let meaning = end.result.map_or(Meaning::Waiting, words::meaning);
-        (meaning, vec![name, namespace, word(end).to_owned(), pods, took.unwrap_or_else(|| "-".into())])
+        let is_back = end.outcome.as_ref().is_some_and(|outcome| outcome.rolled_back);
+        let word = format!("{}{}", word(end), if is_back { ", rolled back" } else { "" });
+        (meaning, vec![name, namespace, word, pods, took.unwrap_or_else(|| "-".into())])
     };
     let rows: Vec<(Meaning, Vec<String>)> = ends.iter().map(row).collect();
     writeln!(out)?;
@@ -100,6 +102,8 @@ struct WorkloadLine<'a> {
     /// `notStarted` besides the words of the results.
     result: &'a str,
     exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    rolled_back: bool,
     message: Option<&'a str>,
     #[serde(flatten)]
     tally: Tally,
@@ -123,6 +127,7 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &m
             workload: WorkloadName::of(&end.workload),
             result: end.result.map_or(NOT_STARTED, EndResult::word),
             exit_code: end.result.map(EndResult::exit_code),
+            rolled_back: end.outcome.as_ref().is_some_and(|outcome| outcome.rolled_back),
             message: end.outcome.as_ref().and_then(|outcome| outcome.why.as_deref()),
             not_started: tally.not_started,
             tally,

@@ -222,6 +222,33 @@ fn pause_after_pauses_again_and_again() {
     assert_eq!(patched_pods(&server), 3);
 }
 
+/// What was changed before the question stays changed, and no word says otherwise.
+#[test]
+fn ctrl_c_at_a_pause_says_what_stays() {
+    let server = with_controllers();
+    let asked = format!("apply deploy/web side=:v2 --pause-after 1 {FAST}");
+    let mut running = typed(&server, &asked).on_a_terminal().spawn();
+    running.wait_for_stdout("Only 'yes' will be accepted to approve");
+    running.type_in("\u{3}");
+    let output = running.wait().ends_with(130).omits("nothing was changed");
+    output.prints("not approved: this run changes nothing more, and what it has changed stays");
+    assert_eq!(patched_pods(&server), 1);
+}
+
+/// A command that goes on after a pause has changed pods before it.
+#[test]
+fn what_ends_after_a_pause_does_not_say_that_nothing_was_changed() {
+    let server = with_controllers();
+    let asked = format!("apply deploy/web side=:v2 --pause-after 1 {FAST}");
+    let mut running = typed(&server, &asked).on_a_terminal().spawn();
+    running.wait_for_stdout("Only 'yes' will be accepted to approve");
+    server.edit("deployments", "web", |owner| {
+        owner["spec"]["template"]["spec"]["containers"][0]["image"] = "acme/app:v9".into();
+    });
+    running.type_in("yes\r");
+    running.wait().ends_with(6).omits("changed no pod").omits("changed nothing");
+}
+
 /// The pauses are for what is new.
 #[test]
 fn what_goes_back_does_not_pause() {

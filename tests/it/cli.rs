@@ -344,6 +344,11 @@ fn completion_can_be_installed_beside_the_program() {
     let helper = folder.path().join("kubectl_complete-inplace");
     Binary::alone(["fol"]).program(&helper.display().to_string()).run().ends_with(0).prints("follow\t");
     install().says("is there already");
+    // By its name alone, from the PATH.
+    std::fs::remove_file(&helper).expect("it is there");
+    let by_name = Binary::alone(["completion", "--install"]).program("kubectl-inplace");
+    by_name.env("PATH", &folder.path().display().to_string()).run().ends_with(0).prints("now answers");
+    assert!(helper.exists(), "the link leads to the program");
 }
 
 #[test]

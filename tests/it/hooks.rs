@@ -231,6 +231,22 @@ fn a_rollout_whose_command_failed_after_a_pod_names_the_way_on_and_the_way_back(
     assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
 }
 
+/// A command that fails on the way back, too, is no reason to print the same line for ever.
+#[test]
+fn a_way_back_whose_command_fails_names_the_way_back_without_it() {
+    let server = with_controllers();
+    let failing = |verb: &str| {
+        let words = format!("{verb} --yes --min-ready-seconds 0 --after-pod");
+        Binary::against(&server, words.split_whitespace().chain(["exit 1"])).run().ends_with(4)
+    };
+    failing("apply deploy/web side=acme/side:v2");
+    let without = "kubectl inplace abort deployment/web --min-ready-seconds 0 --no-hooks";
+    failing("abort deploy/web").prints(&format!("Roll back without the command: {without}\n"));
+    run(&server, &format!("{} --yes", without.trim_start_matches("kubectl inplace "))).ends_with(0);
+    assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
+    run(&server, "status deploy/web --exit-code").ends_with(0);
+}
+
 #[test]
 fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
     let server = with_controllers();

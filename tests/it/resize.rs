@@ -502,7 +502,7 @@ fn another_client_that_resizes_meanwhile_is_named_and_its_pod_is_not_said_to_be_
     ended
         .prints("CONFLICT: its spec.containers[side].resources.requests.cpu was changed by another client")
         .prints("1 changed outside this run");
-    let told = format!("{name}: another client has set side requests.cpu to 33m; it gets 1\n");
+    let told = format!("{name}: side requests.cpu is 33m, which this rollout has not set; it gets 1\n");
     run(&server, "resume deploy/web --dry-run=client").ends_with(0).prints(&told);
     run(&server, "abort deploy/web --yes").ends_with(0);
     assert_eq!(requests(&server), vec![json!("10m"); 3]);

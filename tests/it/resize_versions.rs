@@ -58,7 +58,7 @@ fn before_1_36_the_kubelet_says_what_never_fits_and_what_does_not_fit_now() {
         let status =
             run(&server, "status deploy/web").ends_with(0).prints("resize infeasible: Node didn't have enough");
         let at = |text: &str| status.stdout.find(text).unwrap_or_else(|| panic!("{text}: {status:#?}"));
-        assert!(at("Roll back:") < at("Resume:") && at("ready; resize infeasible") > 0, "{status:#?}");
+        assert!(at("Roll back:") < at("Resume:") && at("ready; pod resize infeasible") > 0, "{status:#?}");
         run(&server, "abort deploy/web --yes").ends_with(0);
         let late = run(&server, "apply deploy/web -c side --requests cpu=1 --yes --timeout 1s").ends_with(5);
         late.prints("resize of side requests.cpu deferred by node node-a: Node didn't have enough resource");

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::api_server::{ApiServer, image_id};
 use crate::support::builders::{self, Workload};
 use crate::support::run::Output;
-use crate::support::scene::{images, patched, probe, run, server_with, two_containers, web};
+use crate::support::scene::{images, patched, probe, run, server_with, two_containers, web, with_controllers};
 use crate::support::snapshot::assert_snapshot;
 
 const RESTART: &str = "restart deploy/web -c side --yes --min-ready-seconds 0";
@@ -58,6 +58,19 @@ fn every_restart_writes_another_text_and_the_first_three_never_meet_the_back_off
     // A later rollout takes the pod along.
     run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
     assert_eq!(images(&server, "side"), ["acme/side:v2"]);
+}
+
+/// The command that an update has printed as its way back is still that after a restart.
+#[test]
+fn an_undo_after_a_restart_takes_back_the_update_before_it() {
+    let server = with_controllers();
+    run(&server, "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0").ends_with(0);
+    run(&server, RESTART).ends_with(0);
+    assert!(images(&server, "side").iter().all(|image| image.contains("side:v2@sha256:")));
+    run(&server, "undo deploy/web --yes --min-ready-seconds 0").ends_with(0).says("this command undoes update");
+    assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
+    let template = server.objects("deployments")[0].pointer("/spec/template/spec/containers/1/image").cloned();
+    assert_eq!(template, Some("acme/side:v1".into()));
 }
 
 #[test]

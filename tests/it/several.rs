@@ -94,6 +94,17 @@ fn a_failure_stops_the_rest_unless_told_otherwise() {
     }
 }
 
+/// What was taken back is not the last word on it that it has failed.
+#[test]
+fn what_a_command_has_rolled_back_is_said_of_each() {
+    let line = format!("apply deploy/a deploy/b side=acme/side:crash {FLAGS} --on-failure undo --parallel-workloads 2");
+    let output = run(&deployments(&[("a", "v1"), ("b", "v1")]), &line).ends_with(4);
+    assert_eq!(output.stdout.matches("failed, rolled back").count(), 2, "{}", output.stdout);
+    let output = run(&deployments(&[("a", "v1"), ("b", "v1")]), &format!("{line} -o json")).ends_with(4);
+    let ends: Vec<Value> = output.json_lines().into_iter().filter(|line| line["type"] == "workload").collect();
+    assert!(ends.len() == 2 && ends.iter().all(|end| end["rolledBack"] == true), "{ends:?}");
+}
+
 #[test]
 fn side_by_side_each_line_says_whose_it_is() {
     let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);

@@ -108,6 +108,13 @@ impl Binary {
         self
     }
 
+    /// The same with a stdout that is closed before anything is written.
+    pub(crate) fn read_nothing(mut self) -> Self {
+        let line = self.in_a_shell("/bin/sh");
+        self.arguments = vec!["-c".to_owned(), format!("{{ {line}; echo \"exit $?\" >&2; }} | :")];
+        self
+    }
+
     /// Puts a shell in the program's place, and returns the line that runs it.
     fn in_a_shell(&mut self, shell: &str) -> String {
         let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));

@@ -134,6 +134,14 @@ impl Typing {
         typing
     }
 
+    /// The same without the commands around each pod.
+    pub(super) fn without_hooks(&self) -> Self {
+        let is_hook = |typed: &Typed| matches!(typed.id.as_str(), "before_pod" | "after_pod" | "no_hooks");
+        let mut typing = self.without(is_hook).unwrap_or_else(|| self.clone());
+        typing.typed.push(Typed::new("no_hooks", [""; 0]));
+        typing
+    }
+
     /// The same again, where what was typed says what is wanted.
     pub(super) fn again(&self) -> Option<String> {
         self.names_what_is_wanted().then(|| self.the_same(&[]))

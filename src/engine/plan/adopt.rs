@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::durable::{holder, is_stale};
-use super::held::{is_held_back, known, pods, strategy};
+use super::held::{is_held_back, is_held_by_another, known, pods, strategy};
 use super::partition;
 use super::policy::policy_of;
 use super::resume::Start;
@@ -246,6 +246,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             with_images(&before, &older).unwrap_or(before)
         }
         Some(before) => before,
+        None if is_held_by_a_person(live) => return None,
         None => {
             let known = unfinished(live);
             let outgoing = current.and_then(|current| outgoing_template(live, current));
@@ -275,6 +276,12 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         late: true,
         ..start.lock(RolloutId::from(start.run.as_str()), change, policy_of(live, &Options::default()))
     })
+}
+
+/// Whether a person holds the owner back, and no pod notes a rollout of its template: pods that were updated alone under that are
+/// no rollout's to finish, and not what the others are to become.
+fn is_held_by_a_person(live: &LiveWorkload) -> bool {
+    is_held_back(live) && is_held_by_another(live) && !is_unended(live)
 }
 
 /// Whether the controller is free to replace pods that do not carry the revision of the template: a rollout would end at once,

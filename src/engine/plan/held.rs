@@ -45,7 +45,7 @@ pub fn is_left_held(live: &LiveWorkload) -> bool {
     is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_superseded())
 }
 
-fn is_held_by_another(live: &LiveWorkload) -> bool {
+pub(super) fn is_held_by_another(live: &LiveWorkload) -> bool {
     holders(live).any(|manager| !is_a_runs_name(live, manager))
 }
 

@@ -200,6 +200,7 @@ fn owner_goal(
         uid: workload.uid.clone(),
         take_over,
         earlier: BTreeSet::new(),
+        continues: start.continues.is_some(),
         lock,
         replaces,
         unless_alive: None,

@@ -14,8 +14,8 @@ use crate::engine::plan::updates::{Update, updates};
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::state::record::UpdateRecord;
-use crate::engine::value::image::repo_digest;
+use crate::engine::state::record::{ContainerRecord, UpdateRecord};
+use crate::engine::value::image::{ImageReference, repo_digest};
 
 /// Why there is nothing to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -138,7 +138,10 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
             | EndResult::Interrupted
             | EndResult::Terminated => true,
         });
-        let newest = records.iter().map(|(id, pods)| (set_at(pods), id)).max();
+        // A restart has changed nothing: what leads back from the update before it still does.
+        let is_passed_over = |pods: &[(&Pod, UpdateRecord)]| !entries.is_empty() && is_restart(pods);
+        let newest =
+            records.iter().filter(|(_, pods)| !is_passed_over(pods)).map(|(id, pods)| (set_at(pods), id)).max();
         let record = newest.map(|(at, id)| (at, id.clone()));
         return match (entries.pop(), record) {
             (Some(last), Some((at, id))) if is_later(at.as_deref(), &id, &last) => of_pods(live, &records, id),
@@ -172,6 +175,18 @@ fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<
         return Err(UndoError::EndNotRecorded { id: id.to_string() });
     }
     Ok(Chosen::PodsOnly(id))
+}
+
+/// Whether pods note nothing but restarts with the digest that ran.
+fn is_restart(pods: &[(&Pod, UpdateRecord)]) -> bool {
+    pods.iter().all(|(_, record)| {
+        let is_the_same = |container: &ContainerRecord| {
+            let to = ImageReference::parse(&container.to).ok();
+            let digest = to.as_ref().and_then(|to| to.digest());
+            digest.is_some() && digest == repo_digest(&container.image_id)
+        };
+        record.fields().is_empty() && record.containers.values().all(is_the_same)
+    })
 }
 
 /// Whether an update of pods alone came after a rollout: by the server's times, else by the ids, which are their clients'.

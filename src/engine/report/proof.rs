@@ -263,6 +263,7 @@ mod tests {
             result: EndResult::Complete,
             pods,
             why: None,
+            rolled_back: false,
             seconds: 1.0,
             held: false,
             nothing_changed: false,

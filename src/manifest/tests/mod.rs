@@ -209,6 +209,27 @@ fn secrets_are_not_shown() {
     assert!(shown.contains("secretKeyRef: a: b"), "a word that only contains the kind is no Secret: {shown}");
 }
 
+/// A manifest has credentials in other places, too: the line is not shown where one may be.
+#[test]
+fn values_of_the_environment_are_not_shown() {
+    let pod = "spec:\n  containers:\n  - name: app\n";
+    let json = r#"{"spec": {"containers": [{"name": "app", "env": [{"name": "A", "value": "#;
+    for text in [
+        format!("{pod}    env:\n    - {{name: A, value: [hunter2}}\n"),
+        format!("{pod}    env:\n    - name: A\n      valu: hunter2: b\n"),
+        format!("{pod}    env:\n    - name: A\n    -   name: B\n\n        valu: hunter2: b\n"),
+        format!("{pod}    args:\n      - --password=hunter2: b: c\n"),
+        format!("{pod}    command: [sh, -c, hunter2\n"),
+        "data:\n  a:\n    b: hunter2: c\n".to_owned(),
+        format!("{json}hunter2}}]}}]}}}}"),
+    ] {
+        let error = parse("a.yaml", text.as_bytes()).expect_err(&text);
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{text}\n{error:?}");
+    }
+    let shown = outcome(&format!("{pod}    env: []\n    image: a: b\n"));
+    assert!(shown.contains("image: a: b"), "what stands beside it is shown: {shown}");
+}
+
 #[test]
 fn encodings() {
     let utf16 = |mark: [u8; 2], bytes: fn(u16) -> [u8; 2]| {

@@ -184,10 +184,9 @@ fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
     match pod.state {
         // That it is not scheduled says it.
         PodState::NotReady if pod.unscheduled.is_some() => {}
-        PodState::Terminating | PodState::Finished | PodState::NotReady => {
+        PodState::Terminating | PodState::Finished | PodState::NotReady | PodState::Resizing | PodState::Deferred => {
             marks.push(format!("pod {}", pod.state.words()));
         }
-        PodState::Resizing | PodState::Deferred => marks.push(pod.state.words().to_owned()),
         PodState::Failed
         | PodState::Updating
         | PodState::Restarted
@@ -202,7 +201,7 @@ fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
         marks.push(pod.state.words().to_owned());
     }
     if matches!(pod.resizing, Some(FieldProgress::Failed { .. })) {
-        marks.push(INFEASIBLE.to_owned());
+        marks.push(format!("pod {INFEASIBLE}"));
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("pod of revision {}", style.show(revision))));
     marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services by {}", style.show(by))));

@@ -132,8 +132,8 @@ impl Ending<'_> {
             EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
                 // What has changed no pod and holds the workload no longer was not cut short.
-                let is_cut =
-                    self.tally.patched > 0 || self.outcome.held || self.outcome.nothing_changed || !self.is_durable();
+                let has_changed = self.tally.patched > 0 || self.told.run.is_some_and(|run| run.continues);
+                let is_cut = has_changed || self.outcome.held || self.outcome.nothing_changed || !self.is_durable();
                 // Where the owner is the reason, the next line says it.
                 let what = if self.outcome.why.is_some() { "" } else { " Its pods changed since the plan." };
                 let alone = self.acts(" No further changes by this run.");

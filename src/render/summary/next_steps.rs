@@ -60,7 +60,9 @@ impl Ending<'_> {
 
     /// Of a rollout that took the owner along: what was left is resumed, or aborted as a whole.
     fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
-        if self.outcome.nothing_changed && !self.is_whole() {
+        // The run before may have changed some.
+        if run.continues {
+        } else if self.outcome.nothing_changed && !self.is_whole() {
             writeln!(out, "This run changed nothing; there is nothing to resume.")?;
         } else if self.tally.patched == 0 && !self.is_whole() {
             writeln!(out, "This run changed no pods.")?;
@@ -89,7 +91,12 @@ impl Ending<'_> {
             writeln!(out, "What failed fails with what it had before as well. The others go back with:")?;
         }
         let despite = (DESPITE_BUDGET, &next.despite_budget);
-        let steps = steps.into_iter().filter(|(_, command)| command.is_some()).take(most).chain([despite]);
+        // The same command would fail again.
+        let has_failed = self.outcome.pods.iter().any(is_by_command);
+        let without_hooks = next.without_hooks.clone().filter(|_| has_failed);
+        let without_hooks = ("Roll back without the command:", &without_hooks);
+        let steps = steps.into_iter().filter(|(_, command)| command.is_some()).take(most);
+        let steps = steps.chain([without_hooks, despite]);
         self.commands(steps, out)
     }
 

@@ -47,6 +47,34 @@ fn pods_with_the_wanted_image_that_fail_fail_the_rollout_whoever_set_it() {
     });
 }
 
+/// Whoever holds an owner back and tries an image in one pod has begun no rollout: nothing offers to bring that to the others, or
+/// to lift what holds it.
+#[test]
+fn what_a_person_tries_in_one_pod_of_a_workload_that_he_holds_back_is_no_rollout() {
+    let held = KINDS.iter().filter(|kind| kind.plural != "replicasets").copied().collect();
+    side_by_side(held, |kind| {
+        let scene = Scene::new(kind);
+        let hold = if kind.plural == "deployments" {
+            json!({"paused": true})
+        } else {
+            json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}})
+        };
+        let name = scene.server.objects(kind.plural)[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        scene.server.edit(kind.plural, &name, |owner| json_patch::merge(&mut owner["spec"], &hold));
+        let before = scene.server.objects(kind.plural)[0]["spec"].clone();
+        let pod = pods(&scene, "acme/side:v1", true).pop().expect("there is a pod");
+        let line = format!("apply pod/{pod} side=acme/side:v2 --pods-only --yes --min-ready-seconds 0");
+        typed(&scene.server, &line).run().ends_with(0);
+        let status = typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
+        status.prints("drifted").omits("--take-over").omits("whose lock was removed");
+        for verb in ["resume", "abort"] {
+            scene.run(verb, "--take-over").omits("Updated").omits("Rolled back");
+        }
+        assert_eq!(pods(&scene, "acme/side:v2", true), [pod], "{}", kind.typed);
+        assert_eq!(scene.server.objects(kind.plural)[0]["spec"], before, "{}", kind.typed);
+    });
+}
+
 /// What keeps a pod from being ready is none of the rollout: told before it, and no reason to hold the workload for ever.
 #[test]
 fn a_pod_that_another_container_keeps_from_being_ready_is_taken_back_all_the_same() {

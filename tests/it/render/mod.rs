@@ -119,6 +119,7 @@ fn next_steps() -> NextSteps {
         despite_failures: None,
         despite_budget: None,
         again_despite_budget: None,
+        without_hooks: None,
         forward: None,
     }
 }

@@ -251,9 +251,10 @@ fn last_ended<'s>(
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {
     if let PodPhase::Failing(failure) = &end.phase {
         let waiting = status.and_then(|status| status.state.waiting.as_ref()).filter(|_| failure.reason == LATE);
-        let (reason, message) = match waiting {
-            Some(waiting) => (&waiting.reason, format!("{}: {}", failure.message, waiting.message)),
-            None => (&failure.reason, failure.message.clone()),
+        let (reason, message) = match (waiting, pod.zip(status).and_then(|(pod, status)| unpassed(pod, status))) {
+            (Some(waiting), _) => (&waiting.reason, format!("{}: {}", failure.message, waiting.message)),
+            (None, Some(probe)) if failure.reason == LATE => (&failure.reason, format!("{}: {probe}", failure.message)),
+            (None, _) => (&failure.reason, failure.message.clone()),
         };
         return (reason.clone(), message, failure.exit_code);
     }
@@ -273,10 +274,25 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
     };
     match ready {
         Some(ready) => {
-            (said(ready.reason.as_ref(), "NotReady"), said(ready.message.as_ref(), "the pod is not ready"), None)
+            let probe = pod.zip(status).and_then(|(pod, status)| unpassed(pod, status));
+            let message = probe.unwrap_or_else(|| said(ready.message.as_ref(), "the pod is not ready"));
+            (said(ready.reason.as_ref(), "NotReady"), message, None)
         }
         None => (LATE.into(), "timed out waiting for the condition".into(), None),
     }
+}
+
+/// The probe that a container waits for which runs: the kubelet's events have what it answers.
+fn unpassed(pod: &Pod, status: &ContainerStatus) -> Option<String> {
+    let (_, _, container) = pod.container(&status.name)?;
+    let waits_for_startup = container.startup_probe.is_some() && status.started != Some(true);
+    let probe = match (waits_for_startup, &container.readiness_probe) {
+        (true, _) => "startup",
+        (false, Some(_)) => "readiness",
+        (false, None) => return None,
+    };
+    let is_running = status.state.running.is_some() && !status.ready;
+    is_running.then(|| format!("{} runs, and its {probe} probe does not pass", status.name))
 }
 
 /// The last lines of a log that may begin in the middle of a line.

@@ -64,6 +64,7 @@ fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
         result,
         pods,
         why: None,
+        rolled_back: false,
         seconds: 1.0,
         held: false,
         nothing_changed: false,
@@ -140,6 +141,21 @@ fn a_late_pod_says_what_it_lacks() {
     assert_eq!(report.container, Some("side".into()), "the one that is not ready");
     assert_eq!((report.reason.as_str(), report.message.as_str()), ("ContainersNotReady", "unready"));
     assert_eq!((report.exit_code, report.signal), (None, None), "the container before ended, not this one");
+    for (probe, started, expected) in [
+        ("readinessProbe", true, "side runs, and its readiness probe does not pass"),
+        ("startupProbe", false, "side runs, and its startup probe does not pass"),
+        ("startupProbe", true, "unready"),
+    ] {
+        let mut probed = pod(&json!({"running": {}}), &json!({}));
+        let container = json!({"name": "side", "image": "a:2", probe: {}});
+        probed.spec.containers[1] = serde_json::from_value(container).expect("it is a container");
+        probed.status.container_statuses[1].started = Some(started);
+        let late = |phase| FailedPod::of(&end("web-0", phase), findings(Some(probed.clone())), vec![]);
+        assert_eq!(late(PodPhase::Starting { containers: vec![] }).message, expected, "{probe}");
+        let failed = Failure { container: None, reason: LATE.into(), message: "late".into(), exit_code: None };
+        let message = if expected == "unready" { "late".to_owned() } else { format!("late: {expected}") };
+        assert_eq!(late(PodPhase::Failing(Failure { container: Some("side".into()), ..failed })).message, message);
+    }
     let waiting = pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "m"}}), &json!({}));
     let phase = PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None };
     assert_eq!(FailedPod::of(&end("web-0", phase), findings(Some(waiting)), vec![]).reason, "ErrImagePull");

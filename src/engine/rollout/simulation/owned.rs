@@ -72,6 +72,7 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
         "change": {"images": images.collect::<serde_json::Map<_, _>>()},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
     Box::new(OwnerGoal {
+        continues: false,
         uid: "owner".into(),
         lock: serde_json::from_value(lock).expect("a lock"),
         replaces: None,

@@ -74,6 +74,9 @@ pub struct OwnerGoal {
     /// The user who begins this run, as the server knows it.
     #[serde(default)]
     pub who: String,
+    /// It goes on from another run of the same command, which may have changed pods.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continues: bool,
 }
 
 /// A beat that is there and has no time is none that is absent.

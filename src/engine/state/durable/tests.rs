@@ -20,6 +20,7 @@ fn goal(direction: &str) -> OwnerGoal {
         "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
     OwnerGoal {
+        continues: false,
         uid: "u".into(),
         lock: serde_json::from_value(lock).unwrap(),
         replaces: None,

@@ -239,7 +239,7 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
 }
 
 /// Returns since when a container has been down that this very rollout has stopped, where none has stayed since: from its
-/// end, or where the API does not show that any more, from the patch.
+/// end, or where the API does not show that any more, from the patch. One that runs and is not ready serves nothing.
 pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<String> {
     let record = UpdateRecord::of(pod).filter(|record| record.id == *id)?;
     let known = record.container(pod, name)?;
@@ -247,6 +247,7 @@ pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<Str
     let ended = last_ended(status)?;
     let is_first = ended.container_id == known.container_id;
     let stays = status.state.running.is_some()
+        && status.ready
         && (is_first || Baseline::Recorded(known.clone()).restarts_since(status) == Some(0));
     let seconds =
         ended.started_at.as_deref().zip(ended.finished_at.as_deref()).and_then(|(from, to)| seconds_between(from, to));

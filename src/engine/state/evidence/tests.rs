@@ -493,13 +493,14 @@ fn a_container_is_down_since_its_rollout_has_stopped_it_until_one_has_stayed() {
             true => serde_json::json!({"running": {"startedAt": at(to + 1)}}),
             false => serde_json::json!({"waiting": {"reason": "CrashLoopBackOff"}}),
         };
+        let ready = running && to != 9;
         Pod::from_object(&serde_json::json!({
             "metadata": {"name": "web-0", "namespace": "prod", "uid": "u", "annotations": {UPDATE_ANNOTATION: record.to_string()},
                 "managedFields": [{"manager": "m", "operation": "Update", "time": SET_AT,
                     "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
             "spec": {"containers": [{"name": "side", "image": WANTED}]},
             "status": {"containerStatuses": [{"name": "side", "containerID": "containerd://x", "restartCount": count,
-                "state": state, "lastState": {"terminated": {"exitCode": 3, "containerID": container,
+                "state": state, "ready": ready, "lastState": {"terminated": {"exitCode": 3, "containerID": container,
                     "startedAt": at(from), "finishedAt": at(to)}}}]}}))
         .unwrap()
     };
@@ -511,6 +512,7 @@ fn a_container_is_down_since_its_rollout_has_stopped_it_until_one_has_stayed() {
         ("it crashes, and runs just now", pod("r", 3, (crashed, 20, 21), true, None), set),
         ("down before that", pod("r", 3, (crashed, 20, 21), false, Some(at(1))), Some(at(1))),
         ("it runs", pod("r", 1, (old, 0, 7), true, None), None),
+        ("it runs, and is not ready", pod("r", 1, (old, 0, 9), true, None), Some(at(9))),
         ("it had stayed", pod("r", 1, (crashed, 8, 50), false, None), None),
         ("another rollout's", pod("other", 3, (crashed, 20, 21), false, None), None),
     ] {

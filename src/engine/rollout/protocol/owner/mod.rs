@@ -279,7 +279,9 @@ impl Owner {
                     Cleanup::Do(step, write) => return self.send(look, step, *write),
                     Cleanup::Await(fence) => return self.wait(look, fence),
                     Cleanup::Nothing => {
-                        let is_over = self.own_lock == OwnLock::Closed && pods.iter().all(|(_, entry)| !entry.patched);
+                        let is_over = self.own_lock == OwnLock::Closed
+                            && !owner.continues
+                            && pods.iter().all(|(_, entry)| !entry.patched);
                         let ended = if is_over { ENDED } else { "" };
                         self.end = Some(End::Superseded(why + ended));
                     }

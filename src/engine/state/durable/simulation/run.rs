@@ -143,6 +143,7 @@ impl Run {
         let take_over = found.filter(RolloutLock::may_be_late);
         let take_over = take_over.map(|found| TakenOver { rollout: found.id, run: lock.run.clone() });
         let goal = OwnerGoal {
+            continues: false,
             uid: owner.into(),
             lock,
             replaces,
