@@ -54,3 +54,7 @@ mod strategic_merge;
 mod support;
 mod transcripts;
 mod watch;
+
+/// The servers of a hundred scenes make and drop objects by the million.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -216,7 +216,7 @@ fn a_rollout_that_a_foreign_template_has_overtaken_says_so_and_ends() {
             let status = typed(&scene.server, &format!("status {}", KINDS[0].typed)).run();
             let status = status.prints("another client has set another template since").omits("Resume: ");
             status.prints("End it, changing no container: kubectl inplace abort");
-            let output = scene.run(verb, "").ends_with(6).omits("GONE").omits("To go on").omits("will be set");
+            let output = scene.run(verb, "").ends_with(6).omits("To go on").omits("will be set");
             let output = output.prints("another client has changed it or lets it roll out: no pod is updated");
             output.prints("changed by another client, and its controller replaces its pods");
             let owner = scene.server.object("deployments", "w").unwrap_or_default();
@@ -317,6 +317,10 @@ fn where_nothing_tells_of_the_rollout_status_names_a_way_out() {
                 drop(pod["metadata"].as_object_mut().and_then(|pod| pod.remove("annotations")));
             });
         }
+        crate::support::clock::eventually("its controller has observed the template", || {
+            let owner = scene.owner();
+            (owner["status"]["observedGeneration"] == owner["metadata"]["generation"]).then_some(())
+        });
         let told = status(&scene);
         if ["statefulsets", "daemonsets"].contains(&kind.plural) {
             told.prints("its updateStrategy is OnDelete: any other one would replace them");
