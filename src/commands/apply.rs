@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::planning::Planned;
+use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
 use super::{Shell, approve, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Nodes;
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{Meaning, OutputFormat};
@@ -17,16 +18,9 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
         return saved_plan(file, args, global, shell).await;
     }
     let ask_server = args.dry_run != DryRun::Client;
-    let planned = planning::make(
-        &args.change,
-        &args.policy,
-        global,
-        &args.field_manager,
-        ask_server,
-        Nodes::WhereDecisive,
-        shell,
-    )
-    .await?;
+    let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
+    let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
     show(&planned, args, shell)?;
     shell.tell_notices();
     if !planned.plan.is_applyable() {

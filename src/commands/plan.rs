@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::planning::Planned;
+use super::planning::{Planned, Purpose};
 use super::{Shell, planning, saved};
 use crate::cli::{DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::engine::change::reason::Warning;
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::Plan;
 use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
@@ -19,7 +20,8 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         OutputFormat::Text | OutputFormat::Name | OutputFormat::Markdown => Nodes::WhereDecisive,
     };
     let ask_server = args.dry_run != DryRun::Client;
-    let made = planning::make(&args.change, &args.policy, global, &args.field_manager, ask_server, nodes, shell).await;
+    let purpose = Purpose { command: ClusterCommand::Plan, field_manager: &args.field_manager, ask_server, nodes };
+    let made = planning::make(&args.change, &args.policy, global, &purpose, shell).await;
     let mut planned = match made {
         Err(error) if error.kind == ErrorKind::NothingFound && args.out.is_some() => {
             let message = format!("no plan was saved: no resources {}", error.message);

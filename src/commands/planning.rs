@@ -16,7 +16,7 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
-use crate::engine::k8s::permissions::ClusterCommand;
+use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{
     self, Answered, ContainerOrderError, DryRun, Intent, LiveWorkload, Options, PatchAnswer, Plan, Questions,
@@ -82,14 +82,22 @@ pub(super) fn say_ways_on(live: &LiveWorkload, typing: &Typing, shell: &Shell) {
     }
 }
 
+/// For what a plan is made, and what is asked for it.
+pub(super) struct Purpose<'a> {
+    /// The command, whose Role is missing where something may not be read.
+    pub(super) command: ClusterCommand,
+    pub(super) field_manager: &'a str,
+    /// Whether the server is asked by a dry run.
+    pub(super) ask_server: bool,
+    pub(super) nodes: Nodes,
+}
+
 /// Reads, compares, and asks the server whether it would take the very patches.
 pub(super) async fn make(
     change: &ChangeArgs,
     policy: &PolicyArgs,
     global: &GlobalArgs,
-    field_manager: &str,
-    ask_server: bool,
-    nodes: Nodes,
+    purpose: &Purpose<'_>,
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
     let options = options(policy)?;
@@ -99,7 +107,7 @@ pub(super) async fn make(
     targets::refuse_ambiguous(&found.workloads)?;
     let new: Vec<WorkloadPlan> =
         found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, &options)).collect();
-    let mut planned = make_for(found.workloads, cluster, &options, (field_manager, ask_server, nodes), shell).await?;
+    let mut planned = make_for(found.workloads, cluster, &options, purpose, shell).await?;
     // Behind the others, which are paired with what was read of them.
     planned.plan.workloads.extend(new);
     Ok(planned)
@@ -110,7 +118,7 @@ pub(super) async fn make_for(
     found: Vec<(Workload, Intent)>,
     cluster: Cluster,
     options: &Options,
-    (field_manager, ask_server, nodes): (&str, bool, Nodes),
+    purpose: &Purpose<'_>,
     shell: &Shell,
 ) -> Result<Planned, CommandError> {
     let id = shell.rollout_id();
@@ -120,7 +128,7 @@ pub(super) async fn make_for(
     }
     let (facts, read, server) = futures::join!(
         namespaces(&found, &cluster),
-        reading::all(found.clone(), &cluster, field_manager, nodes),
+        reading::all(found.clone(), &cluster, purpose.field_manager, purpose.nodes),
         // Who may not read it, or cannot make sense of it, is told by what the server refuses.
         cluster.server_version()
     );
@@ -133,6 +141,10 @@ pub(super) async fn make_for(
         if let Some(facts) = facts.get(&live.workload.reference.namespace) {
             add_facts(live, facts);
         }
+        let kind = live.workload.reference.kind;
+        let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, resizes: false });
+        let not_read = live.surroundings.denied.iter_mut().chain(&mut live.surroundings.revisions_denied);
+        not_read.for_each(|denied| denied.role = Some(role.clone()));
     }
     if options.drain != Some(DrainBy::None) {
         cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
@@ -154,8 +166,8 @@ pub(super) async fn make_for(
         }
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
-            let dry_run = match ask_server {
-                true => Some(dry_run(&plan, &live, &mut permitted, &cluster, (&id, field_manager)).await?),
+            let dry_run = match purpose.ask_server {
+                true => Some(dry_run(&plan, &live, &mut permitted, &cluster, (&id, purpose.field_manager)).await?),
                 false => None,
             };
             plan = plan.with_answers(ServerAnswers { denied, dry_run }, &live);

@@ -1,12 +1,13 @@
 //! `restart`: named containers again, in place, using the image digest that is running.
 
-use super::planning::{self, Planned};
+use super::planning::{self, Planned, Purpose};
 use super::rolling::Rolling;
 use super::targets;
 use super::{Shell, approve, plan};
 use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs};
 use crate::cluster::Nodes;
 use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::{Intent, Options};
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
@@ -25,8 +26,9 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
         *intent = Intent::Restart { containers };
     }
     let ask_server = args.dry_run != DryRun::Client;
-    let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
-    let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
+    let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
+    let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     show(&planned, args, shell)?;
     shell.tell_notices();
     if !planned.plan.is_applyable() {

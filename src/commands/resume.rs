@@ -16,6 +16,7 @@ use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
+use crate::engine::plan::updates::{Course, updates};
 use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{self, Goal, PodGoal, Policy};
@@ -79,6 +80,9 @@ pub(super) async fn go_on(
                     continue;
                 }
                 shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
+                if direction == Some(Direction::Back) {
+                    say_what_undoes(&live, rolling, shell);
+                }
                 continue;
             }
             Err(error) => {
@@ -116,6 +120,16 @@ pub(super) async fn go_on(
     }
     let jobs = goals.into_iter().map(|(goal, live)| Job { goal: Some(goal), live, expected: None });
     rolling.all(jobs.collect(), shell).await
+}
+
+/// What is complete is not aborted but undone: said of the last update alone, never of one before it.
+fn say_what_undoes(live: &LiveWorkload, rolling: &Rolling<'_>, shell: &Shell) {
+    let Ok(Some(undone)) = plan::undone(live, None) else { return };
+    let is_last = updates(live).updates.last().is_some_and(|last| last.id == undone.id);
+    if is_last && undone.course == Course::Ended(EndResult::Complete) {
+        let undo = rolling.typing.of_workload(Verb::Undo, &live.workload.reference, None);
+        shell.say(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
+    }
 }
 
 /// A run that was killed while nodes pulled has left no lock, only the pods that pull.

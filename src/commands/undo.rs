@@ -1,13 +1,14 @@
 //! `undo`: back to the images recorded before an update in place.
 
 use super::kept::{say_what_pods_keep, say_what_stays};
-use super::planning::{self, Planned};
+use super::planning::{self, Planned, Purpose};
 use super::rolling::Rolling;
 use super::targets;
 use super::{Shell, approve, plan, resume};
 use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::updates::{Course, Update};
 use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
@@ -42,8 +43,9 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         *intent = Intent::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
     }
     let ask_server = args.dry_run != DryRun::Client;
-    let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
-    let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
+    let (command, nodes) = (ClusterCommand::Undo, Nodes::WhereDecisive);
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
+    let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         // Why there is none was told before.
         let Ok(Some(update)) = undone(live, args.to.as_deref()) else { continue };

@@ -42,7 +42,7 @@ impl Redrawn {
     /// # Errors
     /// The writer's; a terminal's are nobody's loss.
     pub fn show(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        if self.last.as_deref() == Some(text) {
+        if self.last.as_deref().is_some_and(|last| self.is_as_shown(last, text)) {
             return Ok(());
         }
         match &self.bar {
@@ -60,6 +60,11 @@ impl Redrawn {
         Ok(())
     }
 
+    /// In a file, an age that went on is no change.
+    fn is_as_shown(&self, last: &str, text: &str) -> bool {
+        last == text || (self.bar.is_none() && timeless(last).eq(timeless(text)))
+    }
+
     /// Says something on another stream, with what is shown out of its way.
     pub fn aside<R>(&self, say: impl FnOnce() -> R) -> R {
         match &self.bar {
@@ -72,6 +77,55 @@ impl Redrawn {
     pub fn leave(&self) {
         if let Some(bar) = &self.bar {
             bar.abandon();
+        }
+    }
+}
+
+/// The words of a text but for how long ago things were: `59m`, `1h5m`, `8 s`.
+fn timeless(text: &str) -> impl Iterator<Item = &str> {
+    let is_unit = |letter: char| matches!(letter, 's' | 'm' | 'h' | 'd' | 'y');
+    let is_number = |word: &str| word.chars().all(|letter| letter.is_ascii_digit());
+    let is_age = move |word: &str| {
+        word.starts_with(|first: char| first.is_ascii_digit())
+            && word.ends_with(is_unit)
+            && word.chars().all(|letter| letter.is_ascii_digit() || is_unit(letter))
+    };
+    let mut words = text.split_whitespace().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next()?;
+            if is_number(word) && words.next_if(|unit| unit.trim_end_matches(':') == "s").is_some() || is_age(word) {
+                continue;
+            }
+            return Some(word);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_each_other_only_what_changed_is_shown_and_an_age_is_no_change() {
+        let shown = |texts: &[&str]| {
+            let mut redrawn = Redrawn { bar: None, last: None, separator: "\n" };
+            let mut out = Vec::new();
+            texts.iter().for_each(|text| redrawn.show(text, &mut out).expect("a vector takes it"));
+            String::from_utf8(out).expect("it is text")
+        };
+        assert_eq!(
+            shown(&["side  ready  59m  2\n", "side  ready  60m  2\n", "side  ready  1h5m   2\n"]),
+            "side  ready  59m  2\n"
+        );
+        assert_eq!(shown(&["up 8 s: not known yet", "up 10 s: not known yet"]), "up 8 s: not known yet");
+        for (first, second) in [
+            ("side  ready  59m  2\n", "side  ready  1s  3\n"),
+            ("side  ready  59m\n", "side  failed  59m\n"),
+            ("1 pod: ready", "2 pods: ready"),
+            ("web  acme/side:5m", "web  acme/side:6m"),
+        ] {
+            assert_eq!(shown(&[first, second]), format!("{first}\n{second}"));
         }
     }
 }

@@ -138,7 +138,10 @@ fn containers_and_the_pod_are_resized_together() {
     case.is_as_it_began();
     owner.wait_settled();
     let plan = case.manifest(&["plan"], &of("300m"), 0);
-    assert!(plan.contains("RequestAboveLimit: spec.resources.requests.cpu would be above the pod's limit"), "{plan}");
+    assert!(
+        plan.contains("RequestAboveLimit: spec.resources.requests.cpu would be 300m, above the pod's limit of "),
+        "{plan}"
+    );
     case.manifest(&["apply", "--yes"], &of("30m"), 0);
     assert_eq!(requests(), vec![json!({"cpu": "60m", "memory": "32Mi"}); 2]);
     case.is_as_it_began();

@@ -102,6 +102,7 @@ fn after_an_update_that_is_complete_nothing_is_left() {
         scene
             .run("abort", "--take-over")
             .ends_with(0)
+            .says(&format!("Roll back what is complete: kubectl inplace undo {}/w ", scene.singular()))
             .says("no rollout of kubectl-inplace is in progress or unfinished");
         scene
             .run("resume", "--take-over")

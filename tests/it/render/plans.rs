@@ -288,7 +288,11 @@ fn every_reason() -> WorkloadPlan {
         Reason::MetadataKeyReserved { path: "metadata.labels.pod-template-hash".into() },
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
         Reason::ResourceRemoved { path: "spec.containers[side].resources.limits.cpu".into() },
-        Reason::RequestAboveLimit { path: "spec.containers[side].resources.requests.cpu".into() },
+        Reason::RequestAboveLimit {
+            path: "spec.containers[side].resources.requests.cpu".into(),
+            value: "200m".into(),
+            limit: "100m".into(),
+        },
         Reason::FractionalMemory {
             path: "spec.containers[side].resources.requests.memory".into(),
             value: "107374182400m".into(),

@@ -57,7 +57,9 @@ fn above(spec: &PodSpec) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (request, limit) in PAIRS {
         if of(request).zip(of(limit)).is_some_and(|(has, most)| has > most) {
-            reasons.push(Reason::RequestAboveLimit { path: path(request) });
+            let text = |field: ResourceField| field.of(whole).cloned().unwrap_or_default();
+            let (path, value, limit) = (path(request), text(request), text(limit));
+            reasons.push(Reason::RequestAboveLimit { path, value, limit });
         }
         if together(spec, request).zip(of(request)).is_some_and(|(has, most)| has > most) {
             reasons.push(Reason::PodRequestTooSmall { path: path(request) });

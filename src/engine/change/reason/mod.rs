@@ -123,6 +123,10 @@ pub enum Reason {
     RequestAboveLimit {
         /// The path of the request.
         path: String,
+        /// What it would be.
+        value: String,
+        /// What the limit would be.
+        limit: String,
     },
     /// A container would ask for a part of a byte.
     FractionalMemory {

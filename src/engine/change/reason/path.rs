@@ -19,7 +19,7 @@ impl Reason {
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }
             | Self::ResourceRemoved { path }
-            | Self::RequestAboveLimit { path }
+            | Self::RequestAboveLimit { path, .. }
             | Self::FractionalMemory { path, .. }
             | Self::PodRequestTooSmall { path }
             | Self::LimitAbovePod { path }

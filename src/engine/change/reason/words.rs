@@ -63,10 +63,10 @@ impl Reason {
                 )
             }
             Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
-            Self::RequestAboveLimit { path } if path.starts_with("spec.resources.") => {
-                format!("{path} would be above the pod's limit")
+            Self::RequestAboveLimit { path, value, limit } => {
+                let whose = if path.starts_with("spec.resources.") { "pod" } else { "container" };
+                format!("{path} would be {value}, above the {whose}'s limit of {limit}")
             }
-            Self::RequestAboveLimit { path } => format!("{path} would be above the container's limit"),
             Self::FractionalMemory { path, value } => {
                 format!("{path} would be {value}, which is no whole number of bytes")
             }

@@ -148,14 +148,16 @@ impl ResourcesChange {
             return None;
         }
         let resources = self.after(container);
-        let quantity = |field: ResourceField| field.of(&resources)?.parse::<Quantity>().ok();
+        let text = |field: ResourceField| field.of(&resources);
+        let quantity = |field| text(field)?.parse::<Quantity>().ok();
         let pairs = [
             (ResourceField::RequestsCpu, ResourceField::LimitsCpu),
             (ResourceField::RequestsMemory, ResourceField::LimitsMemory),
         ];
         let is_above = |(request, limit)| quantity(request).zip(quantity(limit)).is_some_and(|(has, most)| has > most);
-        let (request, _) = pairs.into_iter().find(|pair| is_above(*pair))?;
-        Some(Reason::RequestAboveLimit { path: path(list, &container.name, request) })
+        let (request, limit) = pairs.into_iter().find(|pair| is_above(*pair))?;
+        let path = path(list, &container.name, request);
+        Some(Reason::RequestAboveLimit { path, value: text(request)?.into(), limit: text(limit)?.into() })
     }
 }
 
