@@ -149,7 +149,10 @@ pub(super) async fn make_for(
     if options.drain != Some(DrainBy::None) {
         cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
     }
-    let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
+    // Whoever plans is told what carrying it out would take.
+    let is_plan = purpose.command == ClusterCommand::Plan;
+    let carried_out_by = if is_plan { ClusterCommand::Apply } else { purpose.command };
+    let mut permitted = Permitted::new(&cluster, carried_out_by);
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (intent, mut live) in read {

@@ -77,11 +77,18 @@ impl ClusterCommand {
         }
     }
 
-    /// Returns whether it has a way that leaves the owner's template alone (`--pods-only`).
+    /// Returns whether it has a way that leaves the owner's template alone (`--pods-only`), beside one that does not.
     pub fn has_pods_only(self) -> bool {
         match self {
-            Self::Plan | Self::Apply | Self::Undo | Self::Restart => true,
-            Self::Diff | Self::Follow | Self::Status | Self::History | Self::Resume | Self::Abort | Self::Hash => false,
+            Self::Plan | Self::Apply | Self::Undo => true,
+            Self::Diff
+            | Self::Follow
+            | Self::Status
+            | Self::History
+            | Self::Resume
+            | Self::Abort
+            | Self::Restart
+            | Self::Hash => false,
         }
     }
 }
@@ -245,7 +252,9 @@ impl Asked {
     /// Returns what is needed, each verb and resource once: what is required first, then by resource in the order in
     /// which the table names it, then by verb.
     pub fn permissions(&self) -> Vec<Permission> {
-        let mode = if self.pods_only { Mode::PodsOnly } else { Mode::Durable };
+        // A restart never changes a template.
+        let leaves_template = self.pods_only || self.command == ClusterCommand::Restart;
+        let mode = if leaves_template { Mode::PodsOnly } else { Mode::Durable };
         let mut found: Vec<Permission> = Vec::new();
         for row in ROWS.iter().filter(|row| row.commands.contains(&self.command) && row.modes.contains(&mode)) {
             for resource in self.resources(row) {

@@ -48,7 +48,7 @@ fn what_each_command_requires() {
         (C::Resume, K::StatefulSet, &["statefulsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
         (C::Abort, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,patch,delete"]),
         (C::Abort, K::DaemonSet, &["daemonsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
-        (C::Restart, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
+        (C::Restart, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
         (C::Restart, K::Pod, &[PODS]),
         (C::Hash, K::Deployment, &["deployments.apps get"]),
         (C::Hash, K::Pod, &["pods get"]),
@@ -56,14 +56,13 @@ fn what_each_command_requires() {
     for (command, kind, expected) in durable {
         assert_eq!(told(&asked(command, kind, false), Need::Required), expected, "{} {kind}", command.word());
     }
-    let pods_only: [(C, K, &[&str]); 7] = [
+    let pods_only: [(C, K, &[&str]); 6] = [
         (C::Plan, K::Deployment, &["deployments.apps get", "pods list", "replicasets.apps list"]),
         (C::Apply, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
         (C::Apply, K::StatefulSet, &["statefulsets.apps get", PODS]),
         (C::Apply, K::ReplicaSet, &["replicasets.apps get", PODS]),
         (C::Apply, K::Pod, &[PODS]),
         (C::Undo, K::DaemonSet, &["daemonsets.apps get", PODS]),
-        (C::Restart, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
     ];
     for (command, kind, expected) in pods_only {
         let told = told(&asked(command, kind, true), Need::Required);
@@ -125,7 +124,7 @@ fn what_each_command_can_do_without() {
         (
             C::Restart,
             K::DaemonSet,
-            true,
+            false,
             rollout(
                 &["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps list"],
                 &["deployments", "replicasets", "statefulsets"],
