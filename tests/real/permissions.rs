@@ -168,3 +168,27 @@ fn a_deployment_is_updated_durably_with_the_least_role_and_with_one_verb_less_no
         assert_eq!(paused, "", "without {missing}: {refused:#?}");
     });
 }
+
+#[test]
+fn containers_are_restarted_with_the_least_role_which_writes_to_pods_alone() {
+    let namespace = Namespace::new("least-role-restart");
+    namespace.apply(&samples::stateful_set("web", 2));
+    let account = Account::new(&namespace, &["restart", "statefulset"]);
+    let before = namespace.wait_ready("app=web", 2);
+    account.check(0);
+    let writes =
+        account.verbs().into_iter().filter(|(_, _, verb)| verb.starts_with("patch ") || verb.contains("create "));
+    assert_eq!(writes.map(|(_, _, verb)| verb).collect::<Vec<_>>(), ["patch pods"]);
+    let restart = ["restart", "statefulset/web", "-c", "side", "--min-ready-seconds=0", "--yes"];
+    let output = account.inplace(&restart);
+    assert_eq!(output.code, 0, "{output:#?}");
+    let after = namespace.pods("app=web");
+    assert_eq!(restarted(&before, &after).len(), 2);
+
+    account.without_each_verb(|missing| {
+        let before = namespace.pods("app=web");
+        let refused = account.inplace(&restart);
+        assert!([1, 3].contains(&refused.code), "without {missing}: {refused:#?}");
+        assert_eq!(restarted(&before, &namespace.pods("app=web")), [""; 0], "without {missing}: {refused:#?}");
+    });
+}

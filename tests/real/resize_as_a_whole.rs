@@ -139,7 +139,7 @@ fn containers_and_the_pod_are_resized_together() {
     owner.wait_settled();
     let plan = case.manifest(&["plan"], &of("300m"), 0);
     assert!(
-        plan.contains("RequestAboveLimit: spec.resources.requests.cpu would be 300m, above the pod's limit of "),
+        plan.contains("RequestAboveLimit: spec.resources.requests.cpu would be 600m, above the pod's limit of 500m"),
         "{plan}"
     );
     case.manifest(&["apply", "--yes"], &of("30m"), 0);
