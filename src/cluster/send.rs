@@ -158,11 +158,24 @@ pub fn answer(error: &ClusterError) -> Answer {
         | ClusterError::Conflict { .. }
         | ClusterError::NotFound { .. } => Answer::Moved { message },
         ClusterError::Throttled { retry_after } => Answer::NotDone { after: *retry_after, message },
-        ClusterError::Unreachable { .. } => Answer::NotDone { after: None, message },
+        // Whoever has new credentials a moment later is let in; who has none runs out of time.
+        ClusterError::Unreachable { .. } | ClusterError::Unauthorized | ClusterError::CredentialPlugin(_) => {
+            Answer::NotDone { after: None, message }
+        }
         ClusterError::Forbidden { .. } => Answer::Refused { reason: "PermissionMissing".into(), message },
         ClusterError::AdmissionDenied { .. } => Answer::Refused { reason: "AdmissionRefused".into(), message },
-        error if error.may_have_been_done() => Answer::Unknown { message },
-        error => Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message },
+        ClusterError::ConnectionLost { .. }
+        | ClusterError::TimedOut { .. }
+        | ClusterError::ServerFailed { .. }
+        | ClusterError::Unreadable { .. } => Answer::Unknown { message },
+        ClusterError::UnknownResource { .. }
+        | ClusterError::Gone { .. }
+        | ClusterError::Invalid { .. }
+        | ClusterError::Rejected { .. }
+        | ClusterError::NotSent { .. }
+        | ClusterError::Kubeconfig(_) => {
+            Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message }
+        }
     }
 }
 
@@ -174,5 +187,11 @@ mod tests {
     fn a_create_that_came_twice_is_looked_at_and_not_refused() {
         let error = ClusterError::AlreadyExists { resource: "replicasets.apps".into(), name: "web-x".into() };
         assert!(matches!(answer(&error), Answer::Moved { .. }));
+    }
+
+    /// Credentials expire in the middle of a rollout, and the next request has new ones.
+    #[test]
+    fn a_write_that_was_not_let_in_is_sent_again() {
+        assert!(matches!(answer(&ClusterError::Unauthorized), Answer::NotDone { after: None, .. }));
     }
 }

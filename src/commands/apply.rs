@@ -61,7 +61,8 @@ async fn saved_plan(
     global: &GlobalArgs,
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
-    let (planned, field_manager) = match saved::read(file, global, shell).await? {
+    let ask_server = args.dry_run != DryRun::Client;
+    let (planned, field_manager) = match saved::read(file, ask_server, global, shell).await? {
         Reread::Fresh(planned, field_manager) => (planned, field_manager),
         Reread::Stale(plan) => {
             if args.output == OutputFormat::Json {
@@ -84,8 +85,11 @@ async fn saved_plan(
         }
     };
     show(&planned, args, shell)?;
-    if args.dry_run != DryRun::None || !planned.plan.is_applyable() {
-        return Ok(if args.dry_run == DryRun::None { planned.refuse(shell) } else { EndResult::Complete });
+    if !planned.plan.is_applyable() {
+        return Ok(planned.refuse(shell));
+    }
+    if args.dry_run != DryRun::None {
+        return Ok(EndResult::Complete);
     }
     carry_out(*planned, &field_manager, args, shell).await
 }

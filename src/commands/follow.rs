@@ -266,7 +266,7 @@ fn stopped(goal: &Goal, why: String) -> Outcome {
         budget_blocks: false,
         standing: Vec::new(),
         standing_fields: Vec::new(),
-        rolled_back: false,
+        rolled_back: None,
         seconds: 0.0,
     }
 }

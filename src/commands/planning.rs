@@ -323,7 +323,7 @@ fn times(
 }
 
 /// Asks the server by a dry run of the very patches, and the nodes for what they have to pull first.
-async fn dry_run(
+pub(super) async fn dry_run(
     plan: &WorkloadPlan,
     live: &LiveWorkload,
     permitted: &mut Permitted<'_>,

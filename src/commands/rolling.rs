@@ -14,12 +14,16 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
+use crate::engine::change::reason::Reason;
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::kinds::{HoldsBy, Release};
-use crate::engine::plan::{self, Hold, Intent, LiveWorkload, Plan, ResumeError, Start, Verdict, way_back};
+use crate::engine::plan::{
+    self, Hold, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, Start, Verdict, WorkloadPlan, way_back,
+};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
+use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{Goal, Mode};
 use crate::engine::state::durable::{self, lock::RolloutLock};
@@ -137,7 +141,15 @@ impl<'a> Rolling<'a> {
         };
         if let Some(flag) = undone_by {
             shell.say(Meaning::Waiting, "undo:", &format!("taking {} back ({flag})", goal.workload));
-            outcome.rolled_back = self.take_back(&goal, shell).await?;
+            outcome.rolled_back = match self.take_back(&goal, shell).await {
+                Ok(whole) => whole,
+                Err(error) if error.closed_pipe => return Err(error),
+                // The end of this run is still that it failed.
+                Err(error) => {
+                    shell.tell_error(&error);
+                    Some(false)
+                }
+            };
         }
         if self.is_restart {
             self.tell_the_others(&goal, &outcome, shell);
@@ -199,17 +211,19 @@ impl<'a> Rolling<'a> {
         Start { run, continues, clock, hooks, take_over: false, ..self.start.clone() }
     }
 
-    /// Takes a goal back that has failed; how that ends is reported, and the exit code stays that of the failure.
-    async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
+    /// Takes a goal back that has failed; how that ends is reported, and the exit code stays that of the failure. Returns
+    /// whether it came to its end; nothing where there was nothing to take back.
+    async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<Option<bool>, CommandError> {
         let live = self.reread(goal).await?;
         let start = self.another_run(goal, shell);
+        let mut left = false;
         let back = if goal.owner.is_some() {
             match plan::resume(&live, Some(Direction::Back), None, &start) {
                 Ok(back) => back,
                 // It failed before the first write on the owner, such as when an image could not be pulled.
                 Err(ResumeError::NoRollout) => {
                     shell.note(&format!("{}: nothing was changed, so there is nothing to roll back", goal.workload));
-                    return Ok(false);
+                    return Ok(None);
                 }
                 Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
@@ -221,20 +235,22 @@ impl<'a> Rolling<'a> {
                 let undo = self.typing.of_workload(Verb::Undo, &goal.workload, None);
                 shell.say(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
             }
-            return Ok(false);
+            return Ok(None);
         } else {
             let intent = Intent::Undo { to: Some(goal.id.to_string()), pin_digest: false };
-            let hooks = goal.hooks.clone();
-            let options = plan::Options { pods_only: true, hooks, ..plan::Options::default() };
-            let mut plan = plan::build(&intent, &live, &options)
+            let (hooks, order) = (goal.hooks.clone(), goal.policy.order);
+            let drain = if goal.policy.drain_seconds.is_some() { DrainBy::Auto } else { DrainBy::None };
+            let chosen = plan::Options { pods_only: true, hooks, order, drain: Some(drain), ..Default::default() };
+            let mut plan = plan::build(&intent, &live, &chosen)
                 .map_err(|error| CommandError::usage(format!("{} cannot be rolled back: {error}", goal.workload)))?;
-            plan.policy.container_order = goal.policy.container_order.iter().rev().cloned().collect();
+            plan.policy = goal.policy.on_the_way_back();
+            left = say_what_is_left(&plan, shell);
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_goes_back_keeps(&live, &back, shell);
         let outcome = self.drive(&back, live, None, shell).await?;
-        Ok(matches!(outcome.result, EndResult::Aborted | EndResult::Complete))
+        Ok(Some(matches!(outcome.result, EndResult::Aborted | EndResult::Complete) && !left))
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.
@@ -554,6 +570,16 @@ fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSt
     let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.origin.get(name)).map(String::as_str);
     let only_fails = from.iter().all(|(name, image)| only_fails(&pods, name, origin(*name).unwrap_or(image)));
     next.unless_back_is(cannot_be_pulled).unless_undone_is(only_fails)
+}
+
+/// Says which pods cannot go back; returns whether there are any.
+fn say_what_is_left(plan: &WorkloadPlan, shell: &Shell) -> bool {
+    let blocked: Vec<_> = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Blocked).collect();
+    for pod in &blocked {
+        let why: Vec<String> = pod.reasons.iter().map(Reason::sentence).collect();
+        shell.note(&format!("{}: it is not rolled back: {}", pod.pod, why.join("; ")));
+    }
+    !blocked.is_empty()
 }
 
 fn changes_nothing(goal: &Goal) -> bool {

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use super::permitted::Permitted;
-use super::planning::Planned;
+use super::planning::{self, Planned};
 use super::{Shell, private_file};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
@@ -45,8 +45,13 @@ pub(super) enum Reread {
     Stale(Plan),
 }
 
-/// Reads a saved plan and holds it against the cluster.
-pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) -> Result<Reread, CommandError> {
+/// Reads a saved plan and holds it against the cluster; the server is asked anew whether it takes it.
+pub(super) async fn read(
+    file: &Path,
+    ask_server: bool,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<Reread, CommandError> {
     if global.namespace.is_some() {
         return Err(CommandError::usage(
             "--namespace cannot be used with --plan: the plan already contains the namespaces",
@@ -75,18 +80,24 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
     if plan.result() == EndResult::Superseded {
         return Ok(Reread::Stale(plan));
     }
+    let id = shell.rollout_id();
     let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
     let mut workloads = Vec::new();
     for (workload, live) in plan.workloads.into_iter().zip(&lives) {
         workloads.push(match workload.verdict {
             Verdict::InPlace => {
-                let answers = ServerAnswers { denied: permitted.of_plan(&workload).await, dry_run: None };
-                workload.with_answers(answers, live)
+                let denied = permitted.of_plan(&workload).await;
+                let writer = (&id, saved.field_manager.as_str());
+                let dry_run = match ask_server {
+                    true => Some(planning::dry_run(&workload, live, &mut permitted, &cluster, writer).await?),
+                    false => None,
+                };
+                workload.with_answers(ServerAnswers { denied, dry_run }, live)
             }
             Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => workload,
         });
     }
     plan.workloads = workloads;
-    let planned = Planned { plan, lives, cluster, id: shell.rollout_id(), now: None };
+    let planned = Planned { plan, lives, cluster, id, now: None };
     Ok(Reread::Fresh(Box::new(planned), saved.field_manager))
 }

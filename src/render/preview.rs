@@ -157,7 +157,9 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     let heading = style.paint(Meaning::Heading, &format!("{name}: {what}"));
     let namespace = style.paint(Meaning::Quiet, &format!("(namespace {})", style.show(&goal.workload.namespace)));
     writeln!(out, "{heading}   {namespace}\n")?;
-    changes(preview, style, out)?;
+    if !preview.is_overtaken() {
+        changes(preview, style, out)?;
+    }
     if let Some(stand) = preview.template {
         let template = match stand {
             TemplateStand::Wanted => "already set",

@@ -18,7 +18,7 @@ const COLUMNS: [Column; 5] = [
     Column::name("WORKLOAD", 16),
     Column::name("NAMESPACE", 9),
     Column::whole("RESULT"),
-    Column::short("PODS", 10).goes(2),
+    Column::words("PODS").seen(24).goes(2),
     Column::whole("TOOK").goes(1),
 ];
 
@@ -76,8 +76,12 @@ fn text(
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
         let [name, namespace] = place::cells(&end.workload, style);
         let meaning = end.result.map_or(Meaning::Waiting, words::meaning);
-        let is_back = end.outcome.as_ref().is_some_and(|outcome| outcome.rolled_back);
-        let word = format!("{}{}", word(end), if is_back { ", rolled back" } else { "" });
+        let then = match end.outcome.as_ref().and_then(|outcome| outcome.rolled_back) {
+            None => "",
+            Some(true) => ", rolled back",
+            Some(false) => ", roll-back unfinished",
+        };
+        let word = format!("{}{then}", word(end));
         (meaning, vec![name, namespace, word, pods, took.unwrap_or_else(|| "-".into())])
     };
     let rows: Vec<(Meaning, Vec<String>)> = ends.iter().map(row).collect();
@@ -102,8 +106,8 @@ struct WorkloadLine<'a> {
     /// `notStarted` besides the words of the results.
     result: &'a str,
     exit_code: Option<u8>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    rolled_back: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rolled_back: Option<bool>,
     message: Option<&'a str>,
     #[serde(flatten)]
     tally: Tally,
@@ -127,7 +131,7 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &m
             workload: WorkloadName::of(&end.workload),
             result: end.result.map_or(NOT_STARTED, EndResult::word),
             exit_code: end.result.map(EndResult::exit_code),
-            rolled_back: end.outcome.as_ref().is_some_and(|outcome| outcome.rolled_back),
+            rolled_back: end.outcome.as_ref().and_then(|outcome| outcome.rolled_back),
             message: end.outcome.as_ref().and_then(|outcome| outcome.why.as_deref()),
             not_started: tally.not_started,
             tally,

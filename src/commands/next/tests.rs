@@ -214,3 +214,19 @@ fn a_usage_error_names_its_command() {
     assert_eq!(typed("x nope"), "kubectl inplace");
     assert_eq!(typed("x __complete"), "kubectl inplace");
 }
+
+/// Of what `plan` takes as well, a saved plan has everything but what becomes of the output.
+#[test]
+fn what_a_saved_plan_says_cannot_be_given_beside_it() {
+    let root = root();
+    let [plan, apply] = ["plan", "apply"].map(|name| root.find_subcommand(name).expect("it is a command"));
+    let ids = |command: &Command| -> Vec<String> {
+        command.get_arguments().filter(|known| !known.is_global_set()).map(|known| known.get_id().to_string()).collect()
+    };
+    let (of_plan, of_apply) = (ids(plan), ids(apply));
+    let saved = apply.get_arguments().find(|known| known.get_id() == "plan").expect("it takes a saved plan");
+    let conflicts: Vec<String> =
+        apply.get_arg_conflicts_with(saved).iter().map(|known| known.get_id().to_string()).collect();
+    let common = of_apply.into_iter().filter(|id| of_plan.contains(id) && !conflicts.contains(id));
+    assert_eq!(common.collect::<Vec<_>>(), ["dry_run", "output", "help"]);
+}

@@ -153,6 +153,14 @@ impl WorkloadPlan {
             }));
             self.pulls_first(pulls, &live.surroundings);
         }
+        // A saved plan may say it already.
+        let mut known: Vec<Warning> = Vec::new();
+        for warning in std::mem::take(&mut self.warnings) {
+            if !known.contains(&warning) {
+                known.push(warning);
+            }
+        }
+        self.warnings = known;
         self
     }
 
@@ -249,7 +257,7 @@ impl WorkloadPlan {
             left: narrow.left,
             needed: pulls.len(),
         }));
-        self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty());
+        self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty() && self.pulls.is_empty());
         self.pulls = pulls;
     }
 

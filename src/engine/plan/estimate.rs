@@ -64,7 +64,9 @@ pub(super) fn estimate(
     let owner = owner_seconds(context.live.workload.reference.kind, durable);
     let plain = owner + in_turn(&turns(false), policy, restarts);
     let whole = owner + in_turn(&turns(true), policy, restarts);
-    let pace = if durable.is_some() { pace(context, pods, plain) } else { 1.0 };
+    // How long ready has to hold is no matter of pace, and whoever gives it may have given another one before.
+    let is_like_before = durable.is_some() && policy.min_ready_seconds_given.is_none();
+    let pace = if is_like_before { pace(context, pods, plain) } else { 1.0 };
     rounded(plain * pace + (whole - plain))
 }
 

@@ -153,6 +153,8 @@ impl SavedPlan {
     pub fn held_against(&self, lives: &[LiveWorkload]) -> Plan {
         let mut plan = self.plan();
         for ((plan, saved), live) in plan.workloads.iter_mut().zip(&self.workloads).zip(lives) {
+            // What the server said then it does not say now.
+            plan.checked_by_server = false;
             let moved = saved.moved(live);
             if !moved.is_empty() {
                 plan.refuse();

@@ -263,7 +263,7 @@ mod tests {
             result: EndResult::Complete,
             pods,
             why: None,
-            rolled_back: false,
+            rolled_back: None,
             seconds: 1.0,
             held: false,
             nothing_changed: false,

@@ -52,7 +52,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
         standing: standing::of(look, state),
         standing_fields: standing::of_fields(look, state),
-        rolled_back: false,
+        rolled_back: None,
         seconds: look.now.saturating_sub(state.began.unwrap_or(look.now)).as_secs_f64(),
     }
 }

@@ -127,6 +127,20 @@ impl Policy {
         self.min_ready_seconds_given != Some(0)
     }
 
+    /// Returns what holds of it on the way back: the pauses, and what becomes of a failure, were for what was new.
+    #[must_use]
+    pub fn on_the_way_back(&self) -> Self {
+        Self {
+            canary: None,
+            pause_after: None,
+            goes_on_after_failure: false,
+            undoes_failures: false,
+            on_deferred: OnDeferred::default(),
+            container_order: self.container_order.iter().rev().cloned().collect(),
+            ..self.clone()
+        }
+    }
+
     /// Returns it with every time within reason, as it must be before anything is reckoned with it.
     #[must_use]
     pub fn bounded(self) -> Self {

@@ -188,7 +188,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         nothing_changed: false,
         standing: vec![standing],
         standing_fields: vec![field],
-        rolled_back: false,
+        rolled_back: None,
         seconds: 12.34,
     }
 }

@@ -195,7 +195,9 @@ fn read(case: &Value, base: &Value) -> Case {
     let given = list(case, "podsGiven").iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let node = text(case, "/nodeGiven").map(str::to_owned);
     let subset = Subset { pods: given, node, ..Subset::default() };
-    let options = Options { pods_only: case.get("durable").is_none(), subset, ..Options::default() };
+    let min_ready_seconds =
+        case.get("minReadySeconds").and_then(Value::as_u64).map(|given| u32::try_from(given).unwrap());
+    let options = Options { pods_only: case.get("durable").is_none(), subset, min_ready_seconds, ..Options::default() };
     let mut plan = build(&intent, &live, &options).unwrap();
     if let Some(image) = text(case, "/admissionMakes") {
         let mut answer = live.pods[0].clone();
@@ -472,6 +474,9 @@ fn a_preferred_hook_and_probe_make_the_estimate_longer() {
     // Each pod takes one delay, half a period, and the period that ready must hold.
     let late = case("a startup and a readiness probe that both begin late").estimate_seconds;
     assert!((52.0..56.0).contains(&late), "{late}");
+    // What the last rollout took says nothing of one in which ready has to hold longer.
+    let held = case("ready has to hold longer than at the last rollout").estimate_seconds;
+    assert!((10.0..13.0).contains(&held), "{held}");
     // The containers of a new pod start one after the other, and its times are whole seconds.
     assert!(case("ready two seconds after its first start").estimate_seconds < 2.0);
     assert!(case("ready twenty seconds after its first start").estimate_seconds > 2.0 * 20.0);

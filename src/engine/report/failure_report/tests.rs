@@ -64,7 +64,7 @@ fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
         result,
         pods,
         why: None,
-        rolled_back: false,
+        rolled_back: None,
         seconds: 1.0,
         held: false,
         nothing_changed: false,
