@@ -543,3 +543,22 @@ fn an_answer_that_never_comes_does_not_hold_an_interrupt_up() {
     running.wait().ends_with(130);
     assert!(clock::now().duration_since(began) < Duration::from_secs(8), "five seconds at most");
 }
+
+/// Credentials that expire in the middle of a rollout are new for the next request.
+#[test]
+fn a_write_that_was_not_let_in_is_sent_again_and_whoever_stays_out_runs_out_of_time() {
+    let unauthorized = || {
+        let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 401,
+            "reason": "Unauthorized", "message": "Unauthorized"});
+        Effect::Answer(Answer::json(401, status))
+    };
+    let server = web();
+    server.fault(sent().times(1), unauthorized());
+    run(&server, APPLY).ends_with(0);
+    assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+    let server = web();
+    server.fault(sent(), unauthorized());
+    let output = run(&server, &format!("{APPLY} --timeout 2s")).ends_with(5);
+    output.prints("Timed out").says("retrying: You must be logged in to the server");
+    assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
+}

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::api_server::ApiServer;
+use crate::support::api_server::{Answer, ApiServer, Effect, When};
 use crate::support::clock;
 use crate::support::run::{Binary, Output};
 use crate::support::scene::{APPLY, images, patched, run, typed, web, with_controllers};
@@ -95,6 +95,21 @@ fn a_command_that_fails_after_a_pod_stops_before_the_next() {
         .ends_with(4)
         .says("taking deployment/web back");
     assert_eq!(new(&server), 0);
+}
+
+/// The way back is as careful as the way there, and an error on it leaves the end what it was.
+#[test]
+fn a_way_back_keeps_the_pace_and_its_own_error_is_not_the_end() {
+    let command = "[ -e failed ] || { touch failed; exit 7; }";
+    let words = ["--after-pod", command, "--on-failure=undo", "--max-unavailable", "2", "--timeout", "77s"];
+    let output = hooked(&web(), &words).run().ends_with(4);
+    assert_eq!(output.stderr.matches("at most 2 down at a time").count(), 2, "{}", output.stderr);
+    let server = web();
+    let gone = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404, "reason": "NotFound",
+        "message": "deployments.apps \"web\" not found"});
+    server.fault(When::verb("get").of("deployments").after(1), Effect::Answer(Answer::json(404, gone)));
+    let output = hooked(&server, &words).run().ends_with(4);
+    output.says("taking deployment/web back").says("Error from server (NotFound)");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::api_server::ApiServer;
+use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::run::Output;
 use crate::support::scene::{images, run, typed, with_controllers};
 
@@ -103,4 +103,22 @@ fn what_is_no_plan_for_this_server_is_refused() {
     }
     run(&server, "plan deploy/web side=:v2 --out no/such/folder/web.plan").ends_with(1).says("could not be saved");
     assert!(server.writes().is_empty() && other.writes().is_empty());
+}
+
+/// What the server said when the plan was made is not said again before it is asked.
+#[test]
+fn a_saved_plan_is_asked_about_anew() {
+    let server = with_controllers();
+    let plan = save(&server);
+    let dry =
+        |kind: &str| typed(&server, &format!("apply --plan web.plan --dry-run={kind}")).file("web.plan", &plan).run();
+    dry("client").ends_with(0).prints("Not validated by the server").omits("dry run succeeded");
+    dry("server").ends_with(0).prints("Server-side dry run succeeded.");
+    let deny = || Effect::Deny { webhook: "policy".to_owned(), message: "not today".to_owned(), code: 403 };
+    server.fault(When::verb("patch").of("pods").dry_run().times(1), deny());
+    dry("server").ends_with(3).prints("AdmissionRefused").prints("not today");
+    server.fault(When::verb("patch").of("pods"), Effect::Forbid);
+    dry("client").ends_with(3).prints("PermissionMissing: you may not patch pods");
+    carry_out(&server, &plan).ends_with(3);
+    assert!(server.writes().is_empty());
 }
