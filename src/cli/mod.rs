@@ -191,7 +191,7 @@ pub struct HashArgs {
 }
 
 /// The default of `--field-manager`.
-pub const FIELD_MANAGER: &str = "kubectl-inplace";
+pub use crate::engine::state::durable::OUR_MANAGER as FIELD_MANAGER;
 
 /// `apply`.
 #[derive(Debug, Args)]

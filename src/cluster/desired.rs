@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
+use crate::engine::k8s::metadata::LAST_APPLIED;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::merge::strategic_merge;
-use crate::engine::plan::{LAST_APPLIED, Manifest};
+use crate::engine::plan::Manifest;
 use crate::engine::value::api_schema::Validation;
 
 impl Cluster {

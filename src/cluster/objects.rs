@@ -200,7 +200,7 @@ impl Cluster {
             let uri = format!("{}{}", resource.path(namespace, None), query(&pairs));
             let request = Request::builder().method(Method::GET).uri(uri);
             match self.request::<Page<T>>(request, Vec::new(), &what).await {
-                // The snapshot behind the pages has expired: from the beginning, as client-go's pager does.
+                // The snapshot behind the pages has expired: from the beginning.
                 Err(ClusterError::Gone { .. }) if !next.is_empty() => {
                     items.clear();
                     next.clear();

@@ -17,7 +17,7 @@ use crate::drive;
 use crate::engine::change::reason::Reason;
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
-use crate::engine::kinds::{HoldsBy, Release};
+use crate::engine::kinds::{self, HoldsBy, Release};
 use crate::engine::plan::{
     self, Hold, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, Start, Verdict, WorkloadPlan, way_back,
 };
@@ -362,7 +362,7 @@ impl<'a> Rolling<'a> {
         let Some(owner) = goal.owner.as_ref() else { return };
         if !owner.adopts {
             // It may be one that an earlier rollout has left, which this one kept.
-            if owner.lock.strategy.as_ref().is_some_and(durable::stateful_set::is_on_delete)
+            if owner.lock.strategy.as_ref().is_some_and(kinds::has_on_delete)
                 && let Ok(live) = self.reread(goal).await
             {
                 let mut ways = status(&live).ways;

@@ -56,10 +56,7 @@ impl Rolling<'_> {
         let mut ends: Vec<(usize, WorkloadEnd)> = stream::iter(runs).buffer_unordered(at_once).collect().await;
         ends.sort_by_key(|(index, _)| *index);
         let ends: Vec<WorkloadEnd> = ends.into_iter().map(|(_, end)| end).collect();
-        let signal = shared.heard().map(|stop| match stop {
-            Stop::Interrupt => EndResult::Interrupted,
-            Stop::Terminate => EndResult::Terminated,
-        });
+        let signal = shared.heard().map(Stop::result);
         let result = EndResult::worst(ends.iter().filter_map(|end| end.result).chain(signal));
         let elapsed = shared.session.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         let shown = render::workload_ends(

@@ -144,10 +144,7 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
 
 fn leave(shown: &Redrawn, stop: Stop) -> EndResult {
     shown.leave();
-    match stop {
-        Stop::Interrupt => EndResult::Interrupted,
-        Stop::Terminate => EndResult::Terminated,
-    }
+    stop.result()
 }
 
 /// Does something to its end unless a signal comes before.

@@ -2,7 +2,7 @@
 //!
 //! Promise: each run is a process group of its own, whose standard input is empty and whose output never reaches a stream
 //! of ours but by whoever listens, line by line. When a drive is over nothing of it is left: what still runs is told to
-//! end (SIGTERM), given [`LEAVES_WITHIN`], and then ended. What a command leaves in the background after it has ended well
+//! end (SIGTERM), given [`LEAVES_WITHIN`], and then ended. What a command leaves in the background after it has ended
 //! is the person's own.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -6,12 +6,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::engine::k8s::mask;
+use crate::engine::k8s::metadata::LAST_APPLIED;
 
 /// What stands in place of a text, before its number.
 const PLACEHOLDER: &str = "redacted-";
-
-/// kubectl's annotation with a whole manifest in it.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Replaces texts, the same one always by the same.
 #[derive(Debug, Default)]

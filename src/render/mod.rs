@@ -4,7 +4,7 @@
 //! renderer asks for the time, the environment or the terminal but [`terminal`]; whatever comes from the cluster is
 //! escaped ([`escape`]). It decides nothing: sentences, hints, words and exit codes are the engine's.
 //!
-//! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render.rs` walks
+//! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render/mod.rs` walks
 //! [`OutputFormat::ALL`] and asks for its snapshots.
 
 mod access;

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::cluster::error::ClusterError;
 use crate::engine::k8s::mask::{self, MASK};
-use crate::engine::plan::LAST_APPLIED;
+use crate::engine::k8s::metadata::LAST_APPLIED;
+use crate::engine::value::hostile::is_hostile;
 
 /// From which level on what is shown.
 const REQUEST_HEADERS: u8 = 7;
@@ -186,13 +187,10 @@ fn hide(value: &mut Value) {
 
 /// Shows what a terminal would act on, and what reorders text, as an escape.
 fn escaped(text: &str) -> String {
-    let is_harmful = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            c if is_harmful(c) => shown.extend(c.escape_unicode()),
+            c if is_hostile(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }

@@ -21,6 +21,7 @@ use crate::engine::plan::workload_diff::WorkloadDiff;
 use crate::engine::state::outcome::{DiffResult, EndResult};
 use crate::error::{CommandError, ErrorKind};
 use crate::render;
+use crate::signals::Signals;
 
 /// How often another name is tried for a folder that exists.
 const TRIES: usize = 16;
@@ -58,6 +59,8 @@ impl Program {
 /// The program gets the two folders first, then its own arguments, as from kubectl. Its code 0 is no difference, 1 is a
 /// difference, and more is passed on.
 pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<DiffResult, CommandError> {
+    // From here on no signal ends the process before the folders are gone.
+    let mut signals = Signals::listen()?;
     let folders = write(diffs).map_err(|error| {
         CommandError::new(ErrorKind::Output, format!("failed to write files for {:?}: {error}", program.name))
     })?;
@@ -72,15 +75,16 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
     let mut stopped = None;
     let status = loop {
         let ended = {
-            let (waiting, signalled) = (pin!(child.wait()), pin!(signal()));
+            let (waiting, signalled) = (pin!(child.wait()), pin!(signals.next()));
             match future::select(waiting, signalled).await {
                 Either::Left((status, _)) => Ok(status.map_err(failed)?),
-                Either::Right((result, _)) => Err(result),
+                Either::Right((stop, _)) => Err(stop),
             }
         };
         match ended {
             Ok(status) => break status,
-            Err(result) => {
+            Err(stop) => {
+                let result = stop.result();
                 if stopped.replace(result).is_some() || result == EndResult::Terminated {
                     child.start_kill().map_err(failed)?;
                 }
@@ -99,27 +103,6 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
         }
         None => Err(CommandError::new(ErrorKind::Output, format!("{:?} was ended: {status}", program.name))),
     }
-}
-
-/// Waits for the next Ctrl-C, or SIGTERM where there is one.
-async fn signal() -> EndResult {
-    #[cfg(unix)]
-    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        let (terminated, interrupted) = (pin!(terminate.recv()), pin!(interrupt()));
-        return match future::select(terminated, interrupted).await {
-            Either::Left(_) => EndResult::Terminated,
-            Either::Right((result, _)) => result,
-        };
-    }
-    interrupt().await
-}
-
-async fn interrupt() -> EndResult {
-    if tokio::signal::ctrl_c().await.is_err() {
-        // Signals cannot be heard: the process ends by them as any other does.
-        future::pending::<()>().await;
-    }
-    EndResult::Interrupted
 }
 
 /// A folder that goes with this value.

@@ -2,14 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::kinds;
 
 /// The annotation that `kubectl rollout restart` sets (kubectl `polymorphichelpers/objectrestarter.go`).
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
+/// The annotation in which client-side apply keeps the manifest.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// The annotation of an owner that holds the lock of a rollout.
 pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
+
+/// Returns whether an object is being deleted.
+pub fn is_terminating(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null())
+}
+
+/// Returns whether an object's controller has seen its present spec.
+pub fn is_observed(object: &Value) -> bool {
+    let generation = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
+    generation("/status/observedGeneration") >= generation("/metadata/generation")
+}
 
 /// One of the two maps of an object's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

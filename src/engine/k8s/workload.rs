@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
+use crate::engine::k8s::metadata;
 use crate::engine::k8s::names::{Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::{PodOrder, Rounding, Unavailability, WorkloadKind};
@@ -71,8 +72,7 @@ impl Workload {
 
     /// Returns whether the owner's controller has seen the owner's present spec.
     pub fn is_observed(&self) -> bool {
-        !self.reference.kind.has_template()
-            || self.integer("/status/observedGeneration") >= self.integer("/metadata/generation")
+        !self.reference.kind.has_template() || metadata::is_observed(&self.object)
     }
 
     /// Returns how many pods the owner lets be down at once.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
-    Rounding, Unavailability, UpdatedBy, status, unordered,
+    Rounding, Unavailability, UpdatedBy, is_paused, status, unordered,
 };
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
@@ -61,7 +61,7 @@ fn max_unavailable(object: &Value) -> Option<IntOrPercent> {
 fn rolling_out(object: &Value) -> Option<String> {
     let wanted = object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
     let (updated, all) = (status(object, "updatedReplicas"), status(object, "replicas"));
-    if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && updated == 0 {
+    if is_paused(object) && updated == 0 {
         // A paused Deployment counts no updated replica after a template change, and replaces nothing until resumed.
         return None;
     }

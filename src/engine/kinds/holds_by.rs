@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::is_on_delete;
+use super::{has_on_delete, is_on_delete};
 
 const PAUSED: &str = "/spec/paused";
 const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
@@ -123,8 +123,7 @@ impl HoldsBy {
         match self {
             Self::Paused => is_paused(object),
             Self::OnDelete | Self::OnDeleteOrPartition => {
-                let is_applied = |applied: &Value| applied.get("type").and_then(Value::as_str) == Some("OnDelete");
-                is_on_delete(object) && !applied().is_some_and(|applied| is_applied(&applied))
+                is_on_delete(object) && !applied().is_some_and(|applied| has_on_delete(&applied))
             }
             Self::Nothing => false,
         }
@@ -159,7 +158,8 @@ impl HoldsBy {
     }
 }
 
-fn is_paused(object: &Value) -> bool {
+/// Returns whether a Deployment's controller neither replaces its pods nor makes others of its template.
+pub fn is_paused(object: &Value) -> bool {
     object.pointer(PAUSED).and_then(Value::as_bool) == Some(true)
 }
 

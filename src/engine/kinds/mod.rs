@@ -28,7 +28,7 @@ use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::engine::value::suggest;
 
 pub use by_controller::{Course, Foresee, Foreseen, Obstacle};
-pub use holds_by::{HoldsBy, IfResumed, Release};
+pub use holds_by::{HoldsBy, IfResumed, Release, is_paused};
 
 /// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -493,7 +493,12 @@ fn status(object: &Value, field: &str) -> i64 {
 
 /// Whether the controller replaces a pod only once somebody has deleted it.
 fn is_on_delete(object: &Value) -> bool {
-    object.pointer("/spec/updateStrategy/type").and_then(Value::as_str) == Some("OnDelete")
+    object.pointer("/spec/updateStrategy").is_some_and(has_on_delete)
+}
+
+/// Returns whether a controller with this update strategy replaces no pod by itself.
+pub fn has_on_delete(strategy: &Value) -> bool {
+    strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
 }
 
 /// `maxUnavailable` of an update strategy; the default is one pod.

@@ -21,8 +21,10 @@ use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::metadata;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::kinds;
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::plan::intent::{Intent, IntentError};
 use crate::engine::plan::live::{LiveWorkload, Options, Subset};
@@ -302,12 +304,11 @@ fn of_the_owner(
         return;
     }
     let workload = &live.workload;
-    let present = |pointer: &str| workload.object.pointer(pointer).is_some_and(|value| !value.is_null());
     if workload.reference.kind.has_template() {
-        if present("/metadata/deletionTimestamp") {
+        if metadata::is_terminating(&workload.object) {
             reasons.push(Reason::OwnerTerminating);
         }
-        if workload.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
+        if kinds::is_paused(&workload.object) {
             let leads_in_place = adopt::is_left_without_lock(live);
             let by_a_run = leads_in_place && durable::is_a_runs(live);
             reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), leads_in_place, by_a_run });

@@ -15,6 +15,7 @@ use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
+use crate::engine::kinds;
 use crate::engine::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::history::HistoryEntry;
@@ -389,7 +390,7 @@ pub(super) fn is_stale(workload: &Workload, owned: &[Value], lock: &RolloutLock)
 
 /// A Deployment that an earlier run left under its pause has to be settled first.
 fn deployment_is_unsettled(workload: &Workload) -> bool {
-    workload.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true)
+    kinds::is_paused(&workload.object)
 }
 
 fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::k8s::metadata::LAST_APPLIED;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload};
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::OUR_MANAGER;
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::outcome::EndResult;

@@ -18,9 +18,6 @@ use crate::engine::state::policy::PodOrder;
 use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::engine::value::kubelet_version::KubeletVersion;
 
-/// The annotation in which client-side apply keeps the manifest.
-pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
 /// What is there of a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveWorkload {

@@ -10,12 +10,13 @@ use crate::engine::change::reason::Reason;
 use crate::engine::change::target::Images;
 use crate::engine::change::template;
 use crate::engine::change::{self, Difference, Direction, FieldChanges};
+use crate::engine::k8s::metadata::LAST_APPLIED;
 use crate::engine::k8s::metadata::MetadataMap;
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::k8s::restart;
 use crate::engine::kinds::{self, WorkloadKind};
-use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload};
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::value::kubelet_version::KubeletVersion;
 

@@ -26,7 +26,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
     let told = told(look, state);
     let pods = state.pods.iter().map(|(goal, entry)| {
         let pod = look.world.pod(&goal.key);
-        let mut end = pod_end(pod, goal, entry, &look.goal.id);
+        let mut end = pod_end(pod, goal, entry, Rollout::of(look.goal));
         end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(look.goal, pod));
         if look.goal.mode == Mode::Follow {
             end.containers.retain(|end| {
@@ -73,18 +73,32 @@ fn told(look: Look<'_>, state: &RunState) -> BTreeSet<ContainerName> {
     }
     let of_pod = |(goal, entry): (&PodGoal, &Entry)| {
         let pod = look.world.pod(&goal.key);
-        let ends = pod_end(pod, goal, entry, &look.goal.id).containers.into_iter();
+        let ends = pod_end(pod, goal, entry, Rollout::of(look.goal)).containers.into_iter();
         let told = ends.filter(|end| end.changed && !is_of_before(look, pod, goal, &end.container));
         told.map(|end| end.container).collect::<Vec<_>>()
     };
     state.pods.iter().flat_map(of_pod).collect()
 }
 
-fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId) -> PodEnd {
+/// Whose containers are looked at.
+#[derive(Clone, Copy)]
+struct Rollout<'a> {
+    id: &'a RolloutId,
+    /// Somebody else's: its notes may have any id.
+    is_followed: bool,
+}
+
+impl<'a> Rollout<'a> {
+    fn of(goal: &'a Goal) -> Self {
+        Self { id: &goal.id, is_followed: goal.mode == Mode::Follow }
+    }
+}
+
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_>) -> PodEnd {
     let is_ours = entry.patched && entry.phase == Some(PodPhase::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
         let again = pod.filter(|_| is_ours && wanted.restarts);
-        let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout));
+        let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id));
         ContainerEnd { again, ..container_end(pod, (name, wanted), goal, rollout) }
     });
     let containers: Vec<ContainerEnd> = containers.collect();
@@ -117,13 +131,13 @@ fn container_end(
     pod: Option<&Pod>,
     (name, wanted): (&ContainerName, &ContainerGoal),
     goal: &PodGoal,
-    rollout: &RolloutId,
+    rollout: Rollout<'_>,
 ) -> ContainerEnd {
     let restarted = || pod.filter(|pod| !was_left(pod, name));
     let has_its_image = |pod| was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name);
     let is_not_before =
         |pod| UpdateRecord::of(pod).is_none_or(|record: Cow<'_, UpdateRecord>| !record.is_before_its_resize(pod, name));
-    let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout));
+    let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout.id));
     ContainerEnd {
         container: name.clone(),
         from: wanted.from.clone(),
@@ -172,10 +186,13 @@ fn started_again(
     (times > 0).then(|| StartedAgain { times, exit_code: ended.map(|ended| ended.exit_code) })
 }
 
-/// Whether the pod was changed by this rollout, and this container of it by an earlier one alone.
-fn is_of_earlier(rollout: &RolloutId, pod: &Pod, name: &ContainerName) -> bool {
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *rollout);
-    record.is_some_and(|record| record.earlier.contains_key(name) && !record.containers.contains_key(name))
+/// Whether this container of the pod was changed by an earlier rollout alone. Where this one has changed nothing but cpu and
+/// memory and has taken that back, the pod has the note of the rollout before again.
+fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| match record.id == *rollout.id {
+        true => record.earlier.contains_key(name) && !record.containers.contains_key(name),
+        false => !rollout.is_followed,
+    })
 }
 
 /// Whether the container goes on that was there before, since its image was set back before the kubelet had seen another one.
@@ -304,6 +321,10 @@ mod tests {
 
     use super::*;
 
+    fn ours(id: &RolloutId) -> Rollout<'_> {
+        Rollout { id, is_followed: false }
+    }
+
     /// `app` and `side` were restarted one after the other, and the pod's `Ready` turned once more after the second.
     #[test]
     fn a_pods_ready_is_that_of_the_container_that_started_last() {
@@ -431,7 +452,7 @@ mod tests {
         .expect("it is a goal");
         for (id, seen, changed) in [("c://old", 3, false), ("c://old", 2, true), ("c://new", 3, true)] {
             let pod = pod(id, seen);
-            let end = pod_end(Some(&pod), &goal, &Entry::default(), &"one".into());
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), ours(&"one".into()));
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed), "{id} {seen}");
             let is_new =
                 pod.container(&"side".into()).zip(pod.container_status(&"side".into())).map(|(asked, shown)| {
@@ -481,11 +502,32 @@ mod tests {
             let (pod, goal) = (pod(ended, count, &record), goal(wanted.clone()));
             for (patched, expected) in [(true, expected), (false, None)] {
                 let entry = Entry { patched, phase: Some(PodPhase::Done), ..Entry::default() };
-                let end = pod_end(Some(&pod), &goal, &entry, &"one".into());
+                let end = pod_end(Some(&pod), &goal, &entry, ours(&"one".into()));
                 let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();
                 assert_eq!(end.containers.first().map(|end| end.again.clone()), Some(expected), "{what} {patched}");
                 assert_eq!(end.unplanned, unplanned, "{what} {patched}");
             }
+        }
+    }
+
+    /// The image came with a rollout before, whose note the pod has again once the resize of this one is taken back.
+    #[test]
+    fn what_an_earlier_rollout_restarted_is_not_counted() {
+        let noted = json!({"from": "a:1", "to": "a:2", "imageID": "one", "containerID": "c://old", "restarts": 0});
+        let record = json!({"id": "before", "manager": "m", "containers": {"side": noted}});
+        let object = json!({
+            "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+            "spec": {"nodeName": "n", "containers": [{"name": "side", "image": "a:2"}]},
+            "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "two", "containerID": "c://new",
+                "restartCount": 1, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}});
+        let pod = Pod::from_object(&object).expect("it is a pod");
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"side": {"from": "a:1", "to": "a:2", "restarts": true}}}))
+        .expect("it is a goal");
+        let id = "one".into();
+        for (is_followed, changed) in [(false, false), (true, true)] {
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), Rollout { id: &id, is_followed });
+            assert_eq!(end.containers.first().map(|end| end.changed), Some(changed));
         }
     }
 
@@ -516,7 +558,7 @@ mod tests {
             ("the same runs", pod("one", "c://now"), false),
             ("another rollout has resized it", pod("other", "c://before"), false),
         ] {
-            let end = pod_end(Some(&pod), &goal, &Entry::default(), &"one".into());
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), ours(&"one".into()));
             let found = end.containers.first().map(|end| (end.changed, end.by_resize, end.twice));
             assert_eq!(found, Some((restarted, restarted, false)), "{what}");
         }

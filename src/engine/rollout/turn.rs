@@ -182,7 +182,8 @@ pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome 
 }
 
 impl Stop {
-    fn result(self) -> EndResult {
+    /// Returns how a command ends that was stopped so.
+    pub fn result(self) -> EndResult {
         match self {
             Self::Interrupt => EndResult::Interrupted,
             Self::Terminate => EndResult::Terminated,

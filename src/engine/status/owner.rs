@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::engine::k8s::mask;
+use crate::engine::k8s::metadata;
 use crate::engine::k8s::workload::Workload;
+use crate::engine::kinds;
 use crate::engine::state::durable::lock::RolloutLock;
 
 /// Whether a rollout of this program's holds a workload.
@@ -136,9 +138,7 @@ impl OwnerState {
 pub(super) fn states(workload: &Workload, held: &Held, also: impl IntoIterator<Item = OwnerState>) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
-    if object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
-        && workload.reference.kind.has_template()
-    {
+    if metadata::is_terminating(object) && workload.reference.kind.has_template() {
         states.push(OwnerState::Terminating);
     }
     if !workload.is_observed() {
@@ -146,7 +146,7 @@ pub(super) fn states(workload: &Workload, held: &Held, also: impl IntoIterator<I
     }
     states.extend(workload.rolling_out().map(|status| OwnerState::RollingOut { status }));
     let is_ours = matches!(held, Held::By(lock) if !lock.released);
-    if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && !is_ours {
+    if kinds::is_paused(object) && !is_ours {
         states.push(OwnerState::Paused);
     }
     states.extend(also);

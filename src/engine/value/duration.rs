@@ -137,24 +137,6 @@ fn fraction_of(digits: &str, scale: u64) -> u64 {
     u64::try_from(part * u128::from(scale) / power).unwrap_or(u64::MAX)
 }
 
-/// Writes a duration so that [`parse`] and kubectl read it back as the same: `1h0m0.5s` becomes `1h500ms`, zero `0s`.
-///
-/// Exact up to [`parse`]'s 292 years, and still correct text beyond.
-pub fn exact(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let below = u64::from(duration.subsec_nanos());
-    let parts = [
-        (seconds / 3600, "h"),
-        (seconds / 60 % 60, "m"),
-        (seconds % 60, "s"),
-        (below / 1_000_000, "ms"),
-        (below / 1_000 % 1_000, "us"),
-        (below % 1_000, "ns"),
-    ];
-    let text: String = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
-    if text.is_empty() { "0s".to_owned() } else { text }
-}
-
 /// Reads a time of the API (RFC 3339), whose parts of a second do not count, as seconds since 1970.
 pub fn second(time: &str) -> Option<i64> {
     time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
@@ -223,6 +205,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Writes a duration so that `parse` and kubectl read it back as the same: `1h0m0.5s` becomes `1h500ms`, zero `0s`.
+    ///
+    /// Exact up to `parse`'s 292 years, and still correct text beyond.
+    fn exact(duration: Duration) -> String {
+        let seconds = duration.as_secs();
+        let below = u64::from(duration.subsec_nanos());
+        let parts = [
+            (seconds / 3600, "h"),
+            (seconds / 60 % 60, "m"),
+            (seconds % 60, "s"),
+            (below / 1_000_000, "ms"),
+            (below / 1_000 % 1_000, "us"),
+            (below % 1_000, "ns"),
+        ];
+        let text: String = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+        if text.is_empty() { "0s".to_owned() } else { text }
+    }
 
     /// `parseDurationTests` of Go's `time_test.go` without the negative ones, and kubectl's bare seconds.
     #[test]

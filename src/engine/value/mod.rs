@@ -4,6 +4,7 @@ pub mod address;
 pub mod api_schema;
 pub mod duration;
 pub mod hint;
+pub mod hostile;
 pub mod image;
 pub mod int_or_percent;
 pub mod json_path;

@@ -17,6 +17,7 @@ use tokio::{
 
 use super::{ConnectOptions, KubeconfigError, ServerNotice, certificate, warnings::Warnings};
 use crate::cluster::error::ClusterError;
+use crate::engine::k8s::mask;
 
 mod error;
 
@@ -239,5 +240,5 @@ async fn read_some<'a>(pipe: &mut ChildStderr, buffer: &'a mut [u8]) -> Option<&
 /// Gives the end of a text in one piece, without blank lines around it.
 pub(super) fn tail(bytes: &[u8]) -> String {
     let from = bytes.len().saturating_sub(KEPT);
-    String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).trim().to_owned()
+    mask::text(String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).trim())
 }

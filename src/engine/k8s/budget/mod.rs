@@ -19,6 +19,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::engine::k8s::metadata::is_observed;
 use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::engine::value::selector;
 
@@ -170,11 +171,7 @@ impl BudgetLimit {
 /// another rule, or more replicas, can make room. What the disruption controller has not seen as it is now, or cannot work
 /// out, is not among them.
 pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec<BudgetLimit> {
-    let never = |budget: &&Value| {
-        let generation = |pointer: &str| budget.pointer(pointer).and_then(Value::as_i64);
-        let is_observed = generation("/status/observedGeneration") >= generation("/metadata/generation");
-        is_observed && sync_failed(budget).is_none()
-    };
+    let never = |budget: &&Value| is_observed(budget) && sync_failed(budget).is_none();
     let known: Vec<Value> = budgets.iter().filter(never).cloned().collect();
     let limit = |(limit, budget): (BudgetLimit, &Value)| {
         let Some(rule) = Rule::of(budget) else { return Some(BudgetLimit { why: Bound::NoRule, ..limit }) };
@@ -199,12 +196,6 @@ pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec
 /// least. Once a pod has been taken in hand, ask [`limits`] anew. A pod that is not ready need not ask.
 pub fn blocking<'l>(limits: &'l [BudgetLimit], labels: &BTreeMap<String, String>) -> Option<&'l BudgetLimit> {
     covering(limits, labels).find(|limit| limit.allowed == 0)
-}
-
-/// Returns how many more ready pods with these labels may go down, the least of all budgets that select them; `None`: no
-/// budget does.
-pub fn most_allowed(limits: &[BudgetLimit], labels: &BTreeMap<String, String>) -> Option<usize> {
-    covering(limits, labels).map(|limit| limit.allowed).min()
 }
 
 /// Returns the names of all budgets that select these labels; two or more are a mistake that makes evictions fail.
@@ -232,8 +223,7 @@ fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, 
     if let Some(message) = sync_failed(budget) {
         return (0, Bound::SyncFailed { message });
     }
-    let generation = |pointer: &str| budget.pointer(pointer).and_then(Value::as_i64);
-    if generation("/status/observedGeneration") < generation("/metadata/generation") {
+    if !is_observed(budget) {
         return (0, Bound::NotObserved);
     }
     let status = Status {

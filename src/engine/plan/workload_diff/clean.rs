@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::engine::k8s::metadata::LAST_APPLIED;
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::kinds::{self, WorkloadKind};
-use crate::engine::plan::LAST_APPLIED;
 use crate::engine::state::record::OWN_PREFIX;
 
 /// Metadata that the server or a controller sets.

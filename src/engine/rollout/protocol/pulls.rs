@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::engine::k8s::failure;
+use crate::engine::k8s::metadata;
 use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::kinds::PODS;
 use crate::engine::report::Notice;
@@ -270,7 +271,7 @@ impl Pulls {
         }
         let is_wanted = |pod: &Value| view.names.iter().any(|name| name == name_of(pod));
         let is_doomed = |pod: &&Value| ends || !is_wanted(pod);
-        let is_there = |pod: &&Value| pod.pointer("/metadata/deletionTimestamp").is_none();
+        let is_there = |pod: &&Value| !metadata::is_terminating(pod);
         let doomed = view.pods.iter().copied().filter(is_doomed).filter(is_there);
         for write in doomed.filter_map(delete_pull_pod) {
             self.write(look.goal, Asked::Delete, write, effects);

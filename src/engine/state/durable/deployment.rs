@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
 use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
-use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused, text};
+use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, text};
 use crate::engine::change::{Direction, same};
+use crate::engine::k8s::metadata;
 use crate::engine::k8s::names::RolloutId;
+use crate::engine::kinds::is_paused;
 use crate::engine::kinds::{self, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, REPLICA_SETS, Revisions};
 use crate::engine::state::outcome::EndResult;
 
@@ -389,7 +391,7 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
     if !step.pods.done {
         return OwnerPhase::PodsMayGo { revision: None };
     }
-    let seen = integer(current, "/status/observedGeneration") >= integer(current, "/metadata/generation");
+    let seen = metadata::is_observed(current);
     // Scaled to nothing and up again under a pause, pods may be another ReplicaSet's.
     let counted: i64 = step.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
     let listed = usize::try_from(counted) == Ok(step.pods.present);

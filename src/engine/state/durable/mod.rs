@@ -23,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::engine::change::Direction;
+use crate::engine::k8s::metadata;
 use crate::engine::k8s::names::{RolloutId, Uid};
 use crate::engine::kinds::{Release, Revisions, WorkloadKind};
 use crate::engine::state::record::TakenOver;
@@ -30,11 +31,11 @@ use crate::engine::value::json_path::text;
 use holder::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
-use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer, is_paused};
+use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 pub use own_lock::{OwnLock, Stored};
-pub(crate) use step::OUR_MANAGER;
+pub use step::OUR_MANAGER;
 
 /// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -357,7 +358,7 @@ pub fn owner_phase(
     let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
         return superseded("it was deleted or re-created");
     };
-    if object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null()) {
+    if metadata::is_terminating(object) {
         return superseded("it is being deleted");
     }
     let step = Step { goal, kind, object, owned: &view.owned, now: view.now.as_deref(), pods, run };

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
-use super::{OwnerGoal, OwnerPhase, OwnerStep, Step, stateful_set};
+use super::{OwnerGoal, OwnerPhase, OwnerStep, Step};
 use crate::engine::change::template::TemplateDiff;
 use crate::engine::change::{self, Change, Difference, Direction, same};
+use crate::engine::kinds;
 use crate::engine::kinds::CONTROLLER_REVISION_HASH;
 
 /// Returns the template that a ControllerRevision holds.
@@ -58,7 +59,7 @@ pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> boo
 /// the user's own OnDelete they get it when they are re-created, and the label tells which are left.
 pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
     let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.change);
-    goal.lock.strategy.as_ref().is_some_and(stateful_set::is_on_delete)
+    goal.lock.strategy.as_ref().is_some_and(kinds::has_on_delete)
         && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{CHANGED_MEANWHILE, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, integer, revisions, text};
 use crate::engine::change::same;
+use crate::engine::kinds::has_on_delete;
 
 /// Returns the partition of an update strategy.
 pub fn partition_of(strategy: &Value) -> i64 {
@@ -23,16 +24,11 @@ pub fn is_below_partition(strategy: &Value, set: &Value, pod: &str) -> bool {
         && ordinal.is_some_and(|ordinal| ordinal < integer(set, "/spec/ordinals/start").saturating_add(partition))
 }
 
-/// Returns whether a controller with this update strategy replaces no pod by itself.
-pub fn is_on_delete(strategy: &Value) -> bool {
-    strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
-}
-
 /// The strategy while pods are updated: the controller must not replace any.
 pub(super) fn working_strategy(step: &Step<'_>) -> Value {
     let saved = saved_strategy(step);
     let partition = partition_of(&saved);
-    if is_on_delete(&saved) || partition == 0 {
+    if has_on_delete(&saved) || partition == 0 {
         return json!({"type": "OnDelete"});
     }
     let mut strategy = saved;
@@ -54,9 +50,9 @@ fn saved_strategy(step: &Step<'_>) -> Value {
 
 pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     let (present, saved) = (step.object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null), saved_strategy(step));
-    let partition = if is_on_delete(&saved) { 0 } else { partition_of(&saved) };
+    let partition = if has_on_delete(&saved) { 0 } else { partition_of(&saved) };
     let working = working_strategy(step);
-    let is_lower = partition > 0 && !is_on_delete(present) && partition_of(present) > partition && *present != working;
+    let is_lower = partition > 0 && !has_on_delete(present) && partition_of(present) > partition && *present != working;
     let works = *present == working || is_lower;
     let replicas = step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
     let counts = (step.integer("/status/updatedReplicas"), replicas);

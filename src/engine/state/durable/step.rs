@@ -11,6 +11,8 @@ use super::{
     replica_set, stateful_set, superseded,
 };
 use crate::engine::change::{Direction, same};
+use crate::engine::k8s::metadata;
+use crate::engine::kinds::is_paused;
 use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::state::outcome::EndResult;
 
@@ -40,7 +42,7 @@ impl<'a> Step<'a> {
     }
 
     pub(super) fn is_observed(&self) -> bool {
-        self.integer("/status/observedGeneration") >= self.integer("/metadata/generation")
+        metadata::is_observed(self.object)
     }
 
     /// A guarded patch of the owner that tests the lock as it was read.
@@ -366,12 +368,8 @@ pub(super) const STRATEGY_CHANGED: &str =
     "its update strategy was changed by another client, so that its controller replaces pods by itself";
 
 /// The default of `--field-manager`: an entry of another name may be somebody else's.
-pub(crate) const OUR_MANAGER: &str = "kubectl-inplace";
+pub const OUR_MANAGER: &str = "kubectl-inplace";
 
 pub(super) fn integer(object: &Value, pointer: &str) -> i64 {
     object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
-}
-
-pub(super) fn is_paused(object: &Value) -> bool {
-    object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true)
 }

@@ -162,11 +162,6 @@ impl ImageReference {
         self.written.get(..self.written.len().saturating_sub(digest + tag)).unwrap_or(&self.written)
     }
 
-    /// Says whether the same text may name other bits tomorrow: there is no digest.
-    pub fn is_mutable_tag(&self) -> bool {
-        self.digest.is_none()
-    }
-
     /// Says whether the tag is `latest`, written or implied. A digest beside a written `latest` changes nothing: the API
     /// server's default for `imagePullPolicy` goes by the tag (`SetDefaults_Container`).
     pub fn has_latest_tag(&self) -> bool {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
+use crate::engine::kinds;
 use crate::engine::kinds::HoldsBy;
 use crate::engine::report::NewPods;
 use crate::engine::rollout::Now;
@@ -144,7 +145,7 @@ impl Owner {
         };
         match look.goal.workload.kind.holds_by() {
             // Its controller only scales what there is, and the ReplicaSet that has the pods makes more of its own template.
-            HoldsBy::Paused if object.pointer("/spec/paused") == Some(&Value::Bool(true)) => {
+            HoldsBy::Paused if kinds::is_paused(object) => {
                 let wants_pods = |set: &&Value| set.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0) > 0;
                 let of_set = |set: &Value| value(set.pointer("/spec/template")?);
                 let values: BTreeSet<Option<String>> = view.owned.iter().filter(wants_pods).map(of_set).collect();
