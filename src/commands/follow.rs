@@ -1,5 +1,6 @@
 //! `follow`: watches an update to its end, and changes nothing.
 
+use std::cell::Cell;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -89,14 +90,17 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             shell.note(&drift.to_string());
         }
         // Nothing more may come: whoever waits for it knows.
-        let is_left = say_what_is_left(&live, &cluster, shell);
+        let is_left = Cell::new(say_what_is_left(&live, &cluster, shell));
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
         let mut recording = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
         let (mut outcome, became) = match replacing {
             Some(status) => (stopped(&goal, replacement(&status)), None),
-            None => watch(&live, &goal, &cluster, &mut witness, &mut recording.recorder).await?,
+            None => {
+                let elsewhere = ended_elsewhere(&live, &cluster, &is_left, shell);
+                watch((&live, &goal), &cluster, elsewhere, &mut witness, &mut recording.recorder).await?
+            }
         };
         let taken = taken_by_its_controller(&outcome, &cluster).await;
         if let Some(status) = &taken {
@@ -105,7 +109,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
         let was_held = plan::hold(&live).is_some();
-        if (!is_left || became.is_some()) && was_held {
+        if (!is_left.get() || became.is_some()) && was_held {
             say_what_was_left(&goal.workload, became, &cluster, shell).await;
         }
         if outcome.result == EndResult::Failed && !was_held {
@@ -125,15 +129,15 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
 
 /// Watches the pods to their end; returns it, and what became of the rollout that held them, if that ended in another way.
 async fn watch(
-    live: &LiveWorkload,
-    goal: &Goal,
+    (live, goal): (&LiveWorkload, &Goal),
     cluster: &Cluster,
+    elsewhere: impl Future<Output = (Became, f64)>,
     witness: &mut Witness,
     recorder: &mut Recorder,
 ) -> Result<(Outcome, Option<Became>), CommandError> {
     let scope = Cluster::scope(&live.workload);
     let driven = drive::drive(cluster, goal, &scope, witness, recorder);
-    let (mut outcome, found) = match future::select(pin!(driven), pin!(ended_elsewhere(live, cluster))).await {
+    let (mut outcome, found) = match future::select(pin!(driven), pin!(elsewhere)).await {
         Either::Left((outcome, _)) => (outcome?, None),
         Either::Right(((became, seconds), _)) => {
             (Outcome { seconds, ..stopped(goal, became.sentence().to_owned()) }, Some(became))
@@ -202,16 +206,31 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, clust
     }
 }
 
+/// What has become of the rollout that held a workload.
+enum Look {
+    /// It will not bring any more what it was to bring.
+    Became(Became),
+    /// It may.
+    Held(Box<LiveWorkload>),
+}
+
 /// Returns what became of the rollout that held a workload, if that will not bring any more what it was to bring.
 async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
+    match look(before, cluster).await? {
+        Look::Became(became) => Some(became),
+        Look::Held(_) => None,
+    }
+}
+
+async fn look(before: &LiveWorkload, cluster: &Cluster) -> Option<Look> {
     let followed = plan::present(before)?;
     // What cannot be read now tells nothing.
     let workload = cluster.workload(&before.workload.reference).await.ok()?;
     if let Some(became) = Became::of(&followed, &workload.object, &[]) {
-        return Some(became);
+        return Some(Look::Became(became));
     }
     let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
-    Became::of(&followed, &live.workload.object, &live.surroundings.owned).or(match plan::hold(&live) {
+    let became = Became::of(&followed, &live.workload.object, &live.surroundings.owned).or(match plan::hold(&live) {
         Some(Hold::Overtaken | Hold::LetGo | Hold::Anothers) => Some(Became::Superseded),
         Some(
             Hold::AtWork
@@ -224,16 +243,30 @@ async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
             | Hold::HeldOver(_),
         )
         | None => None,
-    })
+    });
+    Some(became.map_or_else(|| Look::Held(Box::new(live)), Look::Became))
 }
 
 /// Waits until a rollout that is followed has ended so that pods that wait for their turn wait in vain: no pod tells of that.
-async fn ended_elsewhere(before: &LiveWorkload, cluster: &Cluster) -> (Became, f64) {
+/// Nor does one tell that it is paused, or that its run is gone: that is said once, with what leads on.
+async fn ended_elsewhere(
+    before: &LiveWorkload,
+    cluster: &Cluster,
+    is_left: &Cell<bool>,
+    shell: &Shell,
+) -> (Became, f64) {
     if plan::present(before).is_none() {
         return std::future::pending().await;
     }
     // Pods tell in full what is on its way back.
-    let ended = async || became(before, cluster).await.filter(|became| *became != Became::GoingBack);
+    let ended = async || match look(before, cluster).await? {
+        Look::Became(Became::GoingBack) => None,
+        Look::Became(became) => Some(became),
+        Look::Held(live) => {
+            is_left.set(is_left.get() || say_what_is_left(&live, cluster, shell));
+            None
+        }
+    };
     drive::until_found(LOOKS_AGAIN, ended).await
 }
 

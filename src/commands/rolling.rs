@@ -503,6 +503,7 @@ impl<'a> Rolling<'a> {
                         back.without_hooks().of_workload(Verb::Abort, &goal.workload, Some(&bare)).to_string()
                     }),
                     forward: Some(command(back, Verb::Resume)),
+                    leaving_resizes: Some(command(&back.leaving_resizes(), Verb::Abort)),
                     ..NextSteps::default()
                 }
             }
@@ -514,6 +515,7 @@ impl<'a> Rolling<'a> {
                 follow: follow(),
                 despite_budget: Some(command(&on.ignoring_budgets(), Verb::Resume)),
                 again_despite_budget: on.ignoring_budgets().again(),
+                leaving_resizes: Some(command(&on.leaving_resizes(), Verb::Resume)),
                 undoes_failures,
                 undoes_deferred,
                 ..NextSteps::default()
@@ -565,10 +567,11 @@ fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSt
         return next;
     }
     let pods = status(live).pods;
-    let cannot_be_pulled = from.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
     // Of a rollout that took another's place, that goes back to what was there before either.
     let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.origin.get(name)).map(String::as_str);
-    let only_fails = from.iter().all(|(name, image)| only_fails(&pods, name, origin(*name).unwrap_or(image)));
+    let back: Vec<_> = from.iter().map(|(name, image)| (*name, origin(*name).unwrap_or(image))).collect();
+    let cannot_be_pulled = back.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
+    let only_fails = back.iter().all(|(name, image)| only_fails(&pods, name, image));
     next.unless_back_is(cannot_be_pulled).unless_undone_is(only_fails)
 }
 

@@ -21,7 +21,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
 use crate::engine::value::hint::Hint;
 use crate::error::CommandError;
-use crate::render::{self, OutputFormat, Redrawn, StatusContext};
+use crate::render::{self, OutputFormat, Redrawn, StatusContext, Style};
 use crate::signals::Signals;
 
 /// The shortest time between two looks.
@@ -78,7 +78,7 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     if args.watch {
         return watch(&look, shell).await;
     }
-    let seen = look.look(shell).await?;
+    let seen = look.look(shell.terminal.stdout, shell).await?;
     shell.print(&seen.text)?;
     if seen.is_empty {
         targets::note_nothing((!look.words.all_namespaces).then(|| look.cluster.namespace()), shell);
@@ -106,14 +106,14 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
     let mut has_shown = false;
     loop {
         let began = Instant::now();
-        let seen = match unless_stopped(&mut signals, look.look(shell)).await {
+        let seen = match unless_stopped(&mut signals, look.look(shown.style(shell.terminal.stdout), shell)).await {
             Ok(seen) => seen,
-            Err(stop) => return Ok(leave(&shown, stop)),
+            Err(stop) => return Ok(leave(&mut shown, stop)),
         };
         let notes = match seen {
             Ok(mut seen) if !seen.missing.is_empty() => {
                 shown.show(&seen.text, &mut io::stdout().lock())?;
-                shown.leave();
+                shown.leave(&mut io::stdout().lock());
                 let last = seen.missing.split_off(seen.missing.len() - 1);
                 for error in &seen.missing {
                     shell.tell_error(error);
@@ -127,7 +127,7 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
             }
             Err(error) if has_shown && error.may_pass => vec![format!("{}; looking again", error.message)],
             Err(error) => {
-                shown.leave();
+                shown.leave(&mut io::stdout().lock());
                 return Err(error);
             }
         };
@@ -137,13 +137,13 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
         said = notes;
         let pause = PAUSE.max(began.elapsed() * REST);
         if let Err(stop) = unless_stopped(&mut signals, tokio::time::sleep(pause)).await {
-            return Ok(leave(&shown, stop));
+            return Ok(leave(&mut shown, stop));
         }
     }
 }
 
-fn leave(shown: &Redrawn, stop: Stop) -> EndResult {
-    shown.leave();
+fn leave(shown: &mut Redrawn, stop: Stop) -> EndResult {
+    shown.leave(&mut io::stdout().lock());
     stop.result()
 }
 
@@ -156,7 +156,7 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
 }
 
 impl Look<'_> {
-    async fn look(&self, shell: &Shell) -> Result<Seen, CommandError> {
+    async fn look(&self, style: Style, shell: &Shell) -> Result<Seen, CommandError> {
         let Read { workloads, not_read, pulling, missing } = self.read().await?;
         let mut text = Vec::new();
         let typing = shell.typing(&self.cluster);
@@ -169,7 +169,7 @@ impl Look<'_> {
             now: &now,
             commands: &commands,
         };
-        render::status(self.output, &workloads, &context, &shell.terminal.stdout, &mut text)?;
+        render::status(self.output, &workloads, &context, &style, &mut text)?;
         Ok(Seen {
             text: shell.taken_out(&text)?,
             is_empty: workloads.is_empty(),

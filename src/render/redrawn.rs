@@ -6,7 +6,11 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::live::MARGIN;
+use super::style::Style;
+use super::terminal;
 
 /// Shows a text again and again, on stdout.
 pub struct Redrawn {
@@ -26,8 +30,7 @@ impl Redrawn {
     /// Shows text in its place on stdout if that is a terminal and `in_place` says so; else one below the other, with a
     /// separator between.
     pub fn new(in_place: bool, separator: &'static str) -> Self {
-        let target = ProgressDrawTarget::stdout();
-        let bar = (in_place && !target.is_hidden()).then(|| {
+        let bar = terminal::result_target().filter(|_| in_place).map(|target| {
             let bar = ProgressBar::with_draw_target(None, target);
             if let Ok(style) = ProgressStyle::with_template("{msg}") {
                 bar.set_style(style);
@@ -35,6 +38,12 @@ impl Redrawn {
             bar
         });
         Self { bar, last: None, separator }
+    }
+
+    /// Returns how the text is to be made: where it is drawn again, its last columns stay free.
+    pub fn style(&self, style: Style) -> Style {
+        let free = if self.bar.is_some() { MARGIN } else { 0 };
+        Style { width: style.width.map(|width| width.saturating_sub(free)), ..style }
     }
 
     /// Shows the text, unless it is what is shown already.
@@ -73,11 +82,12 @@ impl Redrawn {
         }
     }
 
-    /// Leaves what is shown where it is.
-    pub fn leave(&self) {
-        if let Some(bar) = &self.bar {
-            bar.abandon();
-        }
+    /// Leaves what was shown last, whole, below whatever a terminal has echoed meanwhile.
+    pub fn leave(&mut self, out: &mut dyn Write) {
+        let Some(bar) = self.bar.take() else { return };
+        bar.finish_and_clear();
+        // Nobody may be there to read it any more.
+        drop(writeln!(out, "{}", self.last.as_deref().unwrap_or_default().trim_end()));
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
-use crate::engine::report::Outcome;
 use crate::engine::report::progress::PodPhase;
+use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::outcome::EndResult;
 
@@ -32,6 +32,8 @@ pub struct NextSteps {
     pub again_despite_budget: Option<String>,
     /// On the way back: without the commands around each pod, of which one has failed.
     pub without_hooks: Option<String>,
+    /// Goes on without waiting for what the kubelet does not resize now.
+    pub leaving_resizes: Option<String>,
     /// On the way back: goes on forward, as long as nothing went back.
     pub forward: Option<String>,
     /// How long the plan expects it to take.
@@ -81,6 +83,7 @@ impl NextSteps {
             go_on: held(&next.going_on(outcome)),
             abort: held(&next.abort),
             without_hooks: held(&next.without_hooks),
+            leaving_resizes: held(&next.leaving_resizes).filter(|_| waits_for_a_resize(outcome)),
             follow: next.follow.clone(),
             with_more_time: None,
             despite_failures: None,
@@ -123,6 +126,15 @@ impl NextSteps {
         self.undoes_failures && matches!(result, EndResult::Failed | EndResult::TimedOut)
             || self.undoes_deferred && result == EndResult::Deferred
     }
+}
+
+/// Whether its time was up while a kubelet said that it cannot resize a pod now.
+fn waits_for_a_resize(outcome: &Outcome) -> bool {
+    let says_why = |phase: &PodPhase| {
+        matches!(phase, PodPhase::Resizing { why: Some(_), .. } | PodPhase::Resizing { deferred_by: Some(_), .. })
+    };
+    let waits = |end: &PodEnd| says_why(&end.phase);
+    outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
 
 /// Whether a way back that could not begin is given up for the way on.
@@ -181,6 +193,15 @@ impl Run {
     /// Returns what stands before the command that goes on: what is on its way back goes on back.
     pub(super) fn onward(&self, outcome: &Outcome) -> &'static str {
         if self.is_back && !turns_forward(outcome) { "Roll back:" } else { "Resume:" }
+    }
+
+    /// The same before the command that waits for no resize.
+    pub(super) fn leaving_resizes(&self) -> &'static str {
+        if self.is_back {
+            "Roll back, leaving the resize to the kubelet:"
+        } else {
+            "Resume, leaving the resize to the kubelet:"
+        }
     }
 
     /// Keeps in mind which containers are next: what is said of the pod from then on is about these.

@@ -80,7 +80,16 @@ impl Terminal {
 
 /// Returns where live views draw: stderr, which must be able to draw a line again.
 pub fn draw_target() -> ProgressDrawTarget {
-    ProgressDrawTarget::term_like_with_hz(Box::new(Narrower::new(Term::buffered_stderr())), DRAWS_A_SECOND)
+    drawing_on(Term::buffered_stderr())
+}
+
+/// Returns where a result is drawn again: stdout; nothing where that is no terminal.
+pub(super) fn result_target() -> Option<ProgressDrawTarget> {
+    (!ProgressDrawTarget::stdout().is_hidden()).then(|| drawing_on(Term::buffered_stdout()))
+}
+
+fn drawing_on(terminal: Term) -> ProgressDrawTarget {
+    ProgressDrawTarget::term_like_with_hz(Box::new(Narrower::new(terminal)), DRAWS_A_SECOND)
 }
 
 /// A terminal without its last columns. indicatif fills each line up to the last column that it knows and lets the terminal

@@ -41,7 +41,8 @@ pub(super) fn said_once<N, T: PartialEq>(things: impl Iterator<Item = (N, T)>) -
 /// Says how often a container was started again since an update, or where that is not counted, in all.
 pub(super) fn restarts(since_update: Option<u64>, in_all: Option<i64>) -> Option<String> {
     let times = |times: u64| if times == 1 { "once".to_owned() } else { format!("{times} times") };
-    let in_all = || Some(format!("restarted {} in all", times(u64::try_from(in_all?).ok()?)));
+    let in_all = in_all.and_then(|times| u64::try_from(times).ok()).filter(|times| *times > 0);
+    let in_all = || Some(format!("restarted {} in all", times(in_all?)));
     since_update
         .filter(|since| *since > 0)
         .map(|since| format!("restarted {} since the update", times(since)))
@@ -344,7 +345,9 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         }
         PodPhase::Resizing { why, deferred_by: Some(node) } => (Meaning::Waiting, deferred(style, node, why, goal)),
         PodPhase::Left { why, node } => {
-            (Meaning::Waiting, format!("left to the kubelet: {}", deferred(style, node, why, goal)))
+            let (fields, why) = resized(style, why, goal);
+            let of = if fields.is_empty() { String::new() } else { format!(" of {fields}") };
+            (Meaning::Waiting, format!("resize{of} left to the kubelet of node {}{why}", style.show(node)))
         }
         PodPhase::Starting { containers } if containers.is_empty() => {
             (Meaning::Waiting, format!("{}, the pod is not ready yet", with("started")))

@@ -339,6 +339,21 @@ fn a_run_that_is_alive_is_followed_to_its_end() {
 }
 
 #[test]
+fn a_run_that_pauses_while_it_is_followed_is_said_to_at_once() {
+    let server = with_controllers();
+    let line = "apply deploy/web side=acme/side:v2 --yes --canary 1 --min-ready-seconds 2";
+    let running = typed(&server, line).spawn();
+    running.wait_for_stderr("patch sent");
+    let following = typed(&server, "follow deploy/web --timeout 60s").spawn();
+    running.wait().ends_with(0).prints("Paused");
+    following.wait_for_stderr("no run is known to carry it on");
+    following.wait_for_stderr("Resume: kubectl inplace resume deployment/web");
+    run(&server, "resume deploy/web --yes --min-ready-seconds 0").ends_with(0);
+    let output = following.wait().ends_with(0);
+    assert_eq!(output.stderr.matches("known to carry it on").count(), 1, "{}", output.stderr);
+}
+
+#[test]
 fn a_failure_of_somebody_elses_image_in_one_pod_names_the_way_out() {
     let server = web();
     let name = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();

@@ -240,8 +240,8 @@ fn what_the_node_puts_off_is_left_to_the_kubelet_where_that_is_asked_for() {
         );
         let left = run(&server, &line).ends_with(5);
         left.prints("Deferred after")
-            .prints("3 pods keep what they have until their nodes have room")
-            .prints("left to the kubelet: resize of side requests.cpu deferred by node node-a: Node didn't have")
+            .prints("3 pods keep what they have until the kubelets resize them")
+            .prints("resize of side requests.cpu left to the kubelet of node node-a: Node didn't have")
             .prints("Pods: 3 left to the kubelet.")
             .prints("Roll back: kubectl inplace undo ")
             .prints("Follow: kubectl inplace follow ");

@@ -247,6 +247,10 @@ fn on_a_terminal_a_watch_is_drawn_in_its_place() {
     running.type_in("\u{3}");
     let output = running.wait().ends_with(130);
     assert!(output.stdout.contains("\u{1b}[") && !output.stdout.contains("\u{1b}[2J"), "{:?}", output.stdout);
+    // Once more, below what was cleared.
+    let (_, left) =
+        output.stdout.rsplit_once("\u{1b}[2K").or(output.stdout.rsplit_once("\u{1b}[0K")).unwrap_or_default();
+    assert_eq!(left.matches("1 updating").count(), 1, "{:?}", output.stdout);
 }
 
 #[test]

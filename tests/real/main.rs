@@ -42,6 +42,7 @@ mod resize;
 mod resize_among_others;
 mod resize_as_a_whole;
 mod resize_before;
+mod resize_lowered;
 mod resize_put_off;
 mod restart;
 mod schema;

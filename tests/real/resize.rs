@@ -215,7 +215,7 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
         assert!(undone.contains("taking") && undone.contains("back (--deferred=undo)"), "{undone}");
         assert!(cpus().iter().all(|cpu| cpu == "10m"), "{:?}", cpus());
         let left = with("leave");
-        assert!(left.contains("left to the kubelet: resize of c1 requests.cpu deferred by node node-1"), "{left}");
+        assert!(left.contains("resize of c1 requests.cpu left to the kubelet of node node-1"), "{left}");
         // The controller is at rest, and holds no pod for an old one.
         owner.wait_settled();
         assert!(cpus().iter().all(|asked| *asked == cpu.as_str()), "{:?}", cpus());

@@ -142,6 +142,13 @@ impl Typing {
         typing
     }
 
+    /// The same that waits for no resize which the kubelet does not do now.
+    pub(super) fn leaving_resizes(&self) -> Self {
+        let mut typing = self.without(|typed| typed.id == "deferred").unwrap_or_else(|| self.clone());
+        typing.typed.push(Typed::new("deferred", ["leave"]));
+        typing
+    }
+
     /// The same again, where what was typed says what is wanted.
     pub(super) fn again(&self) -> Option<String> {
         self.names_what_is_wanted().then(|| self.the_same(&[]))

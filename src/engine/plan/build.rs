@@ -291,8 +291,11 @@ fn of_the_owner(
     reasons: &mut Vec<Reason>,
 ) {
     let live = context.live;
-    let wants_something =
-        || !context.wanted.fields().is_empty() || containers.iter().any(|container| container.to.is_some());
+    let wants_something = || {
+        !context.wanted.fields().is_empty()
+            || context.wanted.is_by_pod()
+            || containers.iter().any(|container| container.to.is_some())
+    };
     let list_denied = live.surroundings.denied.iter().any(|denied| denied.verb == "list");
     if pods.is_empty() && !list_denied && wants_something() {
         reasons.push(Reason::NoPods);

@@ -56,11 +56,11 @@ pub enum PodPhase {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deferred_by: Option<String>,
     },
-    /// Everything but its resize is done, and that is left to the kubelet, which has put it off.
+    /// Everything but its resize is done, and that is left to the kubelet, which has put it off or cannot do it now.
     Left {
         /// The kubelet's words, if it says something.
         why: Option<String>,
-        /// The node that has no room for it.
+        /// The kubelet's node.
         node: String,
     },
     /// The new containers run; the pod is not ready yet.

@@ -144,7 +144,7 @@ fn phase(phase: &PodPhase, style: &Style) -> (&'static str, String) {
         PodPhase::Restarting { waiting, until: None, .. } => ("restarting", told(waiting, "the kubelet")),
         PodPhase::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
         PodPhase::Resizing { why, deferred_by: None } => ("resizing", told(why, "the kubelet")),
-        PodPhase::Left { node, .. } => ("left", format!("room on {}", style.show(node))),
+        PodPhase::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
         PodPhase::Starting { .. } => ("starting", "readiness".into()),
         PodPhase::Settling { .. } => ("stabilizing", "staying ready".into()),
         PodPhase::Unverified { why } => ("unverified", style.show(why)),

@@ -170,9 +170,9 @@ impl Ending<'_> {
     fn deferred(&self) -> String {
         match self.tally.left_to_kubelet {
             0 => " A node has no room for it now.".to_owned(),
-            1 => " 1 pod keeps what it has until its node has room; then the kubelet resizes it by itself.".to_owned(),
+            1 => " 1 pod keeps what it has until the kubelet resizes it, which it goes on trying by itself.".to_owned(),
             left => format!(
-                " {left} pods keep what they have until their nodes have room; then the kubelets resize them by themselves."
+                " {left} pods keep what they have until the kubelets resize them, which they go on trying by themselves."
             ),
         }
     }

@@ -96,7 +96,8 @@ impl Ending<'_> {
         let without_hooks = next.without_hooks.clone().filter(|_| has_failed);
         let without_hooks = ("Roll back without the command:", &without_hooks);
         let steps = steps.into_iter().filter(|(_, command)| command.is_some()).take(most);
-        let steps = steps.chain([without_hooks, despite]);
+        let leaving_resizes = (run.leaving_resizes(), &next.leaving_resizes);
+        let steps = steps.chain([without_hooks, despite, leaving_resizes]);
         self.commands(steps, out)
     }
 

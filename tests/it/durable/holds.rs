@@ -215,7 +215,7 @@ fn another_image_after_a_failure_goes_forward_and_undo_leads_to_the_beginning() 
         });
         // A pod that has that image by now does not come from it.
         scene.run("resume", "").ends_with(4).prints("Roll back: kubectl inplace abort");
-        scene.apply("acme/side:v3").ends_with(0);
+        scene.apply("acme/side:v3").ends_with(0).prints("Roll back: kubectl inplace undo ");
         scene.is_settled("acme/side:v3", kind.typed);
         scene.run("undo", "").ends_with(0);
         scene.is_settled("acme/side:v1", kind.typed);

@@ -120,6 +120,7 @@ fn next_steps() -> NextSteps {
         despite_budget: None,
         again_despite_budget: None,
         without_hooks: None,
+        leaving_resizes: None,
         forward: None,
     }
 }

@@ -520,6 +520,7 @@ fn every_reason() -> WorkloadPlan {
             bytes: 128,
         },
         Warning::MemoryLimitBelowUse { container: container(), pods: 2, limit: "64Mi".into(), used: "80Mi".into() },
+        Warning::MemoryLimitNotLowered { container: container(), pods: 2 },
         Warning::RuntimeSizedAtStart {
             container: container(),
             resource: "memory".into(),

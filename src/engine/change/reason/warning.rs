@@ -359,6 +359,13 @@ pub enum Warning {
         /// The most that one of them uses.
         used: String,
     },
+    /// A memory limit becomes lower in a container that has restarted.
+    MemoryLimitNotLowered {
+        /// The container.
+        container: ContainerName,
+        /// How many pods.
+        pods: usize,
+    },
     /// Memory is less than anything needs.
     MemoryTiny {
         /// The value's path.
@@ -487,6 +494,7 @@ impl Warning {
             Self::VerticalAutoscalerActs { .. } => WarningCode::VerticalAutoscalerActs,
             Self::ResizeDeferred { .. } => WarningCode::ResizeDeferred,
             Self::MemoryLimitBelowUse { .. } => WarningCode::MemoryLimitBelowUse,
+            Self::MemoryLimitNotLowered { .. } => WarningCode::MemoryLimitNotLowered,
             Self::MemoryTiny { .. } => WarningCode::MemoryTiny,
             Self::RuntimeSizedAtStart { .. } => WarningCode::RuntimeSizedAtStart,
             Self::ManagedByArgoCd { .. } => WarningCode::ManagedByArgoCd,

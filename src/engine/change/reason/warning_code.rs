@@ -245,6 +245,12 @@ codes! {
             why: "The kubelet looks at the use before it lowers a limit (validateMemoryResizeAction in pkg/kubelet/kuberuntime) and tries again; between its look and the new limit the use may rise.",
             remedy: "Choose a higher limit, or make the process give memory back first.",
         }
+        MemoryLimitNotLowered {
+            summary: "a kubelet may not lower the memory limit of a container that has restarted",
+            meaning: "The limit becomes lower without a restart, in a container that has restarted before, as an update in place restarts it. The kubelet of 1.36 then finds no use of memory for it, answers \"missing container memory usage\", and tries again without end; the rollout waits until its timeout.",
+            why: "Before it lowers a limit the kubelet looks at what the container uses (validateMemoryResizeAction in pkg/kubelet/kuberuntime). Seen with 1.36.3 where a container of the same name that has ended is still on the node.",
+            remedy: "Say --deferred=leave: the rest is done, and the limit is left to the kubelet. Or raise limits in place and lower them with kubectl apply, which replaces the pods.",
+        }
         MemoryTiny {
             summary: "memory would be less than 1 MiB",
             meaning: "A number without a unit is a number of bytes. Below 1 MiB no process runs: with such a limit a container is killed when it restarts (OOMKilled), and while it runs the kubelet does not lower the limit below what is used.",

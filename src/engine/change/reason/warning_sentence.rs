@@ -212,6 +212,12 @@ impl Warning {
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }
+            Self::MemoryLimitNotLowered { container, pods } => {
+                format!(
+                    "container {container} of {} has restarted before, and a kubelet may not lower the memory limit of such a container (\"missing container memory usage\"): the rollout would wait until its timeout",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
             Self::MemoryTiny { path, value, bytes } => {
                 let bytes = if *bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
                 format!("{path} would be {value}, which is {bytes}; Mi or Gi may be missing")

@@ -111,6 +111,7 @@ pub fn warnings(
     let mut warnings = autoscaler::horizontal(pods, autoscalers, workload);
     warnings.extend(autoscaler::vertical(pods, &facts.vertical_autoscalers, workload));
     warnings.extend(usage::below_use(pods, &facts.metrics));
+    warnings.extend(usage::of_restarted(pods));
     warnings.extend(runtime::sized_at_start(pods, workload.template()));
     warnings.extend(quota::unknown(pods, quotas_not_read));
     warnings

@@ -393,3 +393,25 @@ fn what_was_read_at_the_start_is_told_by_what_the_spec_says() {
         assert!(runtime::sized_at_start(&restarted, &template).is_empty(), "it reads all of it again");
     }
 }
+
+#[test]
+fn a_lower_memory_limit_of_what_has_restarted_is_told() {
+    let with = |restarts: i64, policy: &str| {
+        let mut pod = small("a", "n1", "100m", "64Mi");
+        pod.status.container_statuses.iter_mut().for_each(|status| status.restart_count = restarts);
+        let policies = json!([{"resourceName": "memory", "restartPolicy": policy}]);
+        pod.spec.containers[0].resize_policy = serde_json::from_value(policies).unwrap();
+        pod
+    };
+    for (pods, limit, expected) in [
+        ([with(0, "NotRequired"), with(1, "NotRequired")], "128Mi", Some(1)),
+        ([with(1, "NotRequired"), with(2, "NotRequired")], "128Mi", Some(2)),
+        ([with(1, "RestartContainer"), with(0, "NotRequired")], "128Mi", None),
+        // It is raised.
+        ([with(1, "NotRequired"), with(1, "NotRequired")], "2Gi", None),
+    ] {
+        let told = usage::of_restarted(&resized(&pods, &to("100m", "64Mi", limit)));
+        let expected = expected.map(|pods| Warning::MemoryLimitNotLowered { container: "app".into(), pods });
+        assert_eq!(told, expected.into_iter().collect::<Vec<_>>(), "{limit}");
+    }
+}

@@ -1,4 +1,4 @@
-//! Whether a container uses more memory than it is to have.
+//! Whether the kubelet lowers a memory limit: what a container uses, and whether the kubelet can tell.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +32,27 @@ pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning>
             used: written(field, whole_mebibytes(field, used)),
         };
     found.into_iter().map(warning).collect()
+}
+
+/// Returns the containers whose memory limit becomes lower while they run, and that have restarted: the kubelet looks for
+/// what a container uses before it lowers its limit (`validateMemoryResizeAction` in pkg/kubelet/kuberuntime), and that of
+/// 1.36 finds nothing where an earlier container of the name is still on the node.
+pub(super) fn of_restarted(pods: &[Resized<'_>]) -> Vec<Warning> {
+    let mut found: BTreeMap<&ContainerName, usize> = BTreeMap::new();
+    for pod in pods {
+        for (name, from, to) in pod.changed_limits(ResourceField::LimitsMemory) {
+            let is_lower = to.is_some_and(|to| from.is_none_or(|from| to < from));
+            let has_restarted =
+                pod.before.container_status(name).is_some_and(|(_, _, status)| status.restart_count > 0);
+            let restarts = pod.before.container(name).is_some_and(|(_, _, container)| {
+                container.resize_policy.iter().any(|policy| policy.restarts("memory"))
+            });
+            if is_lower && has_restarted && !restarts {
+                *found.entry(name).or_default() += 1;
+            }
+        }
+    }
+    found.into_iter().map(|(name, pods)| Warning::MemoryLimitNotLowered { container: name.clone(), pods }).collect()
 }
 
 fn used(metrics: &[Value], pod: &str, container: &ContainerName) -> Option<i128> {

@@ -81,14 +81,14 @@ pub(super) fn pod_phase(look: Look<'_>, pods: &Pods, visit: Visit<'_>, entry: &m
     PodJudge { look, pods, goal: visit.goal, pod }.judge(entry)
 }
 
-/// Returns what a pod with everything else done is in, where the kubelet has put its resize off and is not waited for. A
-/// container that restarts for its resize is: nobody would keep the budget when the kubelet comes to it.
+/// Returns what a pod with everything else done is in, where the kubelet has put its resize off, or says why it cannot carry
+/// it out now (reason `Error`), and is not waited for. A container that restarts for its resize is: nobody would keep the budget when the kubelet comes to it.
 pub(super) fn left_to_the_kubelet(look: Look<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodPhase> {
     let is_left = look.goal.policy.on_deferred == OnDeferred::Leave
         && look.goal.mode != Mode::Follow
         && !goal.containers.values().any(|container| container.by_resize);
     match goal.fields.of_part(PodPart::Resize, pod) {
-        FieldProgress::Waiting { why, deferred: true } if is_left => {
+        FieldProgress::Waiting { why, deferred } if is_left && (deferred || why.is_some()) => {
             Some(PodPhase::Left { why, node: pod.spec.node_name.clone() })
         }
         FieldProgress::Waiting { .. }

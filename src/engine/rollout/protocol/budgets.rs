@@ -101,8 +101,10 @@ impl Budgets {
     /// Notes which budget blocks, and says it once.
     pub(crate) fn block(&mut self, look: Look<'_>, pods: &Pods, limit: &str) -> Effects {
         let mut effects = Effects::default();
-        // While pods of ours restart it is plain why nothing else is taken. Of those between two containers each has its own count.
-        let is_plain = pods.all(Is::InHand).difference(pods.all(Is::Next)).next().is_some();
+        // While pods of ours restart it is plain why nothing else is taken. Of those between two containers each has its own
+        // count, and those that have failed are waited for no more.
+        let is_under_way = |pod: &usize| !pods.all(Is::Next).contains(pod) && !pods.all(Is::Failed).contains(pod);
+        let is_plain = pods.all(Is::InHand).iter().any(is_under_way);
         let is_new = match &self.said {
             Some(said) => pods.all(Is::InHand).is_empty() && said != limit,
             None => true,

@@ -85,7 +85,8 @@ impl Resizing {
             (Some((_, Odd::DeferredForEver)), OnDeferred::Wait) => vec![EndResult::TimedOut],
             (Some((_, Odd::DeferredForEver)), OnDeferred::Undo | OnDeferred::Leave) => vec![EndResult::Deferred],
             // The others may take as long as that kubelet does.
-            (Some((_, Odd::DeferredFor(_))), OnDeferred::Undo | OnDeferred::Leave) => {
+            (Some((_, Odd::DeferredFor(_))), OnDeferred::Undo | OnDeferred::Leave)
+            | (Some((_, Odd::ErrorAtFirst)), OnDeferred::Leave) => {
                 vec![EndResult::Deferred, EndResult::Complete]
             }
             (Some((_, Odd::DeferredFor(_) | Odd::ErrorAtFirst)) | None, _) => Vec::new(),
@@ -338,11 +339,15 @@ impl Invariants {
     /// It was not to be waited for, and a kubelet says that it is to be. What is left has everything else, as the others have.
     pub(super) fn judge_what_is_left(&mut self, truth: &Truth<'_>) {
         let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.world.pod(&goal.key)?)));
-        let is_deferred = |pod: &Pod| {
-            let pending = pod.condition("PodResizePending");
-            pending.is_some_and(|pending| pending.reason.as_deref() == Some("Deferred")) && asks(truth.goal, pod)
-        };
         let policy = truth.goal.policy.on_deferred;
+        let is_deferred = |pod: &Pod| {
+            let says = |kind, reason| {
+                let condition = pod.condition(kind).filter(|condition| condition.status == "True");
+                condition.is_some_and(|condition| condition.reason.as_deref() == Some(reason))
+            };
+            let cannot = policy == OnDeferred::Leave && says("PodResizeInProgress", "Error");
+            (says("PodResizePending", "Deferred") || cannot) && asks(truth.goal, pod)
+        };
         if policy == OnDeferred::Wait || !pods().any(|(_, pod)| is_deferred(pod)) {
             self.broken(Invariant::WrongEnd, truth.now, format!("deferred with {policy:?}, and nothing is"));
         }

@@ -1,0 +1,81 @@
+//! A memory limit that a kubelet does not lower: that of a container which has restarted. The ways out are printed.
+
+use serde_json::Value;
+
+use crate::support::{Api, Fields, Kind, Namespace, Output, Owner, registry};
+
+const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
+
+/// The command behind a label at the beginning of a line.
+fn printed(output: &Output, label: &str) -> String {
+    let line = output.stdout.lines().find_map(|line| line.strip_prefix(label));
+    line.unwrap_or_else(|| panic!("no {label:?}: {output:#?}")).trim().to_owned()
+}
+
+fn limits(owner: &Owner<'_>, at: &str) -> Vec<Value> {
+    let limit =
+        |pod: &Value| pod.pointer(at).map_or(Value::Null, |first| first["resources"]["limits"]["memory"].clone());
+    owner.pods().iter().map(limit).collect()
+}
+
+fn ways_out(kind: Kind, name: &str) {
+    let (namespace, api) = (Namespace::new(name), Api::open());
+    let owner = Owner::with((&namespace, &api), kind, (2, 1), Fields::Container(RESOURCES));
+    owner.wait_settled();
+    let reference = owner.reference();
+    let inplace = |line: &str, code: i32| {
+        let output = namespace.inplace(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.code, code, "{line}: {output:#?}");
+        output
+    };
+    let paste = |line: &str, code: i32| {
+        let output = namespace.type_line(&format!("{line} --yes"));
+        assert_eq!(output.code, code, "{line}: {output:#?}");
+        output
+    };
+    let count = owner.before.len();
+    // Before a restart it is lowered, and raised again.
+    inplace(&format!("apply {reference} --limits memory=60Mi --yes"), 0);
+    inplace(&format!("apply {reference} c1={}/side:v2 --yes", registry()), 0);
+    let line = format!("apply {reference} --limits memory=50Mi --yes --timeout 15s");
+    let late = inplace(&line, 5);
+    assert!(late.stderr.contains("(MemoryLimitNotLowered)"), "{late:#?}");
+    assert!(late.stdout.contains("missing container \"c1\" memory usage"), "{late:#?}");
+    // What was asked for before is there again at once.
+    let back = paste(&printed(&late, "Roll back:"), 0);
+    assert!(back.stdout.contains("Restarted as planned: nothing"), "{back:#?}");
+    assert_eq!(limits(&owner, "/status/containerStatuses/0"), vec!["60Mi"; count]);
+    // Or the kubelet is left with it, and nothing holds the owner.
+    let late = inplace(&line, 5);
+    let left = paste(&printed(&late, "Resume, leaving the resize to the kubelet:"), 5);
+    assert!(left.stdout.contains(&format!("Pods: {count} left to the kubelet.")), "{left:#?}");
+    owner.wait_settled();
+    assert_eq!(limits(&owner, "/spec/containers/0"), vec!["50Mi"; count]);
+    inplace(&format!("undo {reference} --yes"), 0);
+    // On the way back it is the same.
+    let line = format!("apply {reference} --limits memory=70Mi --yes --canary 1");
+    // With one pod it is done, and undone.
+    let back = if count == 1 { "Resume" } else { "Roll back" };
+    let abort = printed(&inplace(&line, 0), "Roll back:");
+    let late = paste(&format!("{abort} --timeout 15s"), 5);
+    let left = paste(&printed(&late, &format!("{back}, leaving the resize to the kubelet:")), 5);
+    assert!(left.stdout.contains("left to the kubelet"), "{left:#?}");
+    owner.wait_settled();
+    assert_eq!(limits(&owner, "/spec/containers/0"), vec!["60Mi"; count]);
+    owner.assert_same_pods("after all");
+}
+
+#[test]
+fn what_has_restarted_in_a_deployment_keeps_its_limit() {
+    ways_out(Kind::Deployment, "lowered-deployment");
+}
+
+#[test]
+fn what_has_restarted_in_a_stateful_set_keeps_its_limit() {
+    ways_out(Kind::StatefulSet, "lowered-stateful-set");
+}
+
+#[test]
+fn what_has_restarted_in_a_daemon_set_keeps_its_limit() {
+    ways_out(Kind::DaemonSet, "lowered-daemon-set");
+}
