@@ -219,12 +219,8 @@ fn state_of(lock: &RolloutLock) -> ProcessState {
 
 /// What the caller may not read is part of the plan's answer; any other error is one.
 pub(super) fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
-    match error {
-        ClusterError::Forbidden { request, message } => {
-            Ok(Denied { verb: request.verb.word().into(), resource: request.resource, message, role: None })
-        }
-        error => Err(error),
-    }
+    let ClusterError::Forbidden { request, message } = error else { return Err(error) };
+    Ok(Denied { verb: request.verb.word().into(), resource: request.resource, message, role: None })
 }
 
 pub(super) fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload, ClusterError> {

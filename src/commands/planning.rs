@@ -232,7 +232,7 @@ fn pods(flag: &str, given: Option<&String>, why: &str) -> Result<Option<IntOrPer
         IntOrPercent::Percent(more) if more > 100 => {
             Err(CommandError::usage(format!("{flag} must not be more than 100%: {more}%")))
         }
-        number => Ok(Some(number)),
+        number @ (IntOrPercent::Int(_) | IntOrPercent::Percent(_)) => Ok(Some(number)),
     }
 }
 
@@ -358,6 +358,18 @@ fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
         ClusterError::Invalid { is_bare_test_failure: true, .. }
         | ClusterError::Conflict { .. }
         | ClusterError::NotFound { .. } => Ok(PatchAnswer::Moved),
-        other => Err(other),
+        other @ (ClusterError::UnknownResource { .. }
+        | ClusterError::AlreadyExists { .. }
+        | ClusterError::Unauthorized
+        | ClusterError::Gone { .. }
+        | ClusterError::Throttled { .. }
+        | ClusterError::Unreachable { .. }
+        | ClusterError::ConnectionLost { .. }
+        | ClusterError::TimedOut { .. }
+        | ClusterError::ServerFailed { .. }
+        | ClusterError::Unreadable { .. }
+        | ClusterError::NotSent { .. }
+        | ClusterError::Kubeconfig(_)
+        | ClusterError::CredentialPlugin(_)) => Err(other),
     }
 }

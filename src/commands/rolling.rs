@@ -285,9 +285,9 @@ impl<'a> Rolling<'a> {
         match error {
             ResumeError::AtWork(_) => {
                 let told = with_ways(CommandError::new(ErrorKind::Held, message));
-                match plan::hold(live) {
-                    Some(Hold::AtWork) => told.hint(format!("to act in its place all the same: {}", take_over(verb))),
-                    _ => told,
+                match matches!(plan::hold(live), Some(Hold::AtWork)) {
+                    true => told.hint(format!("to act in its place all the same: {}", take_over(verb))),
+                    false => told,
                 }
             }
             ResumeError::Unreadable | ResumeError::LockLost(_) | ResumeError::LeftOnPods => {

@@ -34,6 +34,7 @@ const MEANT: &[(&str, &[&str])] = &[
 ];
 
 /// Adds what was probably meant to an error of clap's, and takes away what was not.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the kinds of clap's errors, which it adds to")]
 pub(super) fn with_tips(error: clap::Error, arguments: &[String]) -> clap::Error {
     match error.kind() {
         ErrorKind::InvalidSubcommand => with_command(error, arguments),
@@ -215,13 +216,18 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
     if let Some(words) = corrected(error, &shell.typed) {
         return told.hint(whole_command(words, shell));
     }
-    match error {
+    if let TargetError::UnknownKind { word, .. } = error
+        && is_word(&shell.typed, word)
+    {
         // Whether a word is a name, or a kind that there is not here, cannot be told.
-        TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word) => told.hint(with_types(word)),
-        TargetError::MixedForms { word } if !word.contains('/') && takes_images(shell) => {
-            told.hint(format!("an image is written CONTAINER=IMAGE, such as {word}=:TAG"))
-        }
-        _ => told,
+        told.hint(with_types(word))
+    } else if let TargetError::MixedForms { word } = error
+        && !word.contains('/')
+        && takes_images(shell)
+    {
+        told.hint(format!("an image is written CONTAINER=IMAGE, such as {word}=:TAG"))
+    } else {
+        told
     }
 }
 

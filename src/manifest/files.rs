@@ -162,6 +162,7 @@ fn sorted_names(folder: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     Ok(names)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the kinds of errors that there are in std")]
 fn unreadable_or(error: io::Error, path: &Path, not_found: impl Fn() -> ManifestError) -> ManifestError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_found(),

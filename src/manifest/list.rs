@@ -35,9 +35,8 @@ fn expand_at(
     if depth > MAX_DEPTH {
         return Err(ManifestError::ListTooDeep { place: Box::new(place()) });
     }
-    let mut fields = match value {
-        Value::Object(fields) => fields,
-        other => return Err(ManifestError::NotAnObject { place: Box::new(place()), found: type_name(&other) }),
+    let Value::Object(mut fields) = value else {
+        return Err(ManifestError::NotAnObject { place: Box::new(place()), found: type_name(&value) });
     };
     let Some(list) = ListType::of(&fields) else {
         // The items of what is no list: a field of a custom resource.

@@ -212,12 +212,10 @@ impl Items {
 /// Returns what tells which object it is. What is of a wrong type stays of that type, so that the error is the same.
 fn identity(object: Value) -> Value {
     let Value::Object(fields) = object else { return emptied(object) };
-    let metadata = |metadata: Value| match metadata {
-        Value::Object(fields) => {
-            let named = fields.into_iter().filter(|(name, _)| IDENTITY.contains(&name.as_str()));
-            Value::Object(named.map(|(name, value)| (name, emptied(value))).collect())
-        }
-        other => emptied(other),
+    let metadata = |metadata: Value| {
+        let Value::Object(fields) = metadata else { return emptied(metadata) };
+        let named = fields.into_iter().filter(|(name, _)| IDENTITY.contains(&name.as_str()));
+        Value::Object(named.map(|(name, value)| (name, emptied(value))).collect())
     };
     let mut kept = Map::new();
     for (name, value) in fields {

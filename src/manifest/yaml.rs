@@ -182,6 +182,7 @@ fn is_blank(line: &str) -> bool {
 
 /// Says the parser's error in this product's words where the parser's name its own settings. `withheld` keeps the input's
 /// words out.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the YAML reader's errors, which it adds to")]
 fn describe(error: &Error, withheld: bool) -> String {
     match error {
         Error::AliasError { error, .. } | Error::WithSnippet { error, .. } => describe(error, withheld),
@@ -210,6 +211,7 @@ fn describe(error: &Error, withheld: bool) -> String {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the YAML reader's limits, which it adds to")]
 fn describe_breach(breach: &BudgetBreach) -> String {
     match breach {
         BudgetBreach::Depth { .. } => too_deep(),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::failure_report::FailureReport;
 use crate::engine::report::progress::{PodPhase, Progress, Stage};
@@ -236,16 +235,13 @@ impl Narrator {
         }
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
         // The rest of a failure, and why something was left, is said at the end, once.
-        let (meaning, mut text) = match phase {
-            PodPhase::Failing(failure) => {
-                let failure = Failure { message: String::new(), ..failure.clone() };
-                words::phase(&self.style, &PodPhase::Failing(failure), goal)
-            }
-            PodPhase::Left { why: _, node } => {
-                words::phase(&self.style, &PodPhase::Left { why: None, node: node.clone() }, goal)
-            }
-            phase => words::phase(&self.style, phase, goal),
-        };
+        let mut told = phase.clone();
+        if let PodPhase::Failing(failure) = &mut told {
+            failure.message.clear();
+        } else if let PodPhase::Left { why, .. } = &mut told {
+            *why = None;
+        }
+        let (meaning, mut text) = words::phase(&self.style, &told, goal);
         if self.said.get(pod) == Some(&text) {
             return None;
         }

@@ -105,10 +105,9 @@ impl NextSteps {
     /// Returns the command that takes the other pods back, where some fail with what they had before as well.
     pub(super) fn despite(&self, outcome: &Outcome) -> Option<String> {
         let is_late = outcome.result == EndResult::TimedOut;
-        let is_its_container = |phase: &PodPhase| match phase {
-            PodPhase::Failing(why) => why.container.is_some(),
-            phase => is_late && matches!(phase, PodPhase::Starting { containers } if !containers.is_empty()),
-        };
+        let has_failed = |phase: &PodPhase| matches!(phase, PodPhase::Failing(why) if why.container.is_some());
+        let starts = |phase: &PodPhase| matches!(phase, PodPhase::Starting { containers } if !containers.is_empty());
+        let is_its_container = |phase: &PodPhase| has_failed(phase) || is_late && starts(phase);
         let failing = outcome.pods.iter().filter(|end| is_its_container(&end.phase)).count();
         let (most, [with_as_many, with_one_more]) = self.despite_failures.clone()?;
         let is_full = usize::try_from(most).is_ok_and(|most| failing >= most);

@@ -156,3 +156,17 @@ fn what_is_taken_back_stays_in_the_pods_of_a_stateful_set() {
 fn what_is_taken_back_stays_in_the_pods_of_a_daemon_set() {
     taken_back(Kind::DaemonSet, "tolerations-back-daemonset");
 }
+
+#[test]
+fn the_server_takes_no_toleration_from_a_running_pod() {
+    let namespace = Namespace::new("tolerations-stay");
+    let api = Api::open();
+    let owner = Owner::new(&namespace, &api, Kind::ReplicaSet, (1, 1), "");
+    let pod = &owner.before[0];
+    assert!(pod["spec"]["tolerations"].as_array().is_some_and(|all| !all.is_empty()), "{pod}");
+    let path = format!("/api/v1/namespaces/{}/pods/{}", namespace.name(), name(pod));
+    let remove = r#"[{"op": "remove", "path": "/spec/tolerations/0"}]"#;
+    let (code, told) = api.send("PATCH", &path, "application/json-patch+json", remove);
+    assert_eq!(code, 422, "{told}");
+    assert!(told["message"].as_str().is_some_and(|message| message.contains("toleration")), "{told}");
+}

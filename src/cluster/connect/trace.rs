@@ -126,9 +126,9 @@ fn shown_path(uri: &Uri) -> String {
 fn shown_headers(headers: &HeaderMap) -> String {
     let mut shown = String::new();
     for (name, value) in headers {
-        let value = match String::from_utf8_lossy(value.as_bytes()) {
-            _ if SECRET_HEADERS.contains(&name.as_str()) => MASK.to_owned(),
-            text => escaped(&mask::text(&text)),
+        let value = match SECRET_HEADERS.contains(&name.as_str()) {
+            true => MASK.to_owned(),
+            false => escaped(&mask::text(&String::from_utf8_lossy(value.as_bytes()))),
         };
         let separator = if shown.is_empty() { "" } else { "; " };
         // Writing to a String does not fail.

@@ -21,6 +21,7 @@ const GUARD_FAILED: &str =
 
 impl ClusterError {
     /// Sorts an error of kube; `what` is the request that met it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "kube's errors, of which its features decide")]
     pub fn from_kube(error: kube::Error, what: &RequestDescription) -> Self {
         match error {
             kube::Error::Api(status) => from_status(&status, what),

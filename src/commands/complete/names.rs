@@ -68,7 +68,18 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
     let names = match &wanted.what {
         What::Code => codes(),
         What::Kind => kinds(part),
-        _ => {
+        What::File
+        | What::Context
+        | What::Cluster
+        | What::User
+        | What::Namespace
+        | What::Workload(_)
+        | What::Container
+        | What::ContainerOfImage(_)
+        | What::Image(_)
+        | What::Pod
+        | What::Node
+        | What::Update => {
             let question = Question { before, listed: &wanted.before, typed: part };
             tokio::time::timeout(PATIENCE, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
         }
@@ -215,10 +226,19 @@ async fn of_targets(what: &What, targets: Option<TargetArgs>, global: &GlobalArg
             let images = containers().filter(|(name, _)| name == container);
             images.map(|(_, image)| (image, String::new())).collect()
         }
-        _ => {
+        What::Pod | What::Node | What::Update => {
             let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await.ok()?;
             lives.iter().flat_map(|live| of_live(what, live)).collect()
         }
+        What::File
+        | What::Context
+        | What::Cluster
+        | What::User
+        | What::Namespace
+        | What::Code
+        | What::Kind
+        | What::Workload(_)
+        | What::ContainerOfImage(_) => return None,
     };
     Some(Names { described, goes_on: false })
 }
@@ -232,10 +252,21 @@ fn of_live(what: &What, live: &LiveWorkload) -> Vec<(String, String)> {
             let nodes: BTreeSet<&String> = pods.map(|pod| &pod.spec.node_name).collect();
             nodes.into_iter().map(|node| (node.clone(), String::new())).collect()
         }
-        _ => {
+        What::Update => {
             let began = |update: &crate::engine::plan::updates::Update| update.began.clone().unwrap_or_default();
             updates(live).updates.iter().map(|update| (update.id.as_str().to_owned(), began(update))).collect()
         }
+        What::File
+        | What::Context
+        | What::Cluster
+        | What::User
+        | What::Namespace
+        | What::Code
+        | What::Kind
+        | What::Workload(_)
+        | What::ContainerOfImage(_)
+        | What::Container
+        | What::Image(_) => Vec::new(),
     }
 }
 

@@ -361,10 +361,7 @@ fn held(live: &LiveWorkload, lock: &RolloutLock, makes_way: bool) -> Reason {
     let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
     let life = life(live, lock);
     let is_at_work = life.may_be_at_work();
-    let run = match life {
-        Life::Ended => String::new(),
-        life => format!("{by}{}", life.sentence()),
-    };
+    let run = if life == Life::Ended { String::new() } else { format!("{by}{}", life.sentence()) };
     Reason::RolloutHeld {
         id: lock.id.to_string(),
         who: lock.who.clone(),

@@ -386,10 +386,13 @@ impl Plan {
             |plan: &WorkloadPlan| plan.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
         let mut refused = self.workloads.iter().filter(|plan| plan.verdict == Verdict::NotEligible).peekable();
         let all_held = refused.peek().is_some() && refused.all(is_held);
-        match self.result() {
-            _ if all_held => EndResult::Superseded,
-            EndResult::Changes if self.lacks_permissions() => EndResult::NotEligible,
-            result => result,
+        let result = self.result();
+        if all_held {
+            EndResult::Superseded
+        } else if result == EndResult::Changes && self.lacks_permissions() {
+            EndResult::NotEligible
+        } else {
+            result
         }
     }
 

@@ -137,9 +137,10 @@ impl SavedPlan {
         }
         let saved: Self =
             serde_json::from_value(value).map_err(|error| SavedPlanError::Unreadable(error.to_string()))?;
-        match saved.plan().result() {
-            EndResult::Changes | EndResult::NothingToDo => Ok(saved),
-            result => Err(SavedPlanError::NotApplyable(result)),
+        let result = saved.plan().result();
+        match matches!(result, EndResult::Changes | EndResult::NothingToDo) {
+            true => Ok(saved),
+            false => Err(SavedPlanError::NotApplyable(result)),
         }
     }
 

@@ -106,11 +106,12 @@ impl RunState {
                 Sent::Images | Sent::Note | Sent::Resize | Sent::Drain | Sent::GateOff => {}
             }
         }
-        let answer = match answer {
-            Answer::Unknown { message } if self.faults.has(Fault::SendsOnUnknown) => {
-                Answer::NotDone { after: Some(Now::ZERO), message }
-            }
-            answer => answer,
+        let sends_on = |message| Answer::NotDone { after: Some(Now::ZERO), message };
+        let is_sent_on = self.faults.has(Fault::SendsOnUnknown);
+        let answer = if let (true, Answer::Unknown { message }) = (is_sent_on, &answer) {
+            sends_on(message.clone())
+        } else {
+            answer
         };
         self.pods.answered(position, answer, now);
     }

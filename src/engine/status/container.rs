@@ -246,24 +246,22 @@ fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatu
         let of_proven = UpdateRecord::of(pod).is_some_and(|record| asked.proven.contains(&record.id));
         of_proven && Baseline::of(pod, &status.name).restarts_since(status) == Some(0)
     };
-    match condition {
-        Condition::Unverified { ready, since, .. } if status.is_some_and(is_proven) => {
-            Condition::Running { ready, since }
-        }
-        condition => condition,
+    if let Condition::Unverified { ready, since, .. } = &condition
+        && status.is_some_and(is_proven)
+    {
+        return Condition::Running { ready: *ready, since: since.clone() };
     }
+    condition
 }
 
 /// What has just been started again counts as running only once it has stayed, as a rollout has it.
 fn unless_restarted(condition: Condition, again: Option<Again>) -> Condition {
-    match condition {
-        Condition::Running { ready, since }
-            if again.is_some_and(|again| again.up_seconds < u64::from(RESTARTED_HOLD_SECONDS)) =>
-        {
-            Condition::Restarted { ready, since }
-        }
-        condition => condition,
+    if let Condition::Running { ready, since } = &condition
+        && again.is_some_and(|again| again.up_seconds < u64::from(RESTARTED_HOLD_SECONDS))
+    {
+        return Condition::Restarted { ready: *ready, since: since.clone() };
     }
+    condition
 }
 
 fn comparison(

@@ -46,7 +46,9 @@ fn value(value: &Value, indent: usize, path: &mut Vec<Step>, lines: &mut Vec<Lin
                 path.pop();
             }
         }
-        leaf => written(leaf, indent, path, lines),
+        Value::Object(_) | Value::Array(_) | Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {
+            written(value, indent, path, lines);
+        }
     }
 }
 

@@ -94,6 +94,7 @@ pub enum CredentialPluginError {
 
 impl CredentialPluginError {
     /// Sorts an error of the credentials that are left to kube. Its own text may quote a command's output.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "kube's errors, of which its features decide")]
     pub(in crate::cluster) fn of_provider(error: &AuthError) -> Self {
         match error {
             AuthError::AuthExecRun { cmd, out } => Self::Failed {

@@ -295,10 +295,7 @@ pub struct Probe {
 
 /// Reads quantities, which a manifest may also write as numbers.
 fn quantities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
-    let text = |value: Value| match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
+    let text = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
     let values = Option::<BTreeMap<String, Value>>::deserialize(deserializer)?.unwrap_or_default();
     Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
 }

@@ -259,10 +259,7 @@ fn taken(value: Value, target: Target) -> Option<Value> {
 }
 
 fn into_list(value: Value, path: &Path<'_>) -> Result<Vec<Value>, Error> {
-    match value {
-        Value::Array(list) => Ok(list),
-        other => Err(path.wrong_type("a list", &other)),
-    }
+    if let Value::Array(list) = value { Ok(list) } else { Err(path.wrong_type("a list", &value)) }
 }
 
 fn unknown_directive(directive: &Value, path: &Path<'_>) -> Error {

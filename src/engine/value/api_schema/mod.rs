@@ -268,7 +268,9 @@ impl Check {
         let given = match value {
             Value::Object(given) => given,
             Value::Null => &nothing,
-            other => return self.add(Fault::Type { found: type_name(other), expected: "an object" }),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                return self.add(Fault::Type { found: type_name(value), expected: "an object" });
+            }
         };
         for (name, value) in given {
             match fields.get(name) {
