@@ -1,7 +1,7 @@
 //! An added toleration: in the pods that run, without a restart, and in the template; and taken back again, which the pods
 //! that run outlive with it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Api, Kind, Namespace, Owner, name, tag_manifest};
 
@@ -162,11 +162,15 @@ fn the_server_takes_no_toleration_from_a_running_pod() {
     let namespace = Namespace::new("tolerations-stay");
     let api = Api::open();
     let owner = Owner::new(&namespace, &api, Kind::ReplicaSet, (1, 1), "");
-    let pod = &owner.before[0];
-    assert!(pod["spec"]["tolerations"].as_array().is_some_and(|all| !all.is_empty()), "{pod}");
-    let path = format!("/api/v1/namespaces/{}/pods/{}", namespace.name(), name(pod));
-    let remove = r#"[{"op": "remove", "path": "/spec/tolerations/0"}]"#;
-    let (code, told) = api.send("PATCH", &path, "application/json-patch+json", remove);
+    let path = format!("/api/v1/namespaces/{}/pods/{}", namespace.name(), name(&owner.before[0]));
+    let send = |patch: &Value| api.send("PATCH", &path, "application/json-patch+json", &patch.to_string());
+    let toleration = json!({"key": "gpu", "operator": "Exists", "effect": "NoSchedule"});
+    let (code, pod) = send(&json!([{"op": "add", "path": "/spec/tolerations/-", "value": toleration}]));
+    assert_eq!(code, 200, "{pod}");
+    let all = pod["spec"]["tolerations"].as_array().cloned().unwrap_or_default();
+    let place = all.iter().position(|one| *one == toleration);
+    let place = place.unwrap_or_else(|| panic!("it is not there: {all:?}"));
+    let (code, told) = send(&json!([{"op": "remove", "path": format!("/spec/tolerations/{place}")}]));
     assert_eq!(code, 422, "{told}");
     assert!(told["message"].as_str().is_some_and(|message| message.contains("toleration")), "{told}");
 }
