@@ -1,8 +1,7 @@
 //! Durations as a person types them and as kubectl prints them.
 //!
 //! Promise: [`parse`] reads what Go's `time.ParseDuration` reads, and a bare number as seconds, as kubectl does for
-//! `--request-timeout` (`ParseTimeout` of `client-go/tools/clientcmd`). [`exact`] writes what `parse` reads back as the same;
-//! [`human`] rounds.
+//! `--request-timeout` (`ParseTimeout` of `client-go/tools/clientcmd`). [`human`] rounds.
 //!
 //! Not in here: negative durations. Nothing in this program takes one.
 
