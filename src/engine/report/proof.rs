@@ -114,6 +114,10 @@ impl Proof {
                         *proof.twice.entry(container.container.clone()).or_default() += 1;
                     }
                 }
+                // What an earlier rollout has restarted was down for that one.
+                if !container.changed {
+                    continue;
+                }
                 let [pull, down, ready] = times.entry(&container.container).or_default();
                 pull.extend(container.times.pull_seconds);
                 // A clock that was set back between two events of a node is no time.
@@ -278,6 +282,14 @@ mod tests {
     fn pulled(name: &str, time: &str, message: &str) -> Event {
         Event::of(&json!({"involvedObject": {"uid": format!("uid-{name}"), "fieldPath": "spec.containers{side}"},
             "reason": "Pulled", "lastTimestamp": time, "message": message}))
+    }
+
+    #[test]
+    fn what_it_has_not_changed_was_not_down_for_it() {
+        let mut left = end("web-0", PodPhase::Done, 4);
+        left.containers.iter_mut().for_each(|container| container.changed = false);
+        let proof = Proof::of(&outcome(vec![left]), |_, _| true, |_| None);
+        assert_eq!((proof.planned, proof.times), ([].into(), vec![]));
     }
 
     #[test]
