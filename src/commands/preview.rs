@@ -102,10 +102,10 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(OwnerStep, ObjectWri
     };
     let run = ThisRun { ended: &owner.clock, own_lock: OwnLock::Unwritten };
     match owner_phase(owner, goal.workload.kind, &view, &PodsState::default(), run) {
-        OwnerPhase::Do(step, write) => Some((step, write)),
-        OwnerPhase::Await(_)
+        OwnerPhase::Write(step, write) => Some((step, write)),
+        OwnerPhase::WaitFor(_)
         | OwnerPhase::TakePods
-        | OwnerPhase::PodsMayGo { .. }
+        | OwnerPhase::PodsReleased { .. }
         | OwnerPhase::Superseded { .. }
         | OwnerPhase::TakenOver { .. }
         | OwnerPhase::Closed => None,

@@ -321,10 +321,10 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Draining { services } => {
             (Meaning::Waiting, format!("draining from {}", self::services(style, services)))
         }
-        PodPhase::Restoring { services } if services.is_empty() => {
+        PodPhase::RejoiningService { services } if services.is_empty() => {
             (Meaning::Waiting, "being added back to its Services".into())
         }
-        PodPhase::Restoring { services } => {
+        PodPhase::RejoiningService { services } => {
             (Meaning::Waiting, format!("verified; adding back to {}", self::services(style, services)))
         }
         PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
@@ -353,7 +353,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             (Meaning::Waiting, format!("{}, the pod is not ready yet", with("started")))
         }
         PodPhase::Starting { .. } => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
-        PodPhase::Settling { hold_seconds } => {
+        PodPhase::Stabilizing { hold_seconds } => {
             (Meaning::Waiting, format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds))))
         }
         PodPhase::Unverified { why } => (Meaning::Waiting, format!("not verified yet: {}", style.show(why))),

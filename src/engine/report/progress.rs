@@ -31,7 +31,8 @@ pub enum PodPhase {
         services: Vec<String>,
     },
     /// The new container is proven; the pod is being put back into its Services.
-    Restoring {
+    #[serde(rename = "restoring")]
+    RejoiningService {
         /// Those that do not list it yet.
         services: Vec<String>,
     },
@@ -70,7 +71,8 @@ pub enum PodPhase {
         containers: Vec<ContainerName>,
     },
     /// Ready; ready must hold.
-    Settling {
+    #[serde(rename = "settling")]
+    Stabilizing {
         /// For this many seconds in all.
         #[serde(rename = "holdSeconds")]
         hold_seconds: u32,
@@ -178,12 +180,12 @@ impl PodPhase {
             Self::Hook { .. }
             | Self::Next { .. }
             | Self::Draining { .. }
-            | Self::Restoring { .. }
+            | Self::RejoiningService { .. }
             | Self::Patched
             | Self::Restarting { .. }
             | Self::Resizing { .. }
             | Self::Starting { .. }
-            | Self::Settling { .. }
+            | Self::Stabilizing { .. }
             | Self::Unverified { .. } => Stage::InProgress,
             Self::Done => Stage::Done,
             Self::Left { .. } => Stage::Left,
@@ -215,11 +217,11 @@ impl PodPhase {
             | Self::Hook { .. }
             | Self::Next { .. }
             | Self::Draining { .. }
-            | Self::Restoring { .. }
+            | Self::RejoiningService { .. }
             | Self::Patched
             | Self::Resizing { .. }
             | Self::Left { .. }
-            | Self::Settling { .. }
+            | Self::Stabilizing { .. }
             | Self::Unverified { .. }
             | Self::Done
             | Self::Failing(_)

@@ -127,7 +127,7 @@ pub(super) enum Is {
     /// Out of its Services, or on its way out, and not patched.
     Draining,
     /// On its way back in.
-    Restoring,
+    RejoiningService,
     /// Something is removed that has to be added back.
     Drained,
     /// In progress, and a patch is to be sent next.
@@ -158,7 +158,7 @@ impl Is {
         Self::PutOff,
         Self::Broken,
         Self::Draining,
-        Self::Restoring,
+        Self::RejoiningService,
         Self::Drained,
         Self::Next,
         Self::Hooked,
@@ -271,7 +271,7 @@ impl Entry {
             Is::PutOff => waits && matches!(self.request, Request::BackOff { .. }),
             Is::Broken => waits && self.seen.is_unready && !self.seen.is_stuck,
             Is::Draining => matches!(phase, Some(PodPhase::Draining { .. })),
-            Is::Restoring => matches!(phase, Some(PodPhase::Restoring { .. })),
+            Is::RejoiningService => matches!(phase, Some(PodPhase::RejoiningService { .. })),
             Is::Drained => self.seen.is_drained,
             Is::Next => matches!(phase, Some(PodPhase::Next { .. })),
             Is::Hooked => matches!(phase, Some(PodPhase::Hook { .. })),

@@ -73,7 +73,7 @@ pub(super) fn judge(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, judged:
     if is_late && gives_up {
         entry.given_up = Some(too_late(look, entry, &judged.phase));
     }
-    let restores = matches!(judged.phase, PodPhase::Restoring { .. });
+    let restores = matches!(judged.phase, PodPhase::RejoiningService { .. });
     match (judged.phase.stage(), judged.phase) {
         (_, PodPhase::Failing(failure)) if gives_up => {
             let failure = entry.given_up.get_or_insert(failure).clone();

@@ -54,7 +54,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
 fn waits(goal: &Goal, entry: &Entry, phase: &PodPhase, now: Now) -> (Duration, Option<Duration>) {
     let in_phase = now.saturating_sub(entry.entered);
     let seconds = |seconds: u32| Some(Duration::from_secs(u64::from(seconds)));
-    if let PodPhase::Settling { hold_seconds } = phase {
+    if let PodPhase::Stabilizing { hold_seconds } = phase {
         return (in_phase, seconds(*hold_seconds));
     }
     if matches!(phase, PodPhase::Draining { services } if services.is_empty()) {

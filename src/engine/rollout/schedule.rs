@@ -89,7 +89,7 @@ impl Run<'_> {
 
     /// Takes the pods that are drained one step further: those that are out get their images, those that are done are put back.
     fn advance_drains(&mut self, may_take: bool) {
-        for position in self.state.pods.visit(Is::Restoring) {
+        for position in self.state.pods.visit(Is::RejoiningService) {
             self.effects(|state, look| state.drains.restore(look, &mut state.pods, position));
         }
         let draining = if may_take { self.state.pods.visit(Is::Draining) } else { Vec::new() };

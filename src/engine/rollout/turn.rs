@@ -351,8 +351,8 @@ impl<'a> Run<'a> {
             self.advance_pulls();
         }
         let look = self.look();
-        let pulls_are_gone = self.state.pulls.may_leave(look);
-        let (drains_are_over, effects) = self.state.drains.may_leave(look, &mut self.state.pods);
+        let pulls_are_gone = self.state.pulls.can_finish(look);
+        let (drains_are_over, effects) = self.state.drains.can_finish(look, &mut self.state.pods);
         self.carry_out(effects);
         if !drains_are_over {
             self.read_what_is_unclear();
@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
 
     fn owner_may_leave(&mut self, result: EndResult) -> bool {
         let is_late = self.state.is_late || !self.state.pods.all(Is::Unanswered).is_empty();
-        let (is_over, effects) = self.state.owner.may_leave(self.look(), &self.state.pods, result, is_late);
+        let (is_over, effects) = self.state.owner.can_finish(self.look(), &self.state.pods, result, is_late);
         self.carry_out(effects);
         is_over
     }

@@ -351,7 +351,7 @@ impl<'a> Phase<'a> {
                 Self { containers: Some(containers.iter().map(ContainerName::as_str).collect()), ..Self::named("next") }
             }
             PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
-            PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("rejoining") },
+            PodPhase::RejoiningService { services } => Self { services: Some(services), ..Self::named("rejoining") },
             PodPhase::Patched => Self::named("patched"),
             PodPhase::Restarting { containers, waiting, until } => Self {
                 containers: names(containers),
@@ -369,7 +369,7 @@ impl<'a> Phase<'a> {
                 Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeLeft") }
             }
             PodPhase::Starting { containers } => Self { containers: names(containers), ..Self::named("starting") },
-            PodPhase::Settling { hold_seconds } => {
+            PodPhase::Stabilizing { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("stabilizing") }
             }
             PodPhase::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },

@@ -162,7 +162,7 @@ impl Seen {
         let in_progress = rollout.goal.pods.iter().filter(|pod| stage(pod) == Stage::InProgress);
         let shown = in_progress.take(10).filter_map(|goal| {
             let (phase, since) = self.0.get(&goal.key)?.clone();
-            let at_most = if let PodPhase::Settling { hold_seconds } = phase { hold_seconds } else { 330 };
+            let at_most = if let PodPhase::Stabilizing { hold_seconds } = phase { hold_seconds } else { 330 };
             Some(PodProgress {
                 pod: goal.key.clone(),
                 phase,

@@ -134,7 +134,7 @@ fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
             ),
         ),
         (at + 2_000, pod(name, PodPhase::Starting { containers: vec!["side".into()] })),
-        (at + 3_000, pod(name, PodPhase::Settling { hold_seconds: 5 })),
+        (at + 3_000, pod(name, PodPhase::Stabilizing { hold_seconds: 5 })),
         (at + 4_100, pod(name, PodPhase::Done)),
     ]
 }
@@ -330,7 +330,7 @@ fn every_phase() -> Rollout {
         },
         left(),
         PodPhase::Starting { containers: vec!["side".into()] },
-        PodPhase::Settling { hold_seconds: 90 },
+        PodPhase::Stabilizing { hold_seconds: 90 },
         PodPhase::Unverified { why: "nothing tells the containers apart".into() },
         PodPhase::Done,
         failing("InvalidImageName", "couldn't parse image name", None),
@@ -430,7 +430,7 @@ pub(super) fn long() -> Rollout {
         (2_200, Notice::BudgetHolds { down: 2, allowed: 2 }),
         (5_000, pod(names[0], PodPhase::Done)),
         (5_100, pod(names[1], restarting(None))),
-        (5_200, pod(names[2], PodPhase::Settling { hold_seconds: 5 })),
+        (5_200, pod(names[2], PodPhase::Stabilizing { hold_seconds: 5 })),
         (9_000, Notice::Stopping),
     ];
     let ends: Vec<PodEnd> = names

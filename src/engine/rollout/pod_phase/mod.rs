@@ -387,7 +387,7 @@ impl<'a> PodJudge<'a> {
         if goes_without {
             return Judged { phase: PodPhase::Starting { containers: unready }, wake };
         }
-        Judged { phase: PodPhase::Settling { hold_seconds }, wake }
+        Judged { phase: PodPhase::Stabilizing { hold_seconds }, wake }
     }
 
     /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the server's

@@ -167,14 +167,14 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Patched => "patched",
         PodPhase::Restarting { .. } => "restarting",
         PodPhase::Starting { .. } => "starting",
-        PodPhase::Settling { .. } => "settling",
+        PodPhase::Stabilizing { .. } => "settling",
         PodPhase::Unverified { .. } => "unverified",
         PodPhase::Done => "done",
         PodPhase::Failing(_) => "failing",
         PodPhase::Moved { .. } => "moved",
         PodPhase::Overtaken { .. } => "overtaken",
         PodPhase::Draining { .. } => "draining",
-        PodPhase::Restoring { .. } => "restoring",
+        PodPhase::RejoiningService { .. } => "restoring",
         PodPhase::Gone { .. } => "gone",
     }
 }
@@ -552,7 +552,7 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         pod.status.conditions[0].last_transition_time = Some(turned.into());
         judged_as(goal, Some(pod), &mut Entry::default(), NOW).phase
     };
-    let settling = PodPhase::Settling { hold_seconds: 5 };
+    let settling = PodPhase::Stabilizing { hold_seconds: 5 };
     let (old, at) = ("2026-01-01T00:00:01Z", |second: &str| format!("2026-01-01T01:00:{second}Z"));
     for (read_at, started, turned, expected) in [
         (Some(at("10")), old.to_owned(), old.to_owned(), PodPhase::Done),

@@ -416,7 +416,7 @@ impl Pulls {
     }
 
     /// Returns whether the run may end: nothing of ours is left, or there is no more time to take it away.
-    pub(crate) fn may_leave(&self, look: Look<'_>) -> bool {
+    pub(crate) fn can_finish(&self, look: Look<'_>) -> bool {
         let stopped_long_ago = look.stopped_since.is_some_and(|since| since + STOP_WITHIN <= look.now);
         self.over || stopped_long_ago || self.began.is_none()
     }

@@ -28,30 +28,30 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         return step.changed_by_another(None, counts, STRATEGY_CHANGED);
     }
     if !step.is_observed() {
-        return OwnerPhase::Await(Fence::Observed);
+        return OwnerPhase::WaitFor(Fence::Observed);
     }
     // The label's value is the hash of the revision, which the controller may renumber: the newest that holds the
     // template is the one that it compares pods with.
     let Some(current) = revisions::newest_with(step.owned, step.goal.target()) else {
-        return OwnerPhase::Await(Fence::RevisionMade);
+        return OwnerPhase::WaitFor(Fence::RevisionMade);
     };
     let hash = revisions::hash_of(current);
     if works && !step.pods.done && !step.has_seen_labels(hash, updated, wanted) {
-        return OwnerPhase::Await(Fence::LabelsSeen);
+        return OwnerPhase::WaitFor(Fence::LabelsSeen);
     }
     if !works && (step.lack_label(hash) > 0 || step.was_let_go_by_another()) {
         // This rollout puts it back once every pod has the label and is proven.
         return step.changed_by_another(None, counts, STRATEGY_CHANGED);
     }
     if !step.pods.done {
-        return OwnerPhase::PodsMayGo { revision: Some(hash.to_owned()) };
+        return OwnerPhase::PodsReleased { revision: Some(hash.to_owned()) };
     }
     if updated != wanted.saturating_sub(step.left_older()) {
-        return OwnerPhase::Await(Fence::AllUpdated);
+        return OwnerPhase::WaitFor(Fence::AllUpdated);
     }
     if present != saved {
         let patch = step.patch().test("/spec/template").set("/spec/updateStrategy", Some(saved.clone()));
-        return OwnerPhase::Do(OwnerStep::RestoreStrategy, patch.write());
+        return OwnerPhase::Write(OwnerStep::RestoreStrategy, patch.write());
     }
     revisions::drop_unused(step, &[revisions::name_of(current)]).unwrap_or_else(|| step.close())
 }

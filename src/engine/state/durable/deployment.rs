@@ -74,7 +74,7 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
         return changed_by_another(step, lock, current, why);
     }
     if !step.is_observed() {
-        return OwnerPhase::Await(Fence::Observed);
+        return OwnerPhase::WaitFor(Fence::Observed);
     }
     let has_target = same(&template_of(current), step.goal.target());
     if !paused && !has_target {
@@ -95,7 +95,7 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
         return set_template(step, current, step.goal.target());
     }
     if !is_adopted(step, lock, current) {
-        return OwnerPhase::Await(Fence::ReplicaSetAdopted);
+        return OwnerPhase::WaitFor(Fence::ReplicaSetAdopted);
     }
     if !starts_nothing(step) {
         return close_superseded(step, OTHERS_HAVE_PODS);
@@ -103,7 +103,7 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let released = RolloutLock { released: true, ..lock.clone() };
     let patch = step.patch().test("/spec/template").set("/spec/paused", None);
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
-    OwnerPhase::Do(OwnerStep::Unpause, patch.write())
+    OwnerPhase::Write(OwnerStep::Unpause, patch.write())
 }
 
 /// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and to go
@@ -154,7 +154,7 @@ fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     if is_paused(step.object) && !lock.released && same(step.template(), step.goal.target()) {
         patch = patch.set("/spec/paused", None);
     }
-    superseded_by("its ReplicaSet is gone", Cleanup::Do(OwnerStep::Close, Box::new(patch.write())))
+    superseded_by("its ReplicaSet is gone", Cleanup::Write(OwnerStep::Close, Box::new(patch.write())))
 }
 
 /// On the way back: scaled to nothing and up again under our pause, the controller has made the pods in another
@@ -184,7 +184,7 @@ fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
         return close_superseded(step, "the template of its ReplicaSet was changed by another client");
     }
     let patch = replica_set_template(set, template).annotate(&[(CHANGE_CAUSE, step.goal.lock.cause())]);
-    OwnerPhase::Do(OwnerStep::SetReplicaSetTemplate, patch.write())
+    OwnerPhase::Write(OwnerStep::SetReplicaSetTemplate, patch.write())
 }
 
 fn replica_set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
@@ -198,7 +198,7 @@ fn replica_set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
 fn keep_or_drop_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
     match step.goal.lock.direction {
         Direction::Forward => keep_history(step, lock, current),
-        Direction::Back => drop_history(step, lock).map(|(step, write)| OwnerPhase::Do(step, write)),
+        Direction::Back => drop_history(step, lock).map(|(step, write)| OwnerPhase::Write(step, write)),
     }
 }
 
@@ -216,7 +216,7 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
                 // It was deleted meanwhile: one is made in its place.
                 let name = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
                 return match kept(step, &name) {
-                    Kept::No => Some(OwnerPhase::Do(OwnerStep::KeepHistory, create(step, current, &name, revision))),
+                    Kept::No => Some(OwnerPhase::Write(OwnerStep::KeepHistory, create(step, current, &name, revision))),
                     Kept::Yes => None,
                     Kept::Changed => Some(close_superseded(step, KEPT_CHANGED)),
                 };
@@ -230,7 +230,7 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
             swap(other, &step.goal.before, &kept_annotations(current, revision))
         }
     };
-    Some(OwnerPhase::Do(OwnerStep::KeepHistory, write))
+    Some(OwnerPhase::Write(OwnerStep::KeepHistory, write))
 }
 
 /// Whether the ReplicaSet that is made for the outgoing template is there, with that content: a create that comes twice is
@@ -262,7 +262,7 @@ fn other_is_taken_over(step: &Step<'_>, lock: &RolloutLock) -> Option<OwnerPhase
         return None;
     }
     let write = Guarded::of(REPLICA_SET, other).annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]).write();
-    Some(OwnerPhase::Do(OwnerStep::TakeLock, write))
+    Some(OwnerPhase::Write(OwnerStep::TakeLock, write))
 }
 
 /// Returns the delete of a ReplicaSet that a rollout made for the outgoing template and that was taken back since: a create
@@ -389,14 +389,14 @@ fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> Object
 /// After the pause: the pods, and once they are done and none is missed, the end.
 fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
     if !step.pods.done {
-        return OwnerPhase::PodsMayGo { revision: None };
+        return OwnerPhase::PodsReleased { revision: None };
     }
     let seen = metadata::is_observed(current);
     // Scaled to nothing and up again under a pause, pods may be another ReplicaSet's.
     let counted: i64 = step.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
     let listed = usize::try_from(counted) == Ok(step.pods.present);
     if !(seen && listed) {
-        return OwnerPhase::Await(Fence::PodsListed);
+        return OwnerPhase::WaitFor(Fence::PodsListed);
     }
     step.close()
 }
@@ -406,7 +406,7 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
 /// The ReplicaSet gets its template back if ours never ran. With the template from before, that is all, and the pause
 /// goes with it; another one is held back by our pause, and only the person can say whether it shall start.
 fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why: &str) -> OwnerPhase {
-    let cleanup = |step, write| superseded_by(why, Cleanup::Do(step, Box::new(write)));
+    let cleanup = |step, write| superseded_by(why, Cleanup::Write(step, Box::new(write)));
     // On the way back, too: what is left must not say that the pods were made with it.
     let never_ran = !lock.released;
     let ours_is_held = is_paused(step.object) && !lock.released;
@@ -424,7 +424,7 @@ fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why:
     }
     let harmless = same(step.template(), &step.goal.before) && same(&template_of(current), &step.goal.before);
     if ours_is_held && harmless && !(step.is_observed() && is_adopted(step, lock, current)) {
-        return superseded_by(why, Cleanup::Await(Fence::ReplicaSetAdopted));
+        return superseded_by(why, Cleanup::WaitFor(Fence::ReplicaSetAdopted));
     }
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
     if ours_is_held && (harmless || starts_nothing(step)) {
@@ -445,7 +445,7 @@ fn close_superseded(step: &Step<'_>, why: &str) -> OwnerPhase {
     if is_paused(step.object) && is_ours && starts_nothing(step) {
         patch = patch.test("/spec/template").set("/spec/paused", None);
     }
-    superseded_by(why, Cleanup::Do(OwnerStep::Close, Box::new(patch.write())))
+    superseded_by(why, Cleanup::Write(OwnerStep::Close, Box::new(patch.write())))
 }
 
 fn superseded_by(why: &str, cleanup: Cleanup) -> OwnerPhase {

@@ -174,13 +174,13 @@ pub struct PodsState {
 #[derive(Debug, Clone, PartialEq)]
 pub enum OwnerPhase {
     /// This write.
-    Do(OwnerStep, ObjectWrite),
+    Write(OwnerStep, ObjectWrite),
     /// The owner's controller has to catch up.
-    Await(Fence),
+    WaitFor(Fence),
     /// The lock is this run's; now the pods are taken over from the run before.
     TakePods,
     /// The pods may be patched, with this label where the kind has revisions.
-    PodsMayGo {
+    PodsReleased {
         /// `controller-revision-hash`, where the kind's pods carry it.
         revision: Option<String>,
     },
@@ -204,9 +204,9 @@ pub enum OwnerPhase {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cleanup {
     /// This write.
-    Do(OwnerStep, Box<ObjectWrite>),
+    Write(OwnerStep, Box<ObjectWrite>),
     /// The owner's controller has to catch up first.
-    Await(Fence),
+    WaitFor(Fence),
     /// Nothing.
     Nothing,
 }

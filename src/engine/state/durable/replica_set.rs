@@ -8,17 +8,17 @@ use crate::engine::state::outcome::EndResult;
 pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !same(step.template(), step.goal.target()) {
         let write = step.closing(EndResult::Superseded).write();
-        let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(write));
+        let cleanup = Cleanup::Write(OwnerStep::Close, Box::new(write));
         return OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup };
     }
     if !step.is_observed() {
-        return OwnerPhase::Await(Fence::Observed);
+        return OwnerPhase::WaitFor(Fence::Observed);
     }
     if !step.pods.done {
-        return OwnerPhase::PodsMayGo { revision: None };
+        return OwnerPhase::PodsReleased { revision: None };
     }
     if usize::try_from(step.integer("/status/replicas")) != Ok(step.pods.present) {
-        return OwnerPhase::Await(Fence::PodsListed);
+        return OwnerPhase::WaitFor(Fence::PodsListed);
     }
     step.close()
 }

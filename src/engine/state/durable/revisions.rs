@@ -85,5 +85,5 @@ pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase
     let unused = step.owned.iter().find(is_unused)?;
     let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
     let version = version_of(unused);
-    Some(OwnerPhase::Do(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
+    Some(OwnerPhase::Write(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
 }

@@ -67,7 +67,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         return step.changed_by_another(None, counts, STRATEGY_CHANGED);
     }
     if !step.is_observed() {
-        return OwnerPhase::Await(Fence::Observed);
+        return OwnerPhase::WaitFor(Fence::Observed);
     }
     if !works {
         let revision = text(step.object, "/status/updateRevision");
@@ -77,44 +77,44 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         }
         return match step.pods.done {
             true => restored(step, partition),
-            false => OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) },
+            false => OwnerPhase::PodsReleased { revision: Some(revision.to_owned()) },
         };
     }
     if is_lower {
         // Scaled meanwhile: a pod above the partition would be replaced.
         let patch = step.patch().set("/spec/updateStrategy", Some(working));
-        return OwnerPhase::Do(OwnerStep::RaisePartition, patch.write());
+        return OwnerPhase::Write(OwnerStep::RaisePartition, patch.write());
     }
     let revision = text(step.object, "/status/updateRevision");
     let made = step.owned.iter().find(|known| revisions::name_of(known) == revision);
     if !made.is_some_and(|made| same(&revisions::template_of(made), step.goal.target())) {
-        return OwnerPhase::Await(Fence::RevisionMade);
+        return OwnerPhase::WaitFor(Fence::RevisionMade);
     }
     let all = above_all(step).saturating_sub(step.integer("/spec/ordinals/start"));
     let updated = step.integer("/status/updatedReplicas");
     if !step.pods.done && !step.has_seen_labels(revision, updated, all) {
-        return OwnerPhase::Await(Fence::LabelsSeen);
+        return OwnerPhase::WaitFor(Fence::LabelsSeen);
     }
     if !step.pods.done {
-        return OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) };
+        return OwnerPhase::PodsReleased { revision: Some(revision.to_owned()) };
     }
     // The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
     let wanted = all.saturating_sub(partition).saturating_sub(step.left_older()).max(0);
     if updated < wanted || partition == 0 && updated != wanted {
-        return OwnerPhase::Await(Fence::AllUpdated);
+        return OwnerPhase::WaitFor(Fence::AllUpdated);
     }
     if *present == saved {
         return finish(step);
     }
     let patch = step.patch().test("/spec/template").set("/spec/updateStrategy", Some(saved));
-    OwnerPhase::Do(OwnerStep::RestoreStrategy, patch.write())
+    OwnerPhase::Write(OwnerStep::RestoreStrategy, patch.write())
 }
 
 /// The strategy is back: without a partition the controller makes the update revision the current one.
 fn restored(step: &Step<'_>, partition: i64) -> OwnerPhase {
     let revision = |field: &str| text(step.object, &format!("/status/{field}"));
     if partition == 0 && revision("currentRevision") != revision("updateRevision") {
-        return OwnerPhase::Await(Fence::RevisionCurrent);
+        return OwnerPhase::WaitFor(Fence::RevisionCurrent);
     }
     finish(step)
 }

@@ -95,7 +95,7 @@ impl<'a> Step<'a> {
             HoldsBy::OnDelete => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
             HoldsBy::Nothing => patch,
         };
-        OwnerPhase::Do(OwnerStep::SetTemplate, patch.write())
+        OwnerPhase::Write(OwnerStep::SetTemplate, patch.write())
     }
 
     /// Goes on under this run's lock.
@@ -123,7 +123,7 @@ impl<'a> Step<'a> {
         }
         let lock = RolloutLock { released: found.released && !turns, ..self.lock() };
         let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]);
-        OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
+        OwnerPhase::Write(OwnerStep::TakeLock, self.without_beat(patch).write())
     }
 
     /// A lock is set where there is none that can be read, over the template as it is.
@@ -134,7 +134,7 @@ impl<'a> Step<'a> {
             None => patch,
         };
         let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(self.lock().to_text()))]);
-        OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
+        OwnerPhase::Write(OwnerStep::TakeLock, self.without_beat(patch).write())
     }
 
     /// The lock of this run as it is written now: its first sign of life.
@@ -191,7 +191,7 @@ impl<'a> Step<'a> {
     pub(super) fn after_the_end(&self, entry: &HistoryEntry) -> OwnerPhase {
         if matches!(RolloutLock::of(self.object), Ok(Some(lock)) if lock.id == self.goal.lock.id) {
             let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]);
-            return OwnerPhase::Do(OwnerStep::RemoveCopy, patch.write());
+            return OwnerPhase::Write(OwnerStep::RemoveCopy, patch.write());
         }
         match self.otherwise(entry) {
             Some(why) => self.cleaned_up(&why, self.tidy_copies()),
@@ -242,17 +242,17 @@ impl<'a> Step<'a> {
         if let Some(before) = before.filter(|_| starts_nothing) {
             patch = patch.set("/spec/updateStrategy", Some(before.clone()));
         }
-        let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
+        let cleanup = Cleanup::Write(OwnerStep::Close, Box::new(patch.write()));
         OwnerPhase::Superseded { why: why.into(), cleanup }
     }
 
     /// What is left to do is done, and then it ends as superseded.
     pub(super) fn cleaned_up(&self, why: &str, next: OwnerPhase) -> OwnerPhase {
         let cleanup = match next {
-            OwnerPhase::Do(step, write) => Cleanup::Do(step, Box::new(write)),
-            OwnerPhase::Await(fence) => Cleanup::Await(fence),
+            OwnerPhase::Write(step, write) => Cleanup::Write(step, Box::new(write)),
+            OwnerPhase::WaitFor(fence) => Cleanup::WaitFor(fence),
             OwnerPhase::TakePods
-            | OwnerPhase::PodsMayGo { .. }
+            | OwnerPhase::PodsReleased { .. }
             | OwnerPhase::Superseded { .. }
             | OwnerPhase::TakenOver { .. }
             | OwnerPhase::Closed => Cleanup::Nothing,
@@ -291,7 +291,7 @@ impl<'a> Step<'a> {
     pub(super) fn tidy_copies(&self) -> OwnerPhase {
         // Whoever removes the lock by hand leaves the sign of life that goes with it.
         if RolloutLock::text_of(self.object).is_none() && beat_of(self.object).is_some() {
-            return OwnerPhase::Do(OwnerStep::RemoveCopy, self.without_beat(self.patch()).write());
+            return OwnerPhase::Write(OwnerStep::RemoveCopy, self.without_beat(self.patch()).write());
         }
         let Some(through) = self.kind.owns_through() else { return OwnerPhase::Closed };
         let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
@@ -299,17 +299,17 @@ impl<'a> Step<'a> {
         // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
         // it, and no history is ever copied; before it is seen, a copy may still be made where there is none yet.
         if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
-            return OwnerPhase::Await(Fence::HistoryCopied);
+            return OwnerPhase::WaitFor(Fence::HistoryCopied);
         }
         let Some(copy) = self.owned.iter().find(is_ours) else {
             let gone = self.recorded().is_none().then_some(&self.goal.lock.id);
             return match deployment::leftover(self.object, self.owned, gone) {
-                Some(write) => OwnerPhase::Do(OwnerStep::DropHistory, write),
+                Some(write) => OwnerPhase::Write(OwnerStep::DropHistory, write),
                 None => OwnerPhase::Closed,
             };
         };
         let patch = Guarded::of(ObjectKind::Workload(through), copy);
-        OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
+        OwnerPhase::Write(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
     }
 
     /// The last write: the lock goes and the history is written, in one patch.
@@ -357,7 +357,7 @@ impl<'a> Step<'a> {
             Direction::Forward => EndResult::Complete,
             Direction::Back => EndResult::Aborted,
         };
-        OwnerPhase::Do(OwnerStep::Close, self.closing(outcome).write())
+        OwnerPhase::Write(OwnerStep::Close, self.closing(outcome).write())
     }
 }
 

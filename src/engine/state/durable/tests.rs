@@ -112,7 +112,7 @@ fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
         (OwnLock::Closed, 9, false),
     ] {
         let found = phase(&goal("forward"), &owner("1", generation, &[]), own_lock);
-        let is_begin = matches!(&found, OwnerPhase::Do(OwnerStep::SetTemplate, _));
+        let is_begin = matches!(&found, OwnerPhase::Write(OwnerStep::SetTemplate, _));
         let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
         assert_eq!((is_begin, is_over), (begins, !begins), "{own_lock:?} {generation}: {found:?}");
     }
@@ -150,7 +150,7 @@ fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_ba
         view.owned = vec![set];
         let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
         let found = owner_phase(&goal, WorkloadKind::Deployment, &view, &PodsState::default(), run);
-        let OwnerPhase::Superseded { cleanup: Cleanup::Do(OwnerStep::SetReplicaSetTemplate, write), .. } = &found
+        let OwnerPhase::Superseded { cleanup: Cleanup::Write(OwnerStep::SetReplicaSetTemplate, write), .. } = &found
         else {
             panic!("{direction}: {found:?}");
         };

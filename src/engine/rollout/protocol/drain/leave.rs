@@ -31,7 +31,7 @@ impl Drains {
     }
 
     /// Returns whether the run may end: everything is back, or there is no more time to put it back.
-    pub(crate) fn may_leave(&mut self, look: Look<'_>, pods: &mut Pods) -> (bool, Effects) {
+    pub(crate) fn can_finish(&mut self, look: Look<'_>, pods: &mut Pods) -> (bool, Effects) {
         let mut effects = Effects::default();
         if look.goal.mode == Mode::Follow {
             return (true, effects);

@@ -191,7 +191,7 @@ impl Drains {
             (PodPhase::Waiting | PodPhase::Patched, Some(drained)) => self.draining(look, visit, pod, drained),
             (PodPhase::Next { .. }, None) if entry.sent == Sent::Drain && !entry.is_idle() => draining_in(services),
             (PodPhase::Patched, None) if entry.sent == Sent::Drain => draining_in(services),
-            (PodPhase::Patched, None) => PodPhase::Restoring { services: services.to_vec() }.into(),
+            (PodPhase::Patched, None) => PodPhase::RejoiningService { services: services.to_vec() }.into(),
             (PodPhase::Waiting | PodPhase::Next { .. }, None)
                 if is_tired(of_pod.takes) && wanted(look.goal, visit.goal).is_some() =>
             {
@@ -200,7 +200,7 @@ impl Drains {
             (PodPhase::Done, Some(drained)) if of_pod.gave_up() && entry.is_idle() => {
                 too_many_tries(&format!("put {drained} back"))
             }
-            (PodPhase::Done, Some(_)) => PodPhase::Restoring { services: services.to_vec() }.into(),
+            (PodPhase::Done, Some(_)) => PodPhase::RejoiningService { services: services.to_vec() }.into(),
             (PodPhase::Done, None) => self.listed_again(look, visit),
             (phase, _) => Judged { phase, wake: judged.wake },
         }
@@ -243,7 +243,7 @@ impl Drains {
         };
         let until = since + LISTED_WITHIN;
         if !missing.is_empty() && look.now < until {
-            return Judged { phase: PodPhase::Restoring { services: missing }, wake: Some(until) };
+            return Judged { phase: PodPhase::RejoiningService { services: missing }, wake: Some(until) };
         }
         let of_pod = self.of(visit.position);
         (of_pod.restored, of_pod.back_since) = (false, None);

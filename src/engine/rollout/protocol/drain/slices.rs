@@ -15,7 +15,7 @@ impl Drains {
     /// Takes in the answer to a read of the slices: the pods that wait for it are judged in the next turn.
     pub(crate) fn answer(&mut self, pods: &mut Pods, answer: &Answer, now: Now) {
         self.slices.answered(answer, now);
-        let waiting: Vec<usize> = pods.all(Is::Draining).union(pods.all(Is::Restoring)).copied().collect();
+        let waiting: Vec<usize> = pods.all(Is::Draining).union(pods.all(Is::RejoiningService)).copied().collect();
         waiting.into_iter().for_each(|position| pods.wake(position, now));
     }
 
@@ -58,5 +58,5 @@ impl Drains {
 fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
     let drained = pods.all(Is::Drained);
     let leaving = pods.all(Is::Draining).intersection(drained);
-    leaving.chain(pods.all(Is::Restoring).difference(drained)).copied()
+    leaving.chain(pods.all(Is::RejoiningService).difference(drained)).copied()
 }

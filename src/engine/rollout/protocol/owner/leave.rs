@@ -30,7 +30,7 @@ use super::{End, Owner, WATCHFUL};
 impl Owner {
     /// Returns whether the run may end now. One that leaves the owner's lock behind first notes on it that it has stopped, and
     /// whether a request of it may still arrive.
-    pub(crate) fn may_leave(
+    pub(crate) fn can_finish(
         &mut self,
         look: Look<'_>,
         pods: &Pods,

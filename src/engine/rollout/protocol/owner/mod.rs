@@ -213,11 +213,12 @@ impl Owner {
         let run = ThisRun { ended: &ended, own_lock: self.own_lock };
         let kind = look.goal.workload.kind;
         let phase = owner_phase(owner, kind, view, &self.state(look, pods, view), run);
-        if matches!(phase, OwnerPhase::PodsMayGo { .. }) {
+        if matches!(phase, OwnerPhase::PodsReleased { .. }) {
             // The time is the pods'.
             self.since = Some(look.now);
         }
-        let is_waiting = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::TakePods | OwnerPhase::PodsMayGo { .. });
+        let is_waiting =
+            matches!(phase, OwnerPhase::WaitFor(_) | OwnerPhase::TakePods | OwnerPhase::PodsReleased { .. });
         let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
         if let Some(write) = beat {
             effects.extend(self.send(look, OwnerStep::Beat, write));
@@ -229,7 +230,7 @@ impl Owner {
     /// Returns whether this phase asks for this run's first write.
     pub(crate) fn is_first_write(&self, look: Look<'_>, phase: &OwnerPhase) -> bool {
         let is_ahead = |owner: &OwnerGoal| first_write::is_ahead(owner, look.world.owner(), self.own_lock);
-        let OwnerPhase::Do(step, _) = phase else { return false };
+        let OwnerPhase::Write(step, _) = phase else { return false };
         let begins = *step == OwnerStep::SetTemplate && look.goal.owner.as_deref().is_some_and(is_ahead);
         begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(look)
     }
@@ -249,8 +250,8 @@ impl Owner {
     pub(crate) fn carry_out(&mut self, look: Look<'_>, pods: &mut Pods, phase: OwnerPhase) -> Effects {
         let Some(owner) = &look.goal.owner else { return Effects::default() };
         match phase {
-            OwnerPhase::Do(step, write) => return self.send(look, step, write),
-            OwnerPhase::Await(fence) => return self.wait(look, fence),
+            OwnerPhase::Write(step, write) => return self.send(look, step, write),
+            OwnerPhase::WaitFor(fence) => return self.wait(look, fence),
             OwnerPhase::TakePods => {
                 self.may_go = false;
                 match self.taken_over.advance(look, pods, owner) {
@@ -261,7 +262,7 @@ impl Owner {
                     Err(why) => self.end = Some(End::Failed(why)),
                 }
             }
-            OwnerPhase::PodsMayGo { revision } => {
+            OwnerPhase::PodsReleased { revision } => {
                 self.waits_for = None;
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
@@ -276,8 +277,8 @@ impl Owner {
                 // Once it has recorded the end, the owner tells only that.
                 let why = self.superseded.get_or_insert(why).clone();
                 match cleanup {
-                    Cleanup::Do(step, write) => return self.send(look, step, *write),
-                    Cleanup::Await(fence) => return self.wait(look, fence),
+                    Cleanup::Write(step, write) => return self.send(look, step, *write),
+                    Cleanup::WaitFor(fence) => return self.wait(look, fence),
                     Cleanup::Nothing => {
                         let is_over = self.own_lock == OwnLock::Closed
                             && !owner.continues

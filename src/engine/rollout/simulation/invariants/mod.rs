@@ -303,7 +303,7 @@ impl Invariants {
         for notice in &turn.notices {
             let Notice::Pod { pod, phase } = notice else { continue };
             self.judge_failure(pod, phase, truth);
-            if self.is_failing(self.said.get(pod)) && matches!(phase, PodPhase::Restoring { .. }) {
+            if self.is_failing(self.said.get(pod)) && matches!(phase, PodPhase::RejoiningService { .. }) {
                 // Given up and proven after all: it has a time of its own to be back in its Services.
                 self.first_sent.insert(pod.clone(), truth.now);
             }

@@ -247,32 +247,32 @@ impl Run {
         let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
         let this = ThisRun { ended: &ended, own_lock };
         let mut phase = owner_phase(&self.goal, kind, &view, &state, this);
-        if let (OwnerPhase::Await(fence), Some(Fault::Skips(fault))) = (&phase, fault)
+        if let (OwnerPhase::WaitFor(fence), Some(Fault::Skips(fault))) = (&phase, fault)
             && *fence == fault
         {
             pretend(fault, &mut view, &self.goal, &state);
             phase = owner_phase(&self.goal, kind, &view, &state, this);
         }
-        let waits = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::PodsMayGo { .. });
+        let waits = matches!(phase, OwnerPhase::WaitFor(_) | OwnerPhase::PodsReleased { .. });
         if let Some(write) = if waits { beat(&self.goal, kind, &view) } else { None } {
             self.stage = Stage::Write(OwnerStep::Beat, write);
             return;
         }
         self.said = match &phase {
-            OwnerPhase::Do(step, _) => format!("{step:?}"),
+            OwnerPhase::Write(step, _) => format!("{step:?}"),
             OwnerPhase::Superseded { why, .. } => why.clone(),
             other => format!("{other:?}"),
         };
         match phase {
-            OwnerPhase::Do(step, mut write) => {
+            OwnerPhase::Write(step, mut write) => {
                 if fault == Some(Fault::SortsByClocks) && step == OwnerStep::Close {
                     sort_by_clocks(&mut write);
                 }
                 self.stage = Stage::Write(step, write);
             }
-            OwnerPhase::Await(_) => {}
+            OwnerPhase::WaitFor(_) => {}
             OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
-            OwnerPhase::PodsMayGo { revision } => {
+            OwnerPhase::PodsReleased { revision } => {
                 self.told = Some(revision);
                 // A pod that is younger than the owner that was read may be another run's, and so may one that was noted since.
                 let known = api.list_seen(Kind::Pod, self.looked_at);
@@ -286,10 +286,10 @@ impl Run {
                     self.stage = Stage::PatchPod(pod.clone());
                 }
             }
-            OwnerPhase::Superseded { cleanup: Cleanup::Do(step, write), .. } => {
+            OwnerPhase::Superseded { cleanup: Cleanup::Write(step, write), .. } => {
                 self.stage = Stage::Write(step, *write);
             }
-            OwnerPhase::Superseded { cleanup: Cleanup::Await(_), .. } => {}
+            OwnerPhase::Superseded { cleanup: Cleanup::WaitFor(_), .. } => {}
             OwnerPhase::Superseded { why, cleanup: Cleanup::Nothing } => {
                 let is_ended = why.contains("by another run") && fault == Some(Fault::BelievesAnyEnd);
                 self.end = Some(if is_ended { End::Closed } else { End::Superseded(why) });
