@@ -167,15 +167,16 @@ pub fn answer(error: &ClusterError) -> Answer {
         ClusterError::ConnectionLost { .. }
         | ClusterError::TimedOut { .. }
         | ClusterError::ServerFailed { .. }
-        | ClusterError::Unreadable { .. } => Answer::Unknown { message },
-        ClusterError::UnknownResource { .. }
+        | ClusterError::Unreadable { .. }
+        | ClusterError::UnknownResource { .. }
         | ClusterError::Gone { .. }
         | ClusterError::Invalid { .. }
         | ClusterError::Rejected { .. }
         | ClusterError::NotSent { .. }
-        | ClusterError::Kubeconfig(_) => {
-            Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message }
-        }
+        | ClusterError::Kubeconfig(_) => match error.may_have_been_done() {
+            true => Answer::Unknown { message },
+            false => Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message },
+        },
     }
 }
 

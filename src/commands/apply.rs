@@ -23,11 +23,8 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
     show(&planned, args, shell)?;
     shell.tell_notices();
-    if !planned.plan.is_applyable() {
-        return Ok(planned.refuse(shell));
-    }
-    if args.dry_run != DryRun::None {
-        return Ok(EndResult::Complete);
+    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+        return Ok(end);
     }
     if args.output == OutputFormat::Json {
         // The lines of the rollout do not have the plan, which says so elsewhere.
@@ -85,11 +82,8 @@ async fn saved_plan(
         }
     };
     show(&planned, args, shell)?;
-    if !planned.plan.is_applyable() {
-        return Ok(planned.refuse(shell));
-    }
-    if args.dry_run != DryRun::None {
-        return Ok(EndResult::Complete);
+    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+        return Ok(end);
     }
     carry_out(*planned, &field_manager, args, shell).await
 }

@@ -11,7 +11,7 @@ use super::pulls;
 use super::reading;
 use super::targets;
 use super::usage;
-use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
+use crate::cli::{self, ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::change::reason::Warning;
@@ -52,8 +52,15 @@ impl Planned {
         (&self.plan, self.now.as_deref())
     }
 
-    /// Ends a command whose plan cannot be carried out.
-    pub(super) fn refuse(&self, shell: &Shell) -> EndResult {
+    /// Returns how a command ends that carries nothing out: its plan cannot be, or only a dry run was asked for.
+    pub(super) fn ends_here(&self, dry_run: cli::DryRun, shell: &Shell) -> Option<EndResult> {
+        if !self.plan.is_applyable() {
+            return Some(self.refuse(shell));
+        }
+        (dry_run != cli::DryRun::None).then_some(EndResult::Complete)
+    }
+
+    fn refuse(&self, shell: &Shell) -> EndResult {
         self.say_what_leads_on(shell);
         if self.plan.lacks_permissions() {
             shell.note("nothing was changed: a permission is missing");

@@ -31,11 +31,8 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     show(&planned, args, shell)?;
     shell.tell_notices();
-    if !planned.plan.is_applyable() {
-        return Ok(planned.refuse(shell));
-    }
-    if args.dry_run != DryRun::None {
-        return Ok(EndResult::Complete);
+    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+        return Ok(end);
     }
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(approve::declined());

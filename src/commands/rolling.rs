@@ -285,9 +285,10 @@ impl<'a> Rolling<'a> {
         match error {
             ResumeError::AtWork(_) => {
                 let told = with_ways(CommandError::new(ErrorKind::Held, message));
-                match matches!(plan::hold(live), Some(Hold::AtWork)) {
-                    true => told.hint(format!("to act in its place all the same: {}", take_over(verb))),
-                    false => told,
+                if matches!(plan::hold(live), Some(Hold::AtWork)) {
+                    told.hint(format!("to act in its place all the same: {}", take_over(verb)))
+                } else {
+                    told
                 }
             }
             ResumeError::Unreadable | ResumeError::LockLost(_) | ResumeError::LeftOnPods => {

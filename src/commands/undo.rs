@@ -56,11 +56,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     show(&planned, args, shell)?;
     shell.tell_notices();
-    if !planned.plan.is_applyable() {
-        return Ok(planned.refuse(shell));
-    }
-    if args.dry_run != DryRun::None {
-        return Ok(EndResult::Complete);
+    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+        return Ok(end);
     }
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(approve::declined());

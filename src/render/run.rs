@@ -129,10 +129,9 @@ impl NextSteps {
 
 /// Whether its time was up while a kubelet said that it cannot resize a pod now.
 fn waits_for_a_resize(outcome: &Outcome) -> bool {
-    let says_why = |phase: &PodPhase| {
-        matches!(phase, PodPhase::Resizing { why: Some(_), .. } | PodPhase::Resizing { deferred_by: Some(_), .. })
+    let waits = |end: &PodEnd| {
+        matches!(end.phase, PodPhase::Resizing { why: Some(_), .. } | PodPhase::Resizing { deferred_by: Some(_), .. })
     };
-    let waits = |end: &PodEnd| says_why(&end.phase);
     outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
 

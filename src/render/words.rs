@@ -296,10 +296,10 @@ fn resized(style: &Style, why: &Option<String>, goal: Option<&PodGoal>) -> (Stri
     (fields, why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default())
 }
 
-fn deferred(style: &Style, node: &str, why: &Option<String>, goal: Option<&PodGoal>) -> String {
+fn put_off(style: &Style, (how, node): (&str, &str), why: &Option<String>, goal: Option<&PodGoal>) -> String {
     let (fields, why) = resized(style, why, goal);
     let of = if fields.is_empty() { String::new() } else { format!(" of {fields}") };
-    format!("resize{of} deferred by node {}{why}", style.show(node))
+    format!("resize{of} {how} node {}{why}", style.show(node))
 }
 
 /// Returns what a phase is called, after the pod's name. `goal` tells the containers.
@@ -343,12 +343,10 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             let (fields, why) = resized(style, why, goal);
             (Meaning::Waiting, format!("{}{why}", format!("resizing {fields}").trim_end()))
         }
-        PodPhase::Resizing { why, deferred_by: Some(node) } => (Meaning::Waiting, deferred(style, node, why, goal)),
-        PodPhase::Left { why, node } => {
-            let (fields, why) = resized(style, why, goal);
-            let of = if fields.is_empty() { String::new() } else { format!(" of {fields}") };
-            (Meaning::Waiting, format!("resize{of} left to the kubelet of node {}{why}", style.show(node)))
+        PodPhase::Resizing { why, deferred_by: Some(node) } => {
+            (Meaning::Waiting, put_off(style, ("deferred by", node), why, goal))
         }
+        PodPhase::Left { why, node } => (Meaning::Waiting, put_off(style, ("left to the kubelet of", node), why, goal)),
         PodPhase::Starting { containers } if containers.is_empty() => {
             (Meaning::Waiting, format!("{}, the pod is not ready yet", with("started")))
         }

@@ -138,10 +138,10 @@ impl SavedPlan {
         let saved: Self =
             serde_json::from_value(value).map_err(|error| SavedPlanError::Unreadable(error.to_string()))?;
         let result = saved.plan().result();
-        match matches!(result, EndResult::Changes | EndResult::NothingToDo) {
-            true => Ok(saved),
-            false => Err(SavedPlanError::NotApplyable(result)),
+        if !matches!(result, EndResult::Changes | EndResult::NothingToDo) {
+            return Err(SavedPlanError::NotApplyable(result));
         }
+        Ok(saved)
     }
 
     /// Returns the plan.

@@ -106,12 +106,9 @@ impl RunState {
                 Sent::Images | Sent::Note | Sent::Resize | Sent::Drain | Sent::GateOff => {}
             }
         }
-        let sends_on = |message| Answer::NotDone { after: Some(Now::ZERO), message };
-        let is_sent_on = self.faults.has(Fault::SendsOnUnknown);
-        let answer = if let (true, Answer::Unknown { message }) = (is_sent_on, &answer) {
-            sends_on(message.clone())
-        } else {
-            answer
+        let answer = match (answer, self.faults.has(Fault::SendsOnUnknown)) {
+            (Answer::Unknown { message }, true) => Answer::NotDone { after: Some(Now::ZERO), message },
+            (answer, _) => answer,
         };
         self.pods.answered(position, answer, now);
     }

@@ -246,22 +246,19 @@ fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatu
         let of_proven = UpdateRecord::of(pod).is_some_and(|record| asked.proven.contains(&record.id));
         of_proven && Baseline::of(pod, &status.name).restarts_since(status) == Some(0)
     };
-    if let Condition::Unverified { ready, since, .. } = &condition
-        && status.is_some_and(is_proven)
-    {
-        return Condition::Running { ready: *ready, since: since.clone() };
+    match (condition, status.is_some_and(is_proven)) {
+        (Condition::Unverified { ready, since, .. }, true) => Condition::Running { ready, since },
+        (condition, _) => condition,
     }
-    condition
 }
 
 /// What has just been started again counts as running only once it has stayed, as a rollout has it.
 fn unless_restarted(condition: Condition, again: Option<Again>) -> Condition {
-    if let Condition::Running { ready, since } = &condition
-        && again.is_some_and(|again| again.up_seconds < u64::from(RESTARTED_HOLD_SECONDS))
-    {
-        return Condition::Restarted { ready: *ready, since: since.clone() };
+    let is_young = again.is_some_and(|again| again.up_seconds < u64::from(RESTARTED_HOLD_SECONDS));
+    match (condition, is_young) {
+        (Condition::Running { ready, since }, true) => Condition::Restarted { ready, since },
+        (condition, _) => condition,
     }
-    condition
 }
 
 fn comparison(

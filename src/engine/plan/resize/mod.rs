@@ -67,6 +67,14 @@ impl<'a> Resized<'a> {
         })
     }
 
+    /// Returns the names of the containers of which a limit becomes lower, with what it will be.
+    fn lowered_limits(&self, field: ResourceField) -> impl Iterator<Item = (&ContainerName, i128)> {
+        let lower = |(name, from, to): (_, Option<i128>, Option<i128>)| {
+            Some((name, to.filter(|to| from.is_none_or(|from| *to < from))?))
+        };
+        self.changed_limits(field).filter_map(lower)
+    }
+
     /// Returns the names of the containers of which a value changes, with what it was and will be.
     fn changed(&self, field: ResourceField) -> impl Iterator<Item = (&ContainerName, Option<i128>, Option<i128>)> {
         self.after.all_containers().filter_map(move |(_, after)| {

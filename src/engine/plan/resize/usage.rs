@@ -15,8 +15,7 @@ pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning>
     let field = ResourceField::LimitsMemory;
     let mut found: BTreeMap<&ContainerName, (usize, i128, i128)> = BTreeMap::new();
     for pod in pods {
-        for (container, from, to) in pod.changed_limits(field) {
-            let Some(to) = to.filter(|to| from.is_none_or(|from| *to < from)) else { continue };
+        for (container, to) in pod.lowered_limits(field) {
             if let Some(used) = used(metrics, &pod.before.key.name, container).filter(|used| *used > to) {
                 let (count, most, limit) = found.entry(container).or_insert((0, used, to));
                 (*count, *most, *limit) = (*count + 1, (*most).max(used), to);
@@ -40,14 +39,13 @@ pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning>
 pub(super) fn of_restarted(pods: &[Resized<'_>]) -> Vec<Warning> {
     let mut found: BTreeMap<&ContainerName, usize> = BTreeMap::new();
     for pod in pods {
-        for (name, from, to) in pod.changed_limits(ResourceField::LimitsMemory) {
-            let is_lower = to.is_some_and(|to| from.is_none_or(|from| to < from));
+        for (name, _) in pod.lowered_limits(ResourceField::LimitsMemory) {
             let has_restarted =
                 pod.before.container_status(name).is_some_and(|(_, _, status)| status.restart_count > 0);
             let restarts = pod.before.container(name).is_some_and(|(_, _, container)| {
                 container.resize_policy.iter().any(|policy| policy.restarts("memory"))
             });
-            if is_lower && has_restarted && !restarts {
+            if has_restarted && !restarts {
                 *found.entry(name).or_default() += 1;
             }
         }
