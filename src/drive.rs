@@ -292,32 +292,32 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
         },
         Action::ReadOwner(workload) => match cluster.owner(&workload).await {
             Ok(view) => (Some(Observation::Owner(Box::new(view))), Answer::Read),
-            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
         },
         Action::ReadPullPods { namespace, selector } => match cluster.pull_pods(&namespace, &selector).await {
             Ok((pods, _)) => (Some(Observation::PullPods(pods)), Answer::Read),
-            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
         },
         Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {
             Ok(budgets) => (Some(Observation::Budgets(budgets)), Answer::Read),
             Err(error @ ClusterError::Forbidden { .. }) => (None, cluster::answer(&error)),
-            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
         },
         Action::ReadSlices { namespace, services } => match cluster.endpoint_slices(&namespace, &services).await {
             Ok(slices) => (Some(Observation::Slices(slices)), Answer::Read),
-            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
         },
         // Carried out apart: it is nobody's request.
-        Action::Hook(_) => (None, Answer::NotRead { message: "no request".into() }),
+        Action::Hook(_) => (None, Answer::ReadFailed { message: "no request".into() }),
         Action::Read(key) => match cluster.read_pod(&key).await {
             Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),
-            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
         },
         Action::ReadEvents(key) => match cluster.pod_events(&key).await {
             Ok(events) if events == PodEvents::default() => (None, Answer::Read),
             Ok(events) => (Some(Observation::Events(key, events)), Answer::Read),
-            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
         },
     }
 }

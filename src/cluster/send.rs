@@ -156,7 +156,7 @@ pub fn answer(error: &ClusterError) -> Answer {
         ClusterError::AlreadyExists { .. }
         | ClusterError::Invalid { is_bare_test_failure: true, .. }
         | ClusterError::Conflict { .. }
-        | ClusterError::NotFound { .. } => Answer::Moved { message },
+        | ClusterError::NotFound { .. } => Answer::Conflict { message },
         ClusterError::Throttled { retry_after } => Answer::NotDone { after: *retry_after, message },
         // Whoever has new credentials a moment later is let in; who has none runs out of time.
         ClusterError::Unreachable { .. } | ClusterError::Unauthorized | ClusterError::CredentialPlugin(_) => {
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_create_that_came_twice_is_looked_at_and_not_refused() {
         let error = ClusterError::AlreadyExists { resource: "replicasets.apps".into(), name: "web-x".into() };
-        assert!(matches!(answer(&error), Answer::Moved { .. }));
+        assert!(matches!(answer(&error), Answer::Conflict { .. }));
     }
 
     /// Credentials expire in the middle of a rollout, and the next request has new ones.

@@ -21,7 +21,7 @@ use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::plan::{self, Became, Denied, Hold, Intent, LiveWorkload};
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
 use crate::engine::state::outcome::EndResult;
@@ -310,7 +310,7 @@ fn replacement(status: &str) -> String {
 
 /// Returns how far the owner's controller is, where pods that were followed are gone because it replaces them.
 async fn taken_by_its_controller(outcome: &Outcome, cluster: &Cluster) -> Option<String> {
-    let is_gone = |end: &PodEnd| matches!(end.phase, PodPhase::Gone { .. });
+    let is_gone = |end: &PodEnd| matches!(end.phase, PodProgress::Gone { .. });
     if outcome.result != EndResult::Superseded || !outcome.pods.iter().any(is_gone) {
         return None;
     }

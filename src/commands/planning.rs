@@ -364,7 +364,7 @@ fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
         | ClusterError::Rejected { message, .. } => Ok(PatchAnswer::Refused { message }),
         ClusterError::Invalid { is_bare_test_failure: true, .. }
         | ClusterError::Conflict { .. }
-        | ClusterError::NotFound { .. } => Ok(PatchAnswer::Moved),
+        | ClusterError::NotFound { .. } => Ok(PatchAnswer::Conflict),
         other @ (ClusterError::UnknownResource { .. }
         | ClusterError::AlreadyExists { .. }
         | ClusterError::Unauthorized

@@ -21,7 +21,7 @@ use crate::engine::kinds::{self, HoldsBy, Release};
 use crate::engine::plan::{
     self, Hold, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, Start, Verdict, WorkloadPlan, way_back,
 };
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
@@ -176,7 +176,7 @@ impl<'a> Rolling<'a> {
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
     fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
-        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, PodPhase::Waiting);
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, PodProgress::Waiting);
         let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
         if pods.is_empty() || pods.len() > MOST_PODS {
             return;
@@ -327,7 +327,7 @@ impl<'a> Rolling<'a> {
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {
-            let is_whole = outcome.pods.iter().all(|pod| pod.phase == PodPhase::Done);
+            let is_whole = outcome.pods.iter().all(|pod| pod.phase == PodProgress::Done);
             self.settle_what_is_held_back(goal, is_whole, shell).await?;
         }
         if outcome.result == EndResult::Complete && goal.owner.is_some() {

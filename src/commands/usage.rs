@@ -146,7 +146,7 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
 const PICKING: [&str; 3] = ["selector", "field_selector", "all"];
 
 /// How long a server may take to say which types it has: the command is wrong all the same.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the server says of a word that is no kind.
 #[derive(Default)]
@@ -165,7 +165,7 @@ pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -
         return CommandError::from(unsupported).hint(whole_command(whole, shell));
     }
     let Asked { has_type, called } =
-        tokio::time::timeout(PATIENCE, ask(word, shell)).await.ok().flatten().unwrap_or_default();
+        tokio::time::timeout(TIMEOUT, ask(word, shell)).await.ok().flatten().unwrap_or_default();
     // kubectl's sentence.
     let words = || Some(format!("the server doesn't have a resource type {word:?}"));
     let suggested = |suggestion| TargetError::UnknownKind { word: word.clone(), suggestion };

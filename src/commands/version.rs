@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::render::{self, OutputFormat};
 
 /// Where no `--request-timeout` is given: a server that hangs is what a person who asks for versions looks for.
-const PATIENCE: &str = "5s";
+const TIMEOUT: &str = "5s";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -61,7 +61,7 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
 }
 
 async fn server_version(global: &GlobalArgs, shell: &mut Shell) -> Result<String, CommandError> {
-    let request_timeout = global.request_timeout.clone().or_else(|| Some(PATIENCE.to_owned()));
+    let request_timeout = global.request_timeout.clone().or_else(|| Some(TIMEOUT.to_owned()));
     let global = GlobalArgs { request_timeout, ..global.clone() };
     Ok(shell.connect(&global).await?.server_version().await?)
 }

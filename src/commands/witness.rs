@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::failure_report::{FailureReport, Moment};
-use crate::engine::report::progress::{PodPhase, Progress};
+use crate::engine::report::progress::{PodProgress, Progress};
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 use crate::engine::state::hook::HookPhase;
@@ -17,7 +17,7 @@ use crate::render::{Listener, NextSteps};
 /// Passes everything on but the end.
 pub(super) struct Witness {
     listener: Box<dyn Listener + Send>,
-    seen: Vec<(Duration, PodKey, PodPhase)>,
+    seen: Vec<(Duration, PodKey, PodProgress)>,
 }
 
 impl Witness {

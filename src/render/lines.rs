@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::{PodPhase, Progress, Stage};
+use crate::engine::report::progress::{PodProgress, Progress, Stage};
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::{Goal, Mode};
 use crate::engine::state::durable::OwnerStep;
@@ -227,18 +227,18 @@ impl Narrator {
         Some(format!("{} {whose}{}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
     }
 
-    fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {
+    fn pod(&mut self, pod: &PodKey, phase: &PodProgress, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
         // Between two requests for it; what it waits for is told by others.
-        if *phase == PodPhase::Waiting {
+        if *phase == PodProgress::Waiting {
             return None;
         }
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
         // The rest of a failure, and why something was left, is said at the end, once.
         let mut told = phase.clone();
-        if let PodPhase::Failing(failure) = &mut told {
+        if let PodProgress::Failing(failure) = &mut told {
             failure.message.clear();
-        } else if let PodPhase::Left { why, .. } = &mut told {
+        } else if let PodProgress::Left { why, .. } = &mut told {
             *why = None;
         }
         let (meaning, mut text) = words::phase(&self.style, &told, goal);
@@ -246,7 +246,7 @@ impl Narrator {
             return None;
         }
         // What is noted of it first is no news.
-        if matches!(phase, PodPhase::Next { .. }) && !self.said.contains_key(pod) {
+        if matches!(phase, PodProgress::Next { .. }) && !self.said.contains_key(pod) {
             self.since.entry(pod.clone()).or_insert(elapsed);
             return None;
         }
@@ -277,7 +277,7 @@ impl Narrator {
     }
 
     fn still_waiting(&self, done: usize, total: usize, pods: &[PodKey]) -> String {
-        let in_hand = pods.iter().map(|pod| match self.said.get(pod) {
+        let in_progress = pods.iter().map(|pod| match self.said.get(pod) {
             Some(said) => format!("{} ({said})", self.name(pod)),
             None => self.name(pod),
         });
@@ -285,7 +285,11 @@ impl Narrator {
             0 => "still waiting for the controller of the workload".to_owned(),
             total => format!("still waiting: {done} of {} done", words::count(total, "pod")),
         };
-        if pods.is_empty() { text } else { format!("{text}; in progress: {}", words::first_of(in_hand, NAMED_PODS)) }
+        if pods.is_empty() {
+            text
+        } else {
+            format!("{text}; in progress: {}", words::first_of(in_progress, NAMED_PODS))
+        }
     }
 
     fn name(&self, pod: &PodKey) -> String {

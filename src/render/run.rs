@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::outcome::EndResult;
@@ -105,9 +105,10 @@ impl NextSteps {
     /// Returns the command that takes the other pods back, where some fail with what they had before as well.
     pub(super) fn despite(&self, outcome: &Outcome) -> Option<String> {
         let is_late = outcome.result == EndResult::TimedOut;
-        let has_failed = |phase: &PodPhase| matches!(phase, PodPhase::Failing(why) if why.container.is_some());
-        let starts = |phase: &PodPhase| matches!(phase, PodPhase::Starting { containers } if !containers.is_empty());
-        let is_its_container = |phase: &PodPhase| has_failed(phase) || is_late && starts(phase);
+        let has_failed = |phase: &PodProgress| matches!(phase, PodProgress::Failing(why) if why.container.is_some());
+        let starts =
+            |phase: &PodProgress| matches!(phase, PodProgress::Starting { containers } if !containers.is_empty());
+        let is_its_container = |phase: &PodProgress| has_failed(phase) || is_late && starts(phase);
         let failing = outcome.pods.iter().filter(|end| is_its_container(&end.phase)).count();
         let (most, [with_as_many, with_one_more]) = self.despite_failures.clone()?;
         let is_full = usize::try_from(most).is_ok_and(|most| failing >= most);
@@ -130,7 +131,10 @@ impl NextSteps {
 /// Whether its time was up while a kubelet said that it cannot resize a pod now.
 fn waits_for_a_resize(outcome: &Outcome) -> bool {
     let waits = |end: &PodEnd| {
-        matches!(end.phase, PodPhase::Resizing { why: Some(_), .. } | PodPhase::Resizing { deferred_by: Some(_), .. })
+        matches!(
+            end.phase,
+            PodProgress::Resizing { why: Some(_), .. } | PodProgress::Resizing { deferred_by: Some(_), .. }
+        )
     };
     outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
@@ -203,14 +207,14 @@ impl Run {
     }
 
     /// Keeps in mind which containers are next: what is said of the pod from then on is about these.
-    pub(super) fn heard(&mut self, key: &PodKey, phase: &PodPhase) {
+    pub(super) fn heard(&mut self, key: &PodKey, phase: &PodProgress) {
         match (phase, self.pods.get(key)) {
-            (PodPhase::Next { containers }, Some(goal)) => {
+            (PodProgress::Next { containers }, Some(goal)) => {
                 let mut step = PodGoal::clone(goal);
                 step.containers.retain(|name, _| containers.contains(name));
                 self.steps.insert(key.clone(), step);
             }
-            (PodPhase::Done, _) => drop(self.steps.remove(key)),
+            (PodProgress::Done, _) => drop(self.steps.remove(key)),
             (_, _) => {}
         }
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::report::Outcome;
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 
 /// How many pods ended where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -49,7 +49,9 @@ impl Tally {
                 (Stage::Done, false) => &mut tally.up_to_date,
                 (Stage::Left, _) => &mut tally.left_to_kubelet,
                 (Stage::Failed, _) => &mut tally.failed,
-                (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Overtaken { .. }) => {
+                (Stage::Lost, _)
+                    if matches!(pod.phase, PodProgress::Conflict { .. } | PodProgress::Overtaken { .. }) =>
+                {
                     &mut tally.conflict
                 }
                 (Stage::Lost, _) => &mut tally.gone,

@@ -10,7 +10,7 @@ use crate::engine::change::reason::Reason;
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WorkloadPlan;
-use crate::engine::report::progress::{NOT_SCHEDULED, PodPhase};
+use crate::engine::report::progress::{NOT_SCHEDULED, PodProgress};
 use crate::engine::rollout::{ContainerGoal, PodGoal};
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
@@ -267,7 +267,7 @@ pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usiz
 /// Returns the containers that a phase is about, with what is wanted of them: of those that it names, and of those that the
 /// rollout changes, only such as have not what is wanted already.
 pub(super) fn changing<'a>(
-    phase: &'a PodPhase,
+    phase: &'a PodProgress,
     goal: &'a PodGoal,
 ) -> impl Iterator<Item = (&'a ContainerName, &'a ContainerGoal)> {
     let named = phase.late();
@@ -280,7 +280,7 @@ pub(super) fn changing<'a>(
 }
 
 /// Returns the same, comma-separated. What is only followed names none.
-fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String {
+fn containers(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> String {
     let changing = goal.into_iter().flat_map(|goal| changing(phase, goal)).map(|(name, _)| name);
     let own = phase.late();
     let mut names: Vec<&ContainerName> = changing.collect();
@@ -303,66 +303,68 @@ fn put_off(style: &Style, (how, node): (&str, &str), why: &Option<String>, goal:
 }
 
 /// Returns what a phase is called, after the pod's name. `goal` tells the containers.
-pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> (Meaning, String) {
+pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> (Meaning, String) {
     let containers = containers(style, phase, goal);
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
-        PodPhase::Waiting => (Meaning::Quiet, "pending".into()),
-        PodPhase::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
-        PodPhase::Next { containers } => {
+        PodProgress::Waiting => (Meaning::Quiet, "pending".into()),
+        PodProgress::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
+        PodProgress::Next { containers } => {
             let own = || containers.iter().map(|name| style.show(name.as_str())).collect();
             let of_pod = || goal.map(|goal| fields::names(&goal.fields.of_resize(), style)).unwrap_or_default();
             let names: Vec<String> = if containers.is_empty() { of_pod() } else { own() };
             (Meaning::Waiting, format!("next: {}", first_of(names.into_iter(), 4)))
         }
-        PodPhase::Draining { services } if services.is_empty() => {
+        PodProgress::Draining { services } if services.is_empty() => {
             (Meaning::Waiting, "removed from its Services; waiting for requests in flight".into())
         }
-        PodPhase::Draining { services } => {
+        PodProgress::Draining { services } => {
             (Meaning::Waiting, format!("draining from {}", self::services(style, services)))
         }
-        PodPhase::RejoiningService { services } if services.is_empty() => {
+        PodProgress::RejoiningService { services } if services.is_empty() => {
             (Meaning::Waiting, "being added back to its Services".into())
         }
-        PodPhase::RejoiningService { services } => {
+        PodProgress::RejoiningService { services } => {
             (Meaning::Waiting, format!("verified; adding back to {}", self::services(style, services)))
         }
-        PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
-        PodPhase::Restarting { until: Some(until), .. } => {
+        PodProgress::Patched => (Meaning::Waiting, patched(style, goal)),
+        PodProgress::Restarting { until: Some(until), .. } => {
             let held = format!("held by the kubelet's back-off at least until {} UTC", style.show(clock(until)));
             (Meaning::Waiting, if containers.is_empty() { held } else { format!("{containers}: {held}") })
         }
-        PodPhase::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
-        PodPhase::Restarting { waiting: Some(reason), .. } if reason.starts_with(NOT_SCHEDULED) => {
+        PodProgress::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
+        PodProgress::Restarting { waiting: Some(reason), .. } if reason.starts_with(NOT_SCHEDULED) => {
             (Meaning::Waiting, style.show(reason))
         }
-        PodPhase::Restarting { waiting: Some(reason), .. } => {
+        PodProgress::Restarting { waiting: Some(reason), .. } => {
             (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
         }
-        PodPhase::Resizing { why, deferred_by: None } => {
+        PodProgress::Resizing { why, deferred_by: None } => {
             let (fields, why) = resized(style, why, goal);
             (Meaning::Waiting, format!("{}{why}", format!("resizing {fields}").trim_end()))
         }
-        PodPhase::Resizing { why, deferred_by: Some(node) } => {
+        PodProgress::Resizing { why, deferred_by: Some(node) } => {
             (Meaning::Waiting, put_off(style, ("deferred by", node), why, goal))
         }
-        PodPhase::Left { why, node } => (Meaning::Waiting, put_off(style, ("left to the kubelet of", node), why, goal)),
-        PodPhase::Starting { containers } if containers.is_empty() => {
+        PodProgress::Left { why, node } => {
+            (Meaning::Waiting, put_off(style, ("left to the kubelet of", node), why, goal))
+        }
+        PodProgress::Starting { containers } if containers.is_empty() => {
             (Meaning::Waiting, format!("{}, the pod is not ready yet", with("started")))
         }
-        PodPhase::Starting { .. } => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
-        PodPhase::Stabilizing { hold_seconds } => {
+        PodProgress::Starting { .. } => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
+        PodProgress::Stabilizing { hold_seconds } => {
             (Meaning::Waiting, format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds))))
         }
-        PodPhase::Unverified { why } => (Meaning::Waiting, format!("not verified yet: {}", style.show(why))),
-        PodPhase::Done => (Meaning::Ok, "done".into()),
-        PodPhase::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
-        PodPhase::Moved { container, image } => (
+        PodProgress::Unverified { why } => (Meaning::Waiting, format!("not verified yet: {}", style.show(why))),
+        PodProgress::Done => (Meaning::Ok, "done".into()),
+        PodProgress::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
+        PodProgress::Conflict { container, image } => (
             Meaning::Failing,
             format!("CONFLICT: another client changed {} to {}", style.show(container.as_str()), style.show(image)),
         ),
-        PodPhase::Overtaken { why } => (Meaning::Failing, format!("CONFLICT: {}", style.show(why))),
-        PodPhase::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
+        PodProgress::Overtaken { why } => (Meaning::Failing, format!("CONFLICT: {}", style.show(why))),
+        PodProgress::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
     }
 }
 

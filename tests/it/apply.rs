@@ -295,7 +295,7 @@ fn most_at_once(server: &ApiServer, line: &str) -> (usize, Output) {
     let id = |pod: &Value| pod["status"]["containerStatuses"][1]["containerID"].clone();
     let name = |pod: &Value| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let before: BTreeMap<String, Value> = server.objects("pods").iter().map(|pod| (name(pod), id(pod))).collect();
-    let is_in_hand = |pod: &&Value| {
+    let is_in_progress = |pod: &&Value| {
         let status = &pod["status"]["containerStatuses"][1];
         let is_new = before.get(&name(pod)).is_some_and(|before| *before != id(pod));
         pod["spec"]["containers"][1]["image"] == "acme/side:v2" && !(is_new && status["ready"] == true)
@@ -304,7 +304,7 @@ fn most_at_once(server: &ApiServer, line: &str) -> (usize, Output) {
     let mut most = 0;
     let all_done = |server: &ApiServer| images(server, "side").iter().all(|image| image == "acme/side:v2");
     clock::eventually("every pod to be patched", || {
-        most = most.max(server.objects("pods").iter().filter(is_in_hand).count());
+        most = most.max(server.objects("pods").iter().filter(is_in_progress).count());
         all_done(server).then_some(())
     });
     (most, running.wait())

@@ -117,8 +117,9 @@ fn every_reason_of_a_failure_is_explained() {
     for file in [
         "k8s/failure.rs",
         "state/hook.rs",
-        "rollout/pod_phase/mod.rs",
-        "rollout/given_up.rs",
+        "rollout/pod_progress/mod.rs",
+        "rollout/pod_progress/container.rs",
+        "rollout/abandoned.rs",
         "rollout/protocol/drain/mod.rs",
     ] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine").join(file);

@@ -62,9 +62,9 @@ fn ready_addresses(api: &Api, namespace: &Namespace) -> Vec<SocketAddr> {
 
 /// One connection, with an answer.
 fn connects(address: SocketAddr) -> bool {
-    let patience = Duration::from_secs(2);
-    let Ok(mut stream) = TcpStream::connect_timeout(&address, patience) else { return false };
-    let asked = stream.set_read_timeout(Some(patience)).and_then(|()| stream.write_all(b"GET / HTTP/1.0\r\n\r\n"));
+    let timeout = Duration::from_secs(2);
+    let Ok(mut stream) = TcpStream::connect_timeout(&address, timeout) else { return false };
+    let asked = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.write_all(b"GET / HTTP/1.0\r\n\r\n"));
     let mut answer = String::new();
     asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.contains("200 OK")
 }

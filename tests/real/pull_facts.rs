@@ -187,7 +187,7 @@ fn budgets_are_counted_as_the_disruption_controller_counts() {
     let pods: Vec<Pod> = namespace.wait_ready("app=web", 3).iter().map(read).collect();
     let counted: Vec<CountedPod<'_>> = pods
         .iter()
-        .map(|pod| CountedPod { labels: &pod.labels, ready: true, terminating: false, in_hand: false })
+        .map(|pod| CountedPod { labels: &pod.labels, ready: true, terminating: false, in_progress: false })
         .collect();
     let rules = ["minAvailable: 2", "minAvailable: 50%", "minAvailable: 100%", "minAvailable: 0"];
     for rule in

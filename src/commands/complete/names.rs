@@ -1,7 +1,7 @@
 //! Names that only the kubeconfig, the cluster or the engine knows.
 //!
 //! Promise: nothing is written, no credential plugin asks a question, and whatever goes wrong or takes longer than
-//! [`PATIENCE`] is no candidate.
+//! [`TIMEOUT`] is no candidate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::engine::status::template_containers;
 use crate::engine::value::image::ImageReference;
 
 /// How long names are waited for: with what else a shell does, whoever pressed the tabulator waits two seconds at most.
-const PATIENCE: Duration = Duration::from_millis(1700);
+const TIMEOUT: Duration = Duration::from_millis(1700);
 
 /// Candidates and what is said of them, and whether something follows in the same word.
 #[derive(Default)]
@@ -81,7 +81,7 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
         | What::Node
         | What::Update => {
             let question = Question { before, listed: &wanted.before, typed: part };
-            tokio::time::timeout(PATIENCE, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
+            tokio::time::timeout(TIMEOUT, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
         }
     };
     names.fitting(part).answer(&wanted.before)

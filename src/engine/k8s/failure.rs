@@ -35,7 +35,7 @@ pub enum Urgency {
 
 impl Urgency {
     /// Returns how long the failure must have shown, in seconds.
-    pub fn patience_seconds(self) -> u64 {
+    pub fn tolerated_seconds(self) -> u64 {
         match self {
             Self::AtOnce => 0,
             Self::IfItLasts => LASTING_SECONDS,

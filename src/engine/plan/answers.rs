@@ -88,7 +88,7 @@ pub enum PatchAnswer {
         message: String,
     },
     /// The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
-    Moved,
+    Conflict,
 }
 
 impl WorkloadPlan {
@@ -195,7 +195,7 @@ impl WorkloadPlan {
                 self.lacks(&[Denied { verb: "patch".into(), resource, message, role }]);
                 None
             }
-            PatchAnswer::Moved => {
+            PatchAnswer::Conflict => {
                 let what = format!("{pod} changed while the plan was made; plan again to be sure");
                 self.warnings.push(Warning::ReadFailed { what });
                 None

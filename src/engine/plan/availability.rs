@@ -73,7 +73,7 @@ fn counted<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> Vec<
             labels: &pod.labels,
             ready: pod.is_ready(),
             terminating: pod.terminating,
-            in_hand: false,
+            in_progress: false,
         })
         .collect()
 }

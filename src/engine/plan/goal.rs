@@ -201,8 +201,8 @@ fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
         return None;
     }
     let last = pods.iter().filter(of_it).flat_map(|pod| times_of(pod)).max()?;
-    let patience = i64::try_from(DEFAULT_TIMEOUT_SECONDS).unwrap_or(i64::MAX);
-    (second(now)? <= last.saturating_add(patience)).then_some(newest)
+    let timeout = i64::try_from(DEFAULT_TIMEOUT_SECONDS).unwrap_or(i64::MAX);
+    (second(now)? <= last.saturating_add(timeout)).then_some(newest)
 }
 
 /// When something of the pod's update happened last, as far as the API tells.

@@ -76,7 +76,7 @@ pub use restart::RestartError;
 pub use resume::{ResumeError, Start, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
-pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
+pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
 pub use template_stand::{TemplateStand, kept_template, patch_back, template_stand};
 pub use undo::{UndoError, undone};
 pub use warnings::{missing_labels, not_read};

@@ -69,7 +69,7 @@ pub enum SavedPlanError {
 
 /// Something that is no longer what the plan was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moved {
+pub enum Outdated {
     /// The workload was created again.
     Owner(WorkloadRef),
     /// The owner's template changed.
@@ -80,7 +80,7 @@ pub enum Moved {
     Image(PodKey, ContainerName, String, String),
 }
 
-impl std::fmt::Display for Moved {
+impl std::fmt::Display for Outdated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Owner(workload) => write!(f, "{workload} was deleted and re-created"),
@@ -93,7 +93,7 @@ impl std::fmt::Display for Moved {
     }
 }
 
-impl Moved {
+impl Outdated {
     /// Returns the workload's reason not to be touched.
     fn reason(&self) -> Reason {
         let path = match self {
@@ -159,7 +159,7 @@ impl SavedPlan {
             let moved = saved.moved(live);
             if !moved.is_empty() {
                 plan.refuse();
-                plan.reasons.extend(moved.iter().map(Moved::reason));
+                plan.reasons.extend(moved.iter().map(Outdated::reason));
             }
         }
         plan
@@ -171,25 +171,25 @@ impl SavedWorkload {
     ///
     /// A resourceVersion that moved is nothing: every status write moves it. A pod that was made since is nothing either:
     /// the plan does not show it, so it is not touched.
-    pub fn moved(&self, live: &LiveWorkload) -> Vec<Moved> {
+    pub fn moved(&self, live: &LiveWorkload) -> Vec<Outdated> {
         let workload = || self.plan.workload.clone();
         if live.workload.uid != self.plan.uid {
-            return vec![Moved::Owner(workload())];
+            return vec![Outdated::Owner(workload())];
         }
         let mut moved = Vec::new();
         let paths = template::changed_paths(&self.template, &template_of(live), "template");
         if !paths.is_empty() {
-            moved.push(Moved::Template(workload(), paths));
+            moved.push(Outdated::Template(workload(), paths));
         }
         for saved in &self.images {
             let Some(now) = live.pods.iter().find(|pod| pod.key == saved.pod).and_then(images) else {
-                moved.push(Moved::Pod(saved.pod.clone()));
+                moved.push(Outdated::Pod(saved.pod.clone()));
                 continue;
             };
             for (container, planned) in &saved.images {
                 let now = now.images.get(container).map_or("(no such container)", String::as_str);
                 if now != planned {
-                    moved.push(Moved::Image(saved.pod.clone(), container.clone(), planned.clone(), now.to_owned()));
+                    moved.push(Outdated::Image(saved.pod.clone(), container.clone(), planned.clone(), now.to_owned()));
                 }
             }
         }

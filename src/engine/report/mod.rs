@@ -7,7 +7,7 @@ pub mod proof;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::hook::{HookEnd, HookPhase};
 use crate::engine::state::outcome::EndResult;
@@ -22,7 +22,7 @@ pub enum Notice {
         pod: PodKey,
         /// Where it stands now.
         #[serde(flatten)]
-        phase: PodPhase,
+        phase: PodProgress,
     },
     /// A step on the owner was done.
     Owner {
@@ -338,7 +338,7 @@ pub struct PodEnd {
     pub pod: PodKey,
     /// Where it stood at the end.
     #[serde(flatten)]
-    pub phase: PodPhase,
+    pub phase: PodProgress,
     /// This run patched it.
     pub patched: bool,
     /// Containers whose change was planned.
@@ -371,13 +371,13 @@ impl Outcome {
     /// deed of the way back that found nothing to do in it.
     pub fn done(&self) -> impl Iterator<Item = &PodEnd> {
         let is_of_it = |end: &&PodEnd| end.patched || self.result != EndResult::Aborted;
-        self.pods.iter().filter(|end| end.phase == PodPhase::Done).filter(is_of_it)
+        self.pods.iter().filter(|end| end.phase == PodProgress::Done).filter(is_of_it)
     }
 }
 
 impl PodEnd {
     /// Returns whether it is neither done, nor failed, nor untouched.
-    pub fn is_in_hand(&self) -> bool {
+    pub fn is_in_progress(&self) -> bool {
         match self.phase.stage() {
             Stage::Waiting | Stage::InProgress => self.patched || !self.phase.is_before_any_change(),
             Stage::Done | Stage::Left | Stage::Failed | Stage::Lost => false,

@@ -12,7 +12,7 @@ use crate::engine::state::hook::HookPhase;
 /// Where one pod stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "phase")]
-pub enum PodPhase {
+pub enum PodProgress {
     /// Not its turn yet.
     Waiting,
     /// The person's own command runs.
@@ -87,7 +87,8 @@ pub enum PodPhase {
     /// Failed.
     Failing(Failure),
     /// Somebody else set another image.
-    Moved {
+    #[serde(rename = "moved")]
+    Conflict {
         /// The container.
         container: ContainerName,
         /// The image that stands there now.
@@ -121,7 +122,7 @@ pub struct Progress {
     /// Those that are updated now.
     pub in_progress: usize,
     /// The first of these.
-    pub shown: Vec<PodProgress>,
+    pub shown: Vec<PodInProgress>,
 }
 
 /// How the words of a container begin whose pod no node runs yet.
@@ -129,11 +130,11 @@ pub const NOT_SCHEDULED: &str = "not scheduled";
 
 /// How far a pod is that is updated now.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PodProgress {
+pub struct PodInProgress {
     /// The pod.
     pub pod: PodKey,
     /// Where it stands.
-    pub phase: PodPhase,
+    pub phase: PodProgress,
     /// Its node; empty where that is not known.
     pub node: String,
     /// How often the containers that change have restarted; `None` where that is not known.
@@ -172,7 +173,7 @@ pub enum Stage {
     Lost,
 }
 
-impl PodPhase {
+impl PodProgress {
     /// Returns the stage. The only place that tells all phases apart to classify them.
     pub const fn stage(&self) -> Stage {
         match self {
@@ -190,7 +191,7 @@ impl PodPhase {
             Self::Done => Stage::Done,
             Self::Left { .. } => Stage::Left,
             Self::Failing(_) => Stage::Failed,
-            Self::Moved { .. } | Self::Overtaken { .. } | Self::Gone { .. } => Stage::Lost,
+            Self::Conflict { .. } | Self::Overtaken { .. } | Self::Gone { .. } => Stage::Lost,
         }
     }
 
@@ -225,7 +226,7 @@ impl PodPhase {
             | Self::Unverified { .. }
             | Self::Done
             | Self::Failing(_)
-            | Self::Moved { .. }
+            | Self::Conflict { .. }
             | Self::Overtaken { .. }
             | Self::Gone { .. } => &[],
         }
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_resize_that_stays_put_off_is_told_once() {
-        let of = |why: &str, node: &str| PodPhase::Resizing {
+        let of = |why: &str, node: &str| PodProgress::Resizing {
             why: (!why.is_empty()).then(|| why.to_owned()),
             deferred_by: (!node.is_empty()).then(|| node.to_owned()),
         };
@@ -261,7 +262,7 @@ mod tests {
             (of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", "node-2"), true),
             (of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", ""), true),
             (of("", "node-1"), true),
-            (PodPhase::Done, true),
+            (PodProgress::Done, true),
         ] {
             assert_eq!(phase.is_news_after(&before), is_news, "{phase:?}");
         }

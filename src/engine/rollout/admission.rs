@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 
 use super::entry::{Entry, Is, Request, Sent};
 use super::fault::Fault;
 use super::goal::PodGoal;
-use super::look::Look;
 use super::protocol::budgets::Allowed;
 use super::protocol::drain;
 use super::state::RunState;
 use super::steps;
+use super::visit::Visit;
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,24 +71,24 @@ impl Standing {
     fn of(pod: Option<&Pod>, entry: &Entry) -> Self {
         let gate_is_off = pod.is_some_and(|pod| !pod.is_ready() && is_ready_but_for_our_gate(pod));
         match &entry.phase {
-            _ if !entry.is_in_hand() => Self::New,
-            Some(PodPhase::Next { .. } | PodPhase::Draining { .. })
+            _ if !entry.is_in_progress() => Self::New,
+            Some(PodProgress::Next { .. } | PodProgress::Draining { .. })
                 if entry.is_between || entry.sent == Sent::GateOff || gate_is_off =>
             {
                 Self::Down
             }
-            Some(PodPhase::Next { .. } | PodPhase::Draining { .. }) => Self::Idle,
-            Some(PodPhase::Waiting) if matches!(entry.request, Request::BackOff { .. }) => Self::Idle,
+            Some(PodProgress::Next { .. } | PodProgress::Draining { .. }) => Self::Idle,
+            Some(PodProgress::Waiting) if matches!(entry.request, Request::BackOff { .. }) => Self::Idle,
             Some(_) | None => Self::Works,
         }
     }
 }
 
 /// Says whether a pod may go down now. It changes nothing: [`super::turn::Run::ask`] does what the answer needs.
-pub(super) fn may_go_down(look: Look<'_>, state: &RunState, position: usize) -> Admission {
+pub(super) fn may_go_down(visit: Visit<'_>, state: &RunState, position: usize) -> Admission {
     let Some((goal, entry)) = state.pods.get(position) else { return Admission::Wait(Why::NotSeen) };
-    let Some(pod) = look.world.pod(&goal.key) else { return Admission::Wait(Why::NotSeen) };
-    let asks = Asks { look, state, position, goal, pod, standing: Standing::of(Some(pod), entry) };
+    let Some(pod) = visit.world.pod(&goal.key) else { return Admission::Wait(Why::NotSeen) };
+    let asks = Asks { visit, state, position, goal, pod, standing: Standing::of(Some(pod), entry) };
     let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
     why.map_or(Admission::Go, Admission::Wait)
 }
@@ -98,7 +98,7 @@ const RESIZES_AT_ONCE: usize = 20;
 
 /// The pod that asks, and what is known of the others.
 struct Asks<'a> {
-    look: Look<'a>,
+    visit: Visit<'a>,
     state: &'a RunState,
     position: usize,
     goal: &'a PodGoal,
@@ -110,27 +110,27 @@ impl Asks<'_> {
     fn others(&self) -> impl Iterator<Item = (usize, Standing)> {
         let standing = |position: usize| {
             let (goal, entry) = self.state.pods.get(position)?;
-            Some((position, Standing::of(self.look.world.pod(&goal.key), entry)))
+            Some((position, Standing::of(self.visit.world.pod(&goal.key), entry)))
         };
         self.state
             .pods
-            .all(Is::InHand)
+            .all(Is::InProgress)
             .iter()
             .filter(|position| **position != self.position)
             .filter_map(move |at| standing(*at))
     }
 
     /// Where the others go on after a failure, what has failed is waited for no more; it still counts as down.
-    fn is_given_up(&self, position: usize) -> bool {
-        let goes_on = self.look.goal.policy.goes_on_after_failure && !self.look.has(Fault::WaitsForFailed);
+    fn is_abandoned(&self, position: usize) -> bool {
+        let goes_on = self.visit.goal.policy.goes_on_after_failure && !self.visit.has(Fault::WaitsForFailed);
         goes_on && self.state.pods.all(Is::Failed).contains(&position)
     }
 
     /// The first pod goes alone until it has proven itself, unless a person chose that none is waited for. Of several that were begun, as
     /// another run may have left them, those that are down go first, one after the other.
     fn canary(&self) -> Option<Why> {
-        let is_proven = self.state.pods.has_proof() || !self.look.goal.policy.first_goes_alone();
-        if is_proven || self.look.has(Fault::NoCanary) {
+        let is_proven = self.state.pods.has_proof() || !self.visit.goal.policy.first_goes_alone();
+        if is_proven || self.visit.has(Fault::NoCanary) {
             return None;
         }
         let goes_first = |(position, standing): (usize, Standing)| match (standing, self.standing) {
@@ -138,7 +138,7 @@ impl Asks<'_> {
             (Standing::Down, Standing::Down | Standing::Works) => position < self.position,
             (Standing::Idle | Standing::New, Standing::Idle | Standing::Down | Standing::Works) => false,
         };
-        self.others().any(|other| goes_first(other) && !self.is_given_up(other.0)).then_some(Why::Canary)
+        self.others().any(|other| goes_first(other) && !self.is_abandoned(other.0)).then_some(Why::Canary)
     }
 
     /// Whether there is a place for one more; a pod that has one keeps it.
@@ -146,11 +146,11 @@ impl Asks<'_> {
         if self.standing != Standing::New {
             return None;
         }
-        if self.others().count() >= self.allowed() && !self.look.has(Fault::IgnoresBudget) {
+        if self.others().count() >= self.allowed() && !self.visit.has(Fault::IgnoresBudget) {
             return Some(Why::Full);
         }
         let pauses =
-            !self.state.pods.is_taken(self.position) && self.state.pods.before_the_pause(self.look.goal) == Some(0);
+            !self.state.pods.is_taken(self.position) && self.state.pods.before_the_pause(self.visit.goal) == Some(0);
         pauses.then_some(Why::Pause)
     }
 
@@ -159,22 +159,22 @@ impl Asks<'_> {
     /// A pod that is down by itself costs nothing. One whose gate we have turned off is down by our doing: that it is not
     /// ready buys nothing. One that is between two of its containers counts as down since the first.
     fn unavailable(&self) -> Option<Why> {
-        let is_counted = steps::is_begun(self.look.goal, self.goal, self.pod);
-        if !self.takes_down() || is_counted || self.is_broken() || self.look.has(Fault::IgnoresBudget) {
+        let is_counted = steps::is_begun(self.visit.goal, self.goal, self.pod);
+        if !self.takes_down() || is_counted || self.is_broken() || self.visit.has(Fault::IgnoresBudget) {
             return None;
         }
         let give_way = self.giving_way();
         let runs_on = |key: &PodKey| give_way.contains(key) || self.runs_on(key);
-        let is_up = |key: &PodKey| runs_on(key) && self.look.world.pod(key).is_some_and(Pod::is_ready);
+        let is_up = |key: &PodKey| runs_on(key) && self.visit.world.pod(key).is_some_and(Pod::is_ready);
         let others = self.state.pods.down().iter().filter(|key| **key != self.pod.key && !is_up(key)).count();
-        let missing = self.look.replicas().saturating_sub(self.state.pods.present().len());
+        let missing = self.visit.replicas().saturating_sub(self.state.pods.present().len());
         let down = others + missing;
         (down >= self.allowed()).then_some(Why::Unavailable { down })
     }
 
     /// PodDisruptionBudgets, and what both they and the owner say now.
     fn budgets(&self) -> Option<Why> {
-        let is_owner_known = self.state.owner.is_fresh(self.look);
+        let is_owner_known = self.state.owner.is_fresh(self.visit);
         let unread = |budgets| (!is_owner_known).then_some(Why::Unread { budgets });
         // A pod that is not ready costs a budget nothing.
         if !self.takes_down() || !self.pod.is_ready() {
@@ -182,7 +182,7 @@ impl Asks<'_> {
         }
         let mut healthy = self.giving_way();
         healthy.extend(self.between());
-        match self.state.budgets.allow(self.look, &self.state.pods, self.pod, &healthy) {
+        match self.state.budgets.allow(self.visit, &self.state.pods, self.pod, &healthy) {
             Allowed::Yes => unread(true),
             Allowed::Unread => Some(Why::Unread { budgets: true }),
             Allowed::No(why) => Some(Why::DisruptionBudget(why)),
@@ -197,7 +197,7 @@ impl Asks<'_> {
         }
         // What is out of its Services, or on its way out, is down for its clients: one more of the kind does not go beside it.
         let is_leaving = |position: &usize| self.state.pods.all(Is::Draining).contains(position);
-        let leaves_next = drain::wanted(self.look.goal, self.goal).is_some() && !is_leaving(&self.position);
+        let leaves_next = drain::wanted(self.visit.goal, self.goal).is_some() && !is_leaving(&self.position);
         let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
         let idle = idle.filter(|(position, _)| !leaves_next || !is_leaving(position));
         idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
@@ -210,7 +210,7 @@ impl Asks<'_> {
         let down = self.others().filter(move |(_, standing)| is_one && *standing == Standing::Down);
         down.filter_map(|(position, _)| {
             let key = &self.state.pods.goal(position)?.key;
-            let pod = self.look.world.pod(key)?;
+            let pod = self.visit.world.pod(key)?;
             (pod.is_ready() && !drain::is_owed(pod)).then(|| key.clone())
         })
     }
@@ -220,12 +220,12 @@ impl Asks<'_> {
         let position = self.state.pods.position(key);
         let Some((goal, entry)) = position.and_then(|position| self.state.pods.get(position)) else { return false };
         let restarts = goal.containers.values().any(|container| container.by_resize);
-        matches!(entry.phase, Some(PodPhase::Resizing { .. })) && !entry.is_between && !restarts
+        matches!(entry.phase, Some(PodProgress::Resizing { .. })) && !entry.is_between && !restarts
     }
 
     /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
-        let forgets = self.look.has(Fault::TakesItsGateForBroken);
+        let forgets = self.visit.has(Fault::TakesItsGateForBroken);
         !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
     }
 
@@ -235,7 +235,7 @@ impl Asks<'_> {
 
     /// How many pods may have a place at once.
     fn allowed(&self) -> usize {
-        let allowed = usize::try_from(self.look.goal.policy.max_unavailable).unwrap_or(usize::MAX);
+        let allowed = usize::try_from(self.visit.goal.policy.max_unavailable).unwrap_or(usize::MAX);
         if self.takes_down() { allowed } else { allowed.max(RESIZES_AT_ONCE) }
     }
 }

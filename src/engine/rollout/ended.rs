@@ -8,7 +8,7 @@ use crate::engine::change;
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{ContainerEnd, ContainerTimes, NotReady, Outcome, PodEnd, StartedAgain};
 use crate::engine::state::evidence::{self, Baseline};
 use crate::engine::state::outcome::EndResult;
@@ -17,20 +17,20 @@ use crate::engine::value::duration::seconds_between;
 
 use super::entry::{Entry, Is};
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
-use super::look::Look;
 use super::standing;
 use super::state::RunState;
+use super::visit::Visit;
 
 /// Returns how things stand.
-pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
-    let told = told(look, state);
+pub(super) fn outcome(visit: Visit<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
+    let told = told(visit, state);
     let pods = state.pods.iter().map(|(goal, entry)| {
-        let pod = look.world.pod(&goal.key);
-        let mut end = pod_end(pod, goal, entry, Rollout::of(look.goal));
-        end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(look.goal, pod));
-        if look.goal.mode == Mode::Follow {
+        let pod = visit.world.pod(&goal.key);
+        let mut end = pod_end(pod, goal, entry, Rollout::of(visit.goal));
+        end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(visit.goal, pod));
+        if visit.goal.mode == Mode::Follow {
             end.containers.retain(|end| {
-                end.changed && told.contains(&end.container) || !is_of_before(look, pod, goal, &end.container)
+                end.changed && told.contains(&end.container) || !is_of_before(visit, pod, goal, &end.container)
             });
             end.unchanged = pod.is_some_and(|pod| is_as_made(pod, goal));
             // What is followed may have happened long ago.
@@ -41,19 +41,19 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         end
     });
     Outcome {
-        workload: look.goal.workload.clone(),
+        workload: visit.goal.workload.clone(),
         result,
         pods: pods.chain(state.replacements.ends()).collect(),
         why,
-        held: state.owner.stays_held(look),
-        nothing_changed: state.owner.has_changed_nothing(look),
+        held: state.owner.stays_held(visit),
+        nothing_changed: state.owner.has_changed_nothing(visit),
         nothing_more: false,
-        still_forward: look.goal.is_back() && state.owner.is_still_forward(look),
+        still_forward: visit.goal.is_back() && state.owner.is_still_forward(visit),
         budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
-        standing: standing::of(look, state),
-        standing_fields: standing::of_fields(look, state),
+        standing: standing::of(visit, state),
+        standing_fields: standing::of_fields(visit, state),
         rolled_back: None,
-        seconds: look.now.saturating_sub(state.began.unwrap_or(look.now)).as_secs_f64(),
+        seconds: visit.now.saturating_sub(state.began.unwrap_or(visit.now)).as_secs_f64(),
     }
 }
 
@@ -67,14 +67,14 @@ fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
 
 /// The containers that were changed in the course of what is followed. What is told of one pod is told of every pod that it
 /// was changed in: how many they are must be true.
-fn told(look: Look<'_>, state: &RunState) -> BTreeSet<ContainerName> {
-    if look.goal.mode != Mode::Follow {
+fn told(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
+    if visit.goal.mode != Mode::Follow {
         return BTreeSet::new();
     }
     let of_pod = |(goal, entry): (&PodGoal, &Entry)| {
-        let pod = look.world.pod(&goal.key);
-        let ends = pod_end(pod, goal, entry, Rollout::of(look.goal)).containers.into_iter();
-        let told = ends.filter(|end| end.changed && !is_of_before(look, pod, goal, &end.container));
+        let pod = visit.world.pod(&goal.key);
+        let ends = pod_end(pod, goal, entry, Rollout::of(visit.goal)).containers.into_iter();
+        let told = ends.filter(|end| end.changed && !is_of_before(visit, pod, goal, &end.container));
         told.map(|end| end.container).collect::<Vec<_>>()
     };
     state.pods.iter().flat_map(of_pod).collect()
@@ -95,7 +95,7 @@ impl<'a> Rollout<'a> {
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_>) -> PodEnd {
-    let is_ours = entry.patched && entry.phase == Some(PodPhase::Done);
+    let is_ours = entry.patched && entry.phase == Some(PodProgress::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
         let again = pod.filter(|_| is_ours && wanted.restarts);
         let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id));
@@ -105,7 +105,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_
     let again = containers.iter().filter(|end| end.again.is_some()).map(|end| end.container.clone());
     PodEnd {
         pod: goal.key.clone(),
-        phase: entry.phase.clone().unwrap_or(PodPhase::Waiting),
+        phase: entry.phase.clone().unwrap_or(PodProgress::Waiting),
         patched: entry.patched,
         unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry)).chain(again).collect(),
         containers,
@@ -221,8 +221,8 @@ fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
 
 /// Whether a container that is followed was changed by an update that was over when the one that is followed began: it ran
 /// already when that one set another container, and when the pod was read.
-fn is_of_before(look: Look<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
-    pod.is_some_and(|pod| was_over_by(pod, goal, name, look.goal.read_at.as_deref()))
+fn is_of_before(visit: Visit<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
+    pod.is_some_and(|pod| was_over_by(pod, goal, name, visit.goal.read_at.as_deref()))
 }
 
 fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
@@ -501,7 +501,7 @@ mod tests {
         ] {
             let (pod, goal) = (pod(ended, count, &record), goal(wanted.clone()));
             for (patched, expected) in [(true, expected), (false, None)] {
-                let entry = Entry { patched, phase: Some(PodPhase::Done), ..Entry::default() };
+                let entry = Entry { patched, phase: Some(PodProgress::Done), ..Entry::default() };
                 let end = pod_end(Some(&pod), &goal, &entry, ours(&"one".into()));
                 let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();
                 assert_eq!(end.containers.first().map(|end| end.again.clone()), Some(expected), "{what} {patched}");

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::state::evidence::Baseline;
 
-use super::let_be::Since;
+use super::left_running::Since;
 use super::{Answer, Now};
 
 /// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
@@ -135,7 +135,7 @@ pub(super) enum Is {
     /// With a hook under way or before it.
     Hooked,
     Unverified,
-    InHand,
+    InProgress,
     Unanswered,
     Done,
     /// Its resize waits for room on its node, whether it is waited for or left to the kubelet.
@@ -163,7 +163,7 @@ impl Is {
         Self::Next,
         Self::Hooked,
         Self::Unverified,
-        Self::InHand,
+        Self::InProgress,
         Self::Unanswered,
         Self::Done,
         Self::Deferred,
@@ -179,7 +179,7 @@ impl Is {
 /// What is kept of one pod of the goal.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entry {
-    pub(super) phase: Option<PodPhase>,
+    pub(super) phase: Option<PodProgress>,
     /// Since when it is in this phase.
     pub(super) entered: Now,
     pub(super) request: Request,
@@ -202,7 +202,7 @@ pub(super) struct Entry {
     /// The server said no for good.
     pub(super) refused: Option<Failure>,
     /// Given up, where the others go on: it stays failed unless it is proven after all.
-    pub(super) given_up: Option<Failure>,
+    pub(super) abandoned: Option<Failure>,
     /// Since when the pod is in hand; its deadline counts from here.
     pub(super) started: Option<Now>,
     /// Since when it waits for others, with its place: that time is not its own.
@@ -224,7 +224,7 @@ pub(super) struct Entry {
     /// Why the last request has to be looked at or sent again, until it is said.
     pub(super) retrying: Option<String>,
     /// What the last request rested on has moved: it was certainly not done.
-    pub(super) has_moved: bool,
+    pub(super) had_conflict: bool,
     /// A patch that changes the pod was sent, and may have been stored.
     pub(super) patched: bool,
     /// One was stored.
@@ -243,7 +243,7 @@ pub(super) struct Entry {
 impl Entry {
     /// Returns the stage; `None` before the pod was judged for the first time.
     pub(super) fn stage(&self) -> Option<Stage> {
-        self.phase.as_ref().map(PodPhase::stage)
+        self.phase.as_ref().map(PodProgress::stage)
     }
 
     /// Returns whether an answer is outstanding.
@@ -255,7 +255,7 @@ impl Entry {
     }
 
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
-    pub(super) fn is_in_hand(&self) -> bool {
+    pub(super) fn is_in_progress(&self) -> bool {
         // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
         let is_begun = matches!(self.stage(), Some(Stage::InProgress | Stage::Failed));
         !self.seen.is_whole && (self.request != Request::Idle || is_begun)
@@ -264,23 +264,23 @@ impl Entry {
     /// Returns whether the pod is that: what the sets of [`super::pods::Pods`] rest on.
     pub(super) fn is(&self, what: Is) -> bool {
         let (phase, stage) = (self.phase.as_ref(), self.stage());
-        let is_replaced = matches!(phase, Some(PodPhase::Gone { .. })) && self.seen.has_left;
+        let is_replaced = matches!(phase, Some(PodProgress::Gone { .. })) && self.seen.has_left;
         let waits = stage == Some(Stage::Waiting);
         match what {
             Is::Waiting => waits,
             Is::PutOff => waits && matches!(self.request, Request::BackOff { .. }),
             Is::Broken => waits && self.seen.is_unready && !self.seen.is_stuck,
-            Is::Draining => matches!(phase, Some(PodPhase::Draining { .. })),
-            Is::RejoiningService => matches!(phase, Some(PodPhase::RejoiningService { .. })),
+            Is::Draining => matches!(phase, Some(PodProgress::Draining { .. })),
+            Is::RejoiningService => matches!(phase, Some(PodProgress::RejoiningService { .. })),
             Is::Drained => self.seen.is_drained,
-            Is::Next => matches!(phase, Some(PodPhase::Next { .. })),
-            Is::Hooked => matches!(phase, Some(PodPhase::Hook { .. })),
-            Is::Unverified => matches!(phase, Some(PodPhase::Unverified { .. })),
-            Is::InHand => self.is_in_hand(),
+            Is::Next => matches!(phase, Some(PodProgress::Next { .. })),
+            Is::Hooked => matches!(phase, Some(PodProgress::Hook { .. })),
+            Is::Unverified => matches!(phase, Some(PodProgress::Unverified { .. })),
+            Is::InProgress => self.is_in_progress(),
             Is::Unanswered => self.is_unanswered(),
             Is::Done => stage == Some(Stage::Done),
             Is::Deferred => {
-                let deferred = matches!(phase, Some(PodPhase::Resizing { deferred_by: Some(_), .. }));
+                let deferred = matches!(phase, Some(PodProgress::Resizing { deferred_by: Some(_), .. }));
                 deferred || stage == Some(Stage::Left)
             }
             Is::Left => stage == Some(Stage::Left),
@@ -293,19 +293,19 @@ impl Entry {
     }
 
     /// Enters a phase: its clock runs, stands still or ends with it. Returns whether that is worth saying.
-    pub(super) fn enter(&mut self, phase: PodPhase, now: Now) -> bool {
+    pub(super) fn enter(&mut self, phase: PodProgress, now: Now) -> bool {
         let stage = phase.stage();
-        self.was_done = phase == PodPhase::Done || self.was_done && matches!(phase, PodPhase::Gone { .. });
+        self.was_done = phase == PodProgress::Done || self.was_done && matches!(phase, PodProgress::Gone { .. });
         if self.patched || !matches!(stage, Stage::Waiting | Stage::Done | Stage::Left) {
             self.started.get_or_insert(now);
         }
-        if !matches!(phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
+        if !matches!(phase, PodProgress::Waiting | PodProgress::Next { .. } | PodProgress::Draining { .. }) {
             self.release(now);
         }
         // A pod that is resized and waits for its image has no deadline of its own, and one that stops being ready later gets
         // another.
         let is_only_resized = self.request == Request::Idle && matches!(self.sent, Sent::Note | Sent::Resize);
-        let waits = phase == PodPhase::Waiting && is_only_resized;
+        let waits = phase == PodProgress::Waiting && is_only_resized;
         if waits || matches!(stage, Stage::Done | Stage::Left) {
             self.started = None;
         }
@@ -320,7 +320,7 @@ impl Entry {
 
     /// When the pod's time is up; `None` while it is not in progress, was given up, or waits for others.
     pub(super) fn deadline(&self) -> Option<Now> {
-        let is_its_own = self.given_up.is_none() && self.held_since.is_none() && !self.is(Is::Replaced);
+        let is_its_own = self.abandoned.is_none() && self.held_since.is_none() && !self.is(Is::Replaced);
         self.started.filter(|_| is_its_own).map(|started| started + self.seen.timeout)
     }
 
@@ -344,7 +344,7 @@ impl Entry {
         if self.request == Request::Sent {
             self.note_what_was_stored(&answer);
         }
-        if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
+        if let Answer::Conflict { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
             self.retrying = Some(message.clone());
         }
         self.request = match (&self.request, answer) {
@@ -354,7 +354,7 @@ impl Entry {
             }
             // The tries are few, and what keeps a server from answering does not pass in milliseconds.
             (Request::Sent, Answer::Unknown { .. }) if self.sends > 1 => Request::ReadAt(now + BACK_OFF),
-            (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
+            (Request::Sent, Answer::Conflict { .. } | Answer::Unknown { .. }) => Request::Unclear,
             (Request::Sent, Answer::Refused { reason, message }) => {
                 // What only clears a note is no failure of the pod.
                 if self.sent != Sent::HookNote {
@@ -372,13 +372,13 @@ impl Entry {
     /// A patch that the server certainly did not take has changed nothing.
     fn note_what_was_stored(&mut self, answer: &Answer) {
         let changes = matches!(self.sent, Sent::Images | Sent::Resize);
-        self.has_moved = matches!(answer, Answer::Moved { .. });
+        self.had_conflict = matches!(answer, Answer::Conflict { .. });
         match answer {
             Answer::Accepted => self.is_changed |= changes,
-            Answer::Moved { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => {
+            Answer::Conflict { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => {
                 self.patched &= self.is_changed || self.is_late;
             }
-            Answer::Unknown { .. } | Answer::Hook(_) | Answer::Read | Answer::NotRead { .. } => {}
+            Answer::Unknown { .. } | Answer::Hook(_) | Answer::Read | Answer::ReadFailed { .. } => {}
         }
     }
 

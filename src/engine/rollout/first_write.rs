@@ -59,7 +59,7 @@ pub(super) fn is_going_on(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock:
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and tells what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
-        let waits_for = if self.look().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
+        let waits_for = if self.visit().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
         let Some(waits_for) = waits_for else {
             self.state.first_write.why = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);
@@ -79,10 +79,10 @@ impl Run<'_> {
     /// What is waited for: `None` is nothing, and `Some(None)` an answer that is on its way.
     fn waits_for(&mut self) -> Option<Option<String>> {
         let position = self.first_to_restart()?;
-        let is_begun = self.state.owner.is_begun(self.look());
+        let is_begun = self.state.owner.is_begun(self.visit());
         // What the run before has left in hand, or out of its Services, goes on at once.
-        let in_hand = [Is::InHand, Is::Drained, Is::Failed];
-        if is_begun && in_hand.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
+        let in_progress = [Is::InProgress, Is::Drained, Is::Failed];
+        if is_begun && in_progress.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
             return None;
         }
         if let Watch::Lost(why) = self.world.watch() {

@@ -6,16 +6,16 @@ use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 use super::entry::{Entry, Request, Seen, Sent};
 use super::fault::Fault;
 use super::goal::{ContainerGoal, Mode, PodGoal};
-use super::look::{Look, Visit};
 use super::protocol::{by_another, drain, owner};
 use super::turn::Run;
-use super::{given_up, pod_phase, steps};
+use super::visit::{Visit, Visited};
+use super::{abandoned, pod_progress, steps};
 
 /// Why the server did not take a patch of a pod that another run has noted as its own.
 const TAKEN_OVER: &str = "another run has taken the pod over, so the server refused the patch of this one";
@@ -26,70 +26,75 @@ const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its
 impl Run<'_> {
     /// Judges a pod anew.
     pub(super) fn judge(&mut self, position: usize) {
-        let look = self.look();
-        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(look, goal));
+        let visit = self.visit();
+        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(visit, goal));
         if let Some(goal) = restarting {
             self.state.pods.replace(position, goal);
         }
         let state = &mut *self.state;
         let Some((goal, mut entry)) = state.pods.open(position) else { return };
-        let visit = Visit { position, goal: &goal, pod: look.world.pod(&goal.key) };
-        entry.seen.timeout = timeout(look, visit);
+        let visited = Visited { position, goal: &goal, pod: visit.world.pod(&goal.key) };
+        entry.seen.timeout = timeout(visit, visited);
         // A pod that has left is not sent to again, and one that is gone will not show what was.
-        let has_left = look.goal.mode == Mode::Durable && owner::has_left(look.goal, visit.pod);
-        let is_gone = (has_left || look.world.is_deleted(&goal.key)) && !look.has(Fault::WaitsForTheGone);
-        let is_over = || is_gone || is_seen(look, visit, &entry);
+        let has_left = visit.goal.mode == Mode::Durable && owner::has_left(visit.goal, visited.pod);
+        let is_gone = (has_left || visit.world.is_deleted(&goal.key)) && !visit.has(Fault::WaitsForTheGone);
+        let is_over = || is_gone || is_seen(visit, visited, &entry);
         if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over() {
             entry.request = Request::Idle;
         }
-        let judged = pod_phase::pod_phase(look, &state.pods, visit, &mut entry);
-        self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry, &judged.phase));
-        let judged = state.drains.phase(look, visit, &entry, judged);
-        let judged = state.hooks.phase(look, visit, &entry, judged);
-        let judged = given_up::judge(look, visit, &mut entry, judged);
-        let left = visit.pod.filter(|_| judged.phase == PodPhase::Done);
-        let left = left.and_then(|pod| pod_phase::left_to_the_kubelet(look, &goal, pod));
-        let judged = left.map_or(judged, pod_phase::Judged::from);
-        self.turn.notices.extend(state.drains.say(visit));
+        let judged = pod_progress::pod_progress(visit, &state.pods, visited, &mut entry);
+        self.turn.notices.extend(said_of_the_last_request(visit, visited, &mut entry, &judged.phase));
+        let judged = state.drains.phase(visit, visited, &entry, judged);
+        let judged = state.hooks.phase(visit, visited, &entry, judged);
+        let judged = abandoned::judge(visit, visited, &mut entry, judged);
+        let left = visited.pod.filter(|_| judged.phase == PodProgress::Done);
+        let left = left.and_then(|pod| pod_progress::left_to_the_kubelet(visit, &goal, pod));
+        let judged = left.map_or(judged, pod_progress::Judged::from);
+        self.turn.notices.extend(state.drains.say(visited));
         for (container, why) in &mut entry.by_restart {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
             self.turn.notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
         }
-        if look.goal.mode == Mode::Follow && judged.phase != PodPhase::Done {
-            entry.started.get_or_insert(look.now);
+        if visit.goal.mode == Mode::Follow && judged.phase != PodProgress::Done {
+            entry.started.get_or_insert(visit.now);
         }
         entry.seen = Seen {
-            is_present: visit.pod.is_some_and(|pod| state.pods.is_present(look, pod)),
-            is_unready: visit.pod.is_some_and(|pod| !pod.is_ready()),
-            is_stuck: visit.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
+            is_present: visited.pod.is_some_and(|pod| state.pods.is_present(visit, pod)),
+            is_unready: visited.pod.is_some_and(|pod| !pod.is_ready()),
+            is_stuck: visited.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
             has_left,
-            is_drained: visit.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(look.goal, pod)),
-            is_taken_back: given_up::is_taken_back(look, visit, &entry, &judged.phase),
-            is_whole: given_up::is_whole(look, visit, &entry, &judged.phase),
+            is_drained: visited.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(visit.goal, pod)),
+            is_taken_back: abandoned::is_taken_back(visit, visited, &entry, &judged.phase),
+            is_whole: abandoned::is_whole(visit, visited, &entry, &judged.phase),
             ..entry.seen
         };
-        self.turn.notices.extend(state.pods.judged(position, entry, judged, look.now));
+        self.turn.notices.extend(state.pods.judged(position, entry, judged, visit.now));
     }
 }
 
 /// What the last request has come to, where that is to be said. Whose run has the pod, the pod tells once it was read.
 /// To a pod that left nothing is sent again, and what became of a request to it without an answer is nothing to tell.
-fn said_of_the_last_request(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, phase: &PodPhase) -> Option<Notice> {
-    let is_gone = matches!(phase, PodPhase::Gone { .. });
+fn said_of_the_last_request(
+    visit: Visit<'_>,
+    visited: Visited<'_>,
+    entry: &mut Entry,
+    phase: &PodProgress,
+) -> Option<Notice> {
+    let is_gone = matches!(phase, PodProgress::Gone { .. });
     let is_read = is_gone || !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
-    let why = entry.retrying.take_if(|_| is_read || !entry.has_moved)?;
-    let pod = visit.goal.key.clone();
-    let is_taken_over = entry.has_moved && visit.pod.is_some_and(|pod| by_another(look.goal, pod));
+    let why = entry.retrying.take_if(|_| is_read || !entry.had_conflict)?;
+    let pod = visited.goal.key.clone();
+    let is_taken_over = entry.had_conflict && visited.pod.is_some_and(|pod| by_another(visit.goal, pod));
     match (is_taken_over, is_gone) {
         (true, _) => Some(Notice::NotPatched { pod, why: TAKEN_OVER.into() }),
-        (false, true) => entry.has_moved.then(|| Notice::NotPatched { pod, why: NOT_TAKEN.into() }),
+        (false, true) => entry.had_conflict.then(|| Notice::NotPatched { pod, why: NOT_TAKEN.into() }),
         (false, false) => Some(Notice::Retrying { pod, why }),
     }
 }
 
 /// What is wanted of a pod in which a container has begun since it was planned, and now restarts when it is resized.
-fn restarting_by_now(look: Look<'_>, goal: &PodGoal) -> Option<PodGoal> {
-    let pod = look.world.pod(&goal.key).filter(|_| look.goal.mode != Mode::Follow)?;
+fn restarting_by_now(visit: Visit<'_>, goal: &PodGoal) -> Option<PodGoal> {
+    let pod = visit.world.pod(&goal.key).filter(|_| visit.goal.mode != Mode::Follow)?;
     let is_known = |name: &ContainerName| goal.containers.get(name).is_some_and(|container| container.by_resize);
     let mut restarting = goal.fields.restarting_in(pod);
     restarting.retain(|name| !is_known(name));
@@ -98,7 +103,7 @@ fn restarting_by_now(look: Look<'_>, goal: &PodGoal) -> Option<PodGoal> {
     }
     let mut goal = goal.clone();
     ContainerGoal::add_resized(&mut goal.containers, restarting);
-    goal.drain = goal.drain.or_else(|| owner::drain_like(look.goal, pod));
+    goal.drain = goal.drain.or_else(|| owner::drain_like(visit.goal, pod));
     Some(goal)
 }
 
@@ -109,24 +114,24 @@ pub(super) fn stuck<'p>(pod: &'p Pod, goal: &PodGoal) -> Option<(&'p ContainerNa
 }
 
 /// Returns whether the pod shows what was sent last.
-fn is_seen(look: Look<'_>, visit: Visit<'_>, entry: &Entry) -> bool {
+fn is_seen(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry) -> bool {
     let asks_for_it = |pod: &Pod| match entry.sent {
-        Sent::Resize => !steps::resizes_next(visit.goal, pod),
-        Sent::Note => !steps::lacks_note(look.goal, visit.goal, pod),
+        Sent::Resize => !steps::resizes_next(visited.goal, pod),
+        Sent::Note => !steps::lacks_note(visit.goal, visited.goal, pod),
         Sent::Images | Sent::Drain | Sent::GateOff | Sent::GateOn | Sent::Restore | Sent::HookNote => {
-            steps::asks_for(look.goal, visit.goal, pod, entry.sent_step)
+            steps::asks_for(visit.goal, visited.goal, pod, entry.sent_step)
         }
     };
-    visit.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))
+    visited.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))
 }
 
 /// How long the pod may take.
-fn timeout(look: Look<'_>, visit: Visit<'_>) -> Duration {
-    let policy = &look.goal.policy;
-    let grace = visit.pod.map_or(30, Pod::termination_grace_seconds);
+fn timeout(visit: Visit<'_>, visited: Visited<'_>) -> Duration {
+    let policy = &visit.goal.policy;
+    let grace = visited.pod.map_or(30, Pod::termination_grace_seconds);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     // A step is as long as a pod of one step.
-    let steps = u64::try_from(steps::of(look.goal, visit.goal).len()).unwrap_or(1);
+    let steps = u64::try_from(steps::of(visit.goal, visited.goal).len()).unwrap_or(1);
     let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
-    Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(look.goal, visit.goal))
+    Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(visit.goal, visited.goal))
 }

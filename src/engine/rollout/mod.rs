@@ -8,27 +8,26 @@
 //! |---|---|
 //! | `turn` | the interface, and the order in which a turn goes |
 //! | `state` | what only this run knows; which answer belongs to whom |
-//! | `look` | the goal, the world and the time of one turn |
+//! | `visit` | the goal, the world and the time of one turn |
 //! | `pods`, `entry` | the pods of the run with every index over them, and what is kept of one |
-//! | `judge`, `pod_phase`, `steps`, `given_up` | where one pod stands |
+//! | `judge`, `pod_progress`, `steps`, `abandoned` | where one pod stands |
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
 //! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own |
 //! | `verdict`, `ended`, `standing` | whether it is over, and how |
 //! | `progress` | how far it is at one moment, for a view that is drawn again and again |
 
+mod abandoned;
 mod admission;
 pub mod drain;
 mod ended;
 mod entry;
 mod fault;
 mod first_write;
-mod given_up;
 mod goal;
 mod judge;
-mod let_be;
-mod look;
+mod left_running;
 pub mod patch;
-mod pod_phase;
+mod pod_progress;
 mod pods;
 mod polled;
 pub mod pre_pull;
@@ -42,6 +41,7 @@ mod state;
 mod steps;
 mod turn;
 mod verdict;
+mod visit;
 mod world;
 
 pub use crate::engine::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};

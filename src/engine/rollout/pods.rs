@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::patch::NewImage;
 use crate::engine::state::hook::HookPhase;
 
 use super::entry::{Entry, Is, Request, Sent, Taken};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::look::Look;
-use super::pod_phase::Judged;
+use super::pod_progress::Judged;
+use super::visit::Visit;
 use super::{Answer, Now};
 
 static NONE: BTreeSet<usize> = BTreeSet::new();
@@ -79,7 +79,7 @@ impl Pods {
     }
 
     /// Returns the same, to look at each of them and change it.
-    pub(super) fn visit(&mut self, what: Is) -> Vec<usize> {
+    pub(super) fn visited(&mut self, what: Is) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();
         self.looked_at(all.len());
         all
@@ -98,13 +98,13 @@ impl Pods {
     }
 
     /// Returns whether a pod is one of the owner's, or of the goal where nobody owns them.
-    pub(super) fn is_owners(&self, look: Look<'_>, pod: &Pod) -> bool {
-        let controllers = &look.goal.controllers;
+    pub(super) fn is_owners(&self, visit: Visit<'_>, pod: &Pod) -> bool {
+        let controllers = &visit.goal.controllers;
         match pod.controller() {
             Some(owner) => controllers.contains(&owner.uid),
             // One that its controller has released is nobody's.
             None => {
-                let is_nobodys = !controllers.is_empty() && !look.has(Fault::CountsTheReleased);
+                let is_nobodys = !controllers.is_empty() && !visit.has(Fault::CountsTheReleased);
                 !is_nobodys && self.position.contains_key(&pod.key)
             }
         }
@@ -141,7 +141,7 @@ impl Pods {
         let is_begun = |position: usize| {
             self.is_taken(position)
                 || goal.policy.canary.is_some()
-                    && [Is::Done, Is::InHand].iter().any(|is| self.all(*is).contains(&position))
+                    && [Is::Done, Is::InProgress].iter().any(|is| self.all(*is).contains(&position))
         };
         let after = goal.policy.canary.or(goal.policy.pause_after)?;
         let taken = (0..self.len()).filter(|position| is_begun(*position)).count();
@@ -150,7 +150,7 @@ impl Pods {
 
     /// Returns whether it stops here because it was asked to.
     pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
-        self.all(Is::InHand).is_subset(self.all(Is::Failed))
+        self.all(Is::InProgress).is_subset(self.all(Is::Failed))
             && !self.all(Is::Waiting).is_empty()
             && !self.all(Is::Waiting).iter().any(|position| self.is_taken(*position))
             && self.before_the_pause(goal) == Some(0)
@@ -182,14 +182,14 @@ impl Pods {
     /// Returns the pods that have their place and wait for others.
     pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
         let is_held = |position: &usize| self.entry(*position).is_some_and(|entry| entry.held_since.is_some());
-        self.all(Is::InHand).iter().copied().filter(is_held)
+        self.all(Is::InProgress).iter().copied().filter(is_held)
     }
 
     /// Returns whether all that is in progress has failed or waits for others.
     pub(super) fn nothing_moves(&self) -> bool {
         let held: BTreeSet<usize> = self.held().collect();
         let failed = self.all(Is::Failed);
-        self.all(Is::InHand).iter().all(|position| failed.contains(position) || held.contains(position))
+        self.all(Is::InProgress).iter().all(|position| failed.contains(position) || held.contains(position))
     }
 }
 
@@ -263,12 +263,12 @@ impl Pods {
     }
 
     /// A pod enters a phase by what is done to it now. Returns what is to be said of it.
-    pub(super) fn set_phase(&mut self, position: usize, phase: PodPhase, now: Now) -> Option<Notice> {
+    pub(super) fn set_phase(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
         let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
         let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
-        if matches!(phase, PodPhase::Draining { .. } | PodPhase::Patched | PodPhase::Resizing { .. }) {
+        if matches!(phase, PodProgress::Draining { .. } | PodProgress::Patched | PodProgress::Resizing { .. }) {
             entry.taken = Taken::Yes;
-        } else if phase == (PodPhase::Hook { hook: HookPhase::Before }) {
+        } else if phase == (PodProgress::Hook { hook: HookPhase::Before }) {
             entry.taken = entry.taken.max(Taken::Hook);
         }
         let is_told = entry.enter(phase, now);
@@ -284,8 +284,8 @@ impl Pods {
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
         self.untake(position);
         let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
-        let said = Notice::Pod { pod: goal.key.clone(), phase: PodPhase::Waiting };
-        let is_told = entry.enter(PodPhase::Waiting, now);
+        let said = Notice::Pod { pod: goal.key.clone(), phase: PodProgress::Waiting };
+        let is_told = entry.enter(PodProgress::Waiting, now);
         (entry.started, entry.held_since) = (None, None);
         // What was noted stays, and is no reason to go on with it before its turn.
         (entry.sent, entry.request) = (Sent::default(), Request::Idle);
@@ -361,7 +361,7 @@ impl Pods {
         let Some(entry) = self.entries.get_mut(position) else { return };
         match waits {
             false => entry.release(now),
-            true if entry.is_in_hand() => entry.held_since = entry.held_since.or(Some(now)),
+            true if entry.is_in_progress() => entry.held_since = entry.held_since.or(Some(now)),
             true => {}
         }
     }
@@ -375,17 +375,17 @@ impl Pods {
     }
 
     /// Keeps the counts of the owner's pods true for one that has changed: the budget counts every pod of the owner.
-    pub(super) fn count(&mut self, look: Look<'_>, key: &PodKey) {
+    pub(super) fn count(&mut self, visit: Visit<'_>, key: &PodKey) {
         self.looked_at(1);
-        match look.world.pod(key).filter(|pod| self.is_present(look, pod)) {
+        match visit.world.pod(key).filter(|pod| self.is_present(visit, pod)) {
             Some(pod) => self.count_as(key, true, !pod.is_ready()),
             None => self.count_as(key, false, false),
         }
     }
 
     /// Returns whether a pod is the owner's, there and not going.
-    pub(super) fn is_present(&self, look: Look<'_>, pod: &Pod) -> bool {
-        !pod.terminating && !pod.is_finished() && self.is_owners(look, pod)
+    pub(super) fn is_present(&self, visit: Visit<'_>, pod: &Pod) -> bool {
+        !pod.terminating && !pod.is_finished() && self.is_owners(visit, pod)
     }
 
     fn count_as(&mut self, key: &PodKey, is_present: bool, is_down: bool) {
@@ -409,7 +409,7 @@ impl Pods {
                 set.remove(&position)
             };
         }
-        let (is_present, is_down) = (entry.seen.is_present, entry.is_in_hand() || entry.seen.is_unready);
+        let (is_present, is_down) = (entry.seen.is_present, entry.is_in_progress() || entry.seen.is_unready);
         self.count_as(&goal.key, is_present, is_down);
     }
 

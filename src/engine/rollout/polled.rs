@@ -91,10 +91,10 @@ impl PolledRead {
                 self.trouble = Some(message.clone());
                 self.put_off(*after, now);
             }
-            Answer::Moved { message }
+            Answer::Conflict { message }
             | Answer::Refused { message, .. }
             | Answer::Unknown { message }
-            | Answer::NotRead { message } => {
+            | Answer::ReadFailed { message } => {
                 self.trouble = Some(message.clone());
                 self.put_off(None, now);
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::engine::k8s::failure;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::{BackOff, PodPhase, PodProgress, Progress, Stage};
+use crate::engine::report::progress::{BackOff, PodInProgress, PodProgress, Progress, Stage};
 use crate::engine::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::engine::state::evidence::Baseline;
 
@@ -19,14 +19,14 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
     let pods = &state.pods;
     let is_in_progress = |entry: &Entry| entry.stage() == Some(Stage::InProgress);
     let in_progress =
-        || pods.all(Is::InHand).iter().filter_map(|at| pods.get(*at)).filter(|(_, entry)| is_in_progress(entry));
+        || pods.all(Is::InProgress).iter().filter_map(|at| pods.get(*at)).filter(|(_, entry)| is_in_progress(entry));
     let shown = in_progress().take(most).filter_map(|(wanted, entry)| {
         let pod = world.pod(&wanted.key);
         let phase = entry.phase.clone()?;
         let (waited, at_most) = waits(goal, entry, &phase, now);
-        let is_down = matches!(phase, PodPhase::Restarting { .. });
-        let is_unexplained = matches!(phase, PodPhase::Restarting { waiting: None, until: None, .. });
-        Some(PodProgress {
+        let is_down = matches!(phase, PodProgress::Restarting { .. });
+        let is_unexplained = matches!(phase, PodProgress::Restarting { waiting: None, until: None, .. });
+        Some(PodInProgress {
             pod: wanted.key.clone(),
             phase,
             node: pod.map(|pod| pod.spec.node_name.clone()).unwrap_or_default(),
@@ -51,13 +51,13 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
 
 /// How long the pod has waited for what it waits for, and how long it does at most: what has a time of its own, else what is
 /// left of the pod's.
-fn waits(goal: &Goal, entry: &Entry, phase: &PodPhase, now: Now) -> (Duration, Option<Duration>) {
+fn waits(goal: &Goal, entry: &Entry, phase: &PodProgress, now: Now) -> (Duration, Option<Duration>) {
     let in_phase = now.saturating_sub(entry.entered);
     let seconds = |seconds: u32| Some(Duration::from_secs(u64::from(seconds)));
-    if let PodPhase::Stabilizing { hold_seconds } = phase {
+    if let PodProgress::Stabilizing { hold_seconds } = phase {
         return (in_phase, seconds(*hold_seconds));
     }
-    if matches!(phase, PodPhase::Draining { services } if services.is_empty()) {
+    if matches!(phase, PodProgress::Draining { services } if services.is_empty()) {
         return (in_phase, seconds(goal.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)));
     }
     match (entry.started, entry.deadline()) {

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
 
 use super::admission::{self, Admission, Why};
 use super::entry::{Is, Request};
 use super::fault::Fault;
 use super::goal::{Mode, PodGoal};
-use super::pod_phase;
+use super::pod_progress;
 use super::protocol::drain::Due;
 use super::protocol::{Asker, Effects};
 use super::steps;
@@ -28,7 +28,7 @@ impl Run<'_> {
             return;
         }
         self.read_events();
-        let is_live = self.look().is_live() || self.state.faults.has(Fault::ActsBlind);
+        let is_live = self.visit().is_live() || self.state.faults.has(Fault::ActsBlind);
         let acts = match self.goal.mode {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),
@@ -37,7 +37,7 @@ impl Run<'_> {
         if self.state.ending_since.is_some() {
             return;
         }
-        self.effects(|state, look| state.hooks.advance(look, &mut state.pods));
+        self.effects(|state, visit| state.hooks.advance(visit, &mut state.pods));
         self.advance_drains(acts && is_live);
         if acts && is_live {
             self.advance_steps();
@@ -49,7 +49,7 @@ impl Run<'_> {
             let is_blocked = is_held && pods.nothing_moves() || pods.waits_for_replacements();
             self.note_blocked(is_blocked);
         }
-        self.effects(|state, look| state.drains.read_slices(look, &state.pods));
+        self.effects(|state, visit| state.drains.read_slices(visit, &state.pods));
     }
 
     fn note_blocked(&mut self, is_blocked: bool) {
@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 
     pub(super) fn read_what_is_unclear(&mut self) {
-        for position in self.state.pods.visit(Is::Unanswered) {
+        for position in self.state.pods.visited(Is::Unanswered) {
             let Some((goal, entry)) = self.state.pods.get(position) else { continue };
             let is_due = match entry.request {
                 Request::Unclear => true,
@@ -76,7 +76,7 @@ impl Run<'_> {
         if self.state.ending_since.is_some() {
             return;
         }
-        for position in self.state.pods.visit(Is::Unverified) {
+        for position in self.state.pods.visited(Is::Unverified) {
             let Some((goal, entry)) = self.state.pods.get(position) else { continue };
             if entry.events_at.is_none_or(|at| at <= self.now) {
                 // Its answer is none to a request about the pod: what it finds comes as an observation.
@@ -89,14 +89,14 @@ impl Run<'_> {
 
     /// Takes the pods that are drained one step further: those that are out get their images, those that are done are put back.
     fn advance_drains(&mut self, may_take: bool) {
-        for position in self.state.pods.visit(Is::RejoiningService) {
-            self.effects(|state, look| state.drains.restore(look, &mut state.pods, position));
+        for position in self.state.pods.visited(Is::RejoiningService) {
+            self.effects(|state, visit| state.drains.restore(visit, &mut state.pods, position));
         }
-        let draining = if may_take { self.state.pods.visit(Is::Draining) } else { Vec::new() };
+        let draining = if may_take { self.state.pods.visited(Is::Draining) } else { Vec::new() };
         for position in draining {
-            match self.state.drains.due(self.look(), &self.state.pods, position) {
+            match self.state.drains.due(self.visit(), &self.state.pods, position) {
                 Due::Nothing => {}
-                Due::Restore => self.effects(|state, look| state.drains.restore(look, &mut state.pods, position)),
+                Due::Restore => self.effects(|state, visit| state.drains.restore(visit, &mut state.pods, position)),
                 Due::GateOff(patch) if self.ask(position) == Admission::Go => {
                     self.effects(|state, _| state.drains.turn_off(&mut state.pods, position, patch));
                 }
@@ -111,7 +111,7 @@ impl Run<'_> {
     /// Sends what the pods in progress are waiting for: the next step of those whose last one is proven, and the first of those
     /// whose hook has ended well.
     fn advance_steps(&mut self) {
-        for position in self.state.pods.visit(Is::Next) {
+        for position in self.state.pods.visited(Is::Next) {
             let Some((goal, entry)) = self.state.pods.get(position) else { continue };
             let Some(pod) = self.world.pod(&goal.key).filter(|_| entry.may_send(self.now)) else { continue };
             match self.ask(position) {
@@ -122,7 +122,7 @@ impl Run<'_> {
                 // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
                 Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
                     self.state.hooks.again(position);
-                    self.effects(|state, look| state.pods.wait_again(position, look.now).into());
+                    self.effects(|state, visit| state.pods.wait_again(position, visit.now).into());
                 }
                 Admission::Wait(_) => {}
             }
@@ -168,8 +168,8 @@ impl Run<'_> {
     }
 
     fn begin_hook(&mut self, position: usize) -> bool {
-        let look = self.look();
-        let begun = self.state.hooks.begin(look, &mut self.state.pods, position);
+        let visit = self.visit();
+        let begun = self.state.hooks.begin(visit, &mut self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
@@ -178,8 +178,8 @@ impl Run<'_> {
         if self.is_quiet_resize(position) {
             return false;
         }
-        let look = self.look();
-        let begun = self.state.drains.begin(look, &mut self.state.pods, position);
+        let visit = self.visit();
+        let begun = self.state.drains.begin(visit, &mut self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
@@ -191,28 +191,28 @@ impl Run<'_> {
 
     /// Sends a resize where one is due, and its note before it; else the images of the next step.
     fn send(&mut self, position: usize) -> Option<()> {
-        let look = self.look();
+        let visit = self.visit();
         let goal = self.state.pods.goal(position)?.clone();
         let pod = self.world.pod(&goal.key)?;
         if steps::resizes_next(&goal, pod) {
-            if steps::lacks_note(look.goal, &goal, pod) {
-                let next = steps::images(look, &goal, pod);
+            if steps::lacks_note(visit.goal, &goal, pod) {
+                let next = steps::images(visit, &goal, pod);
                 let later = [next.images, next.later].concat();
                 let step = self.step(&[], &later);
-                let patch = note_patch(pod, &step, &goal.fields, &look.goal.id, &look.goal.field_manager).ok()?;
+                let patch = note_patch(pod, &step, &goal.fields, &visit.goal.id, &visit.goal.field_manager).ok()?;
                 self.state.pods.sent_note(position);
-                return self.patch(position, patch, pod_phase::next_resize(&goal));
+                return self.patch(position, patch, pod_progress::next_resize(&goal));
             }
-            let patch = resize_patch(pod, &goal.fields, &look.goal.field_manager);
+            let patch = resize_patch(pod, &goal.fields, &visit.goal.field_manager);
             self.state.pods.sent_resize(position, pod);
-            let phase = PodPhase::Resizing { why: None, deferred_by: None };
+            let phase = PodProgress::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
-        let next = steps::images(look, &goal, pod);
+        let next = steps::images(visit, &goal, pod);
         let step = self.step(&next.images, &next.later);
-        let patch = step_patch(pod, &step, &goal.fields, &look.goal.id, &look.goal.field_manager).ok()?;
+        let patch = step_patch(pod, &step, &goal.fields, &visit.goal.id, &visit.goal.field_manager).ok()?;
         self.state.pods.sent_images(position, next.number, &next.images, pod);
-        self.patch(position, patch, PodPhase::Patched)
+        self.patch(position, patch, PodProgress::Patched)
     }
 
     fn step<'i>(&self, images: &'i [NewImage], later: &'i [NewImage]) -> ImageStep<'i> {
@@ -220,7 +220,7 @@ impl Run<'_> {
         ImageStep { images, later, owes_after_pod, durable }
     }
 
-    fn patch(&mut self, position: usize, patch: PodPatch, phase: PodPhase) -> Option<()> {
+    fn patch(&mut self, position: usize, patch: PodPatch, phase: PodProgress) -> Option<()> {
         let mut effects = Effects::from(self.state.pods.set_phase(position, phase, self.now));
         effects.act(Asker::Pod(position), Action::Patch(patch));
         self.carry_out(effects);
@@ -230,8 +230,8 @@ impl Run<'_> {
     /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, says what blocks, and stops
     /// the clock of a pod that has its place and waits for others.
     pub(super) fn ask(&mut self, position: usize) -> Admission {
-        let look = self.look();
-        let admission = admission::may_go_down(look, self.state, position);
+        let visit = self.visit();
+        let admission = admission::may_go_down(visit, self.state, position);
         match &admission {
             Admission::Go => {
                 let goal = self.state.pods.goal(position);
@@ -242,14 +242,14 @@ impl Run<'_> {
             Admission::Wait(Why::Unavailable { down }) => self.say_that_the_budget_holds(*down),
             Admission::Wait(Why::Unread { budgets }) => {
                 if *budgets {
-                    self.effects(|state, look| state.budgets.read(look));
+                    self.effects(|state, visit| state.budgets.read(visit));
                 }
-                if !self.state.owner.is_fresh(look) {
-                    self.effects(|state, look| state.owner.read(look));
+                if !self.state.owner.is_fresh(visit) {
+                    self.effects(|state, visit| state.owner.read(visit));
                 }
             }
             Admission::Wait(Why::DisruptionBudget(why)) => {
-                self.effects(|state, look| state.budgets.block(look, &state.pods, why));
+                self.effects(|state, visit| state.budgets.block(visit, &state.pods, why));
             }
             Admission::Wait(Why::NotSeen | Why::Canary | Why::Full | Why::Pause) => {}
         }
@@ -260,7 +260,7 @@ impl Run<'_> {
     fn say_that_the_budget_holds(&mut self, down: usize) {
         let pods = &self.state.pods;
         // While pods of ours are in progress it is plain why nothing else is taken.
-        if !pods.all(Is::InHand).is_empty() || self.state.budget_said == Some(pods.begun()) {
+        if !pods.all(Is::InProgress).is_empty() || self.state.budget_said == Some(pods.begun()) {
             return;
         }
         self.state.budget_said = Some(pods.begun());

@@ -9,24 +9,24 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::{FieldValue, Standing, StandingField, StandingImage};
 
-use super::look::Look;
 use super::protocol::owner::image_in;
 use super::state::RunState;
+use super::visit::Visit;
 
 /// Says of each container that the rollout changes what the template and the owner's pods ask for; nothing before the pods
 /// were listed.
-pub(super) fn of(look: Look<'_>, state: &RunState) -> Vec<Standing> {
+pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
     if !state.listed {
         return Vec::new();
     }
-    let of_owner = look.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
-    let of_pods = look.goal.pods.iter().flat_map(|pod| pod.containers.keys());
+    let of_owner = visit.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
+    let of_pods = visit.goal.pods.iter().flat_map(|pod| pod.containers.keys());
     let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
-    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(look, state).into_iter().partition(|pod| pod.terminating);
+    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(visit, state).into_iter().partition(|pod| pod.terminating);
     let standing = |name: &ContainerName| Standing {
         container: name.clone(),
-        template: state.owner.in_template(look, |template| image_in(template, name)),
-        new_pods: state.owner.new_pods(look, |template| image_in(template, name)),
+        template: state.owner.in_template(visit, |template| image_in(template, name)),
+        new_pods: state.owner.new_pods(visit, |template| image_in(template, name)),
         pods: images(name, &pods),
         going: going.len(),
     };
@@ -34,10 +34,10 @@ pub(super) fn of(look: Look<'_>, state: &RunState) -> Vec<Standing> {
 }
 
 /// Says the same of each field that the rollout changes in the template.
-pub(super) fn of_fields(look: Look<'_>, state: &RunState) -> Vec<StandingField> {
-    let Some(owner) = look.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
+pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField> {
+    let Some(owner) = visit.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
     let fields = owner.lock.directed().fields;
-    let pods: Vec<&Pod> = pods_of(look, state).into_iter().filter(|pod| !pod.terminating).collect();
+    let pods: Vec<&Pod> = pods_of(visit, state).into_iter().filter(|pod| !pod.terminating).collect();
     let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
     let standing = |row: Row| {
         // What leads from a template to the one that is wanted has what is there.
@@ -50,9 +50,9 @@ pub(super) fn of_fields(look: Look<'_>, state: &RunState) -> Vec<StandingField> 
         StandingField {
             template: state
                 .owner
-                .in_template(look, |template| Some(value(template)))
+                .in_template(visit, |template| Some(value(template)))
                 .map_or(FieldValue::Unread, FieldValue::from),
-            new_pods: state.owner.new_pods(look, value),
+            new_pods: state.owner.new_pods(visit, value),
             have: reaches_pods.then(|| pods.len().saturating_sub(lack)),
             lack: reaches_pods.then_some(lack),
             what: row.what,
@@ -63,12 +63,12 @@ pub(super) fn of_fields(look: Look<'_>, state: &RunState) -> Vec<StandingField> 
 }
 
 /// The owner's pods, those of every ReplicaSet: somebody else's template may have brought another one.
-fn pods_of<'a>(look: Look<'a>, state: &RunState) -> Vec<&'a Pod> {
-    let sets = look.world.owner().into_iter().flat_map(|view| &view.owned);
+fn pods_of<'a>(visit: Visit<'a>, state: &RunState) -> Vec<&'a Pod> {
+    let sets = visit.world.owner().into_iter().flat_map(|view| &view.owned);
     let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
     let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
-    let pods = look.world.pods().filter(|pod| !pod.is_finished());
-    pods.filter(|pod| state.pods.is_owners(look, pod) || is_owned(pod)).collect()
+    let pods = visit.world.pods().filter(|pod| !pod.is_finished());
+    pods.filter(|pod| state.pods.is_owners(visit, pod) || is_owned(pod)).collect()
 }
 
 fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {

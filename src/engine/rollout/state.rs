@@ -6,7 +6,6 @@ use super::entry::{Request, Sent};
 use super::fault::{Fault, Faults};
 use super::first_write::FirstWrite;
 use super::goal::Goal;
-use super::look::Look;
 use super::pods::Pods;
 use super::protocol::Asker;
 use super::protocol::budgets::Budgets;
@@ -16,6 +15,7 @@ use super::protocol::hooks::Hooks;
 use super::protocol::owner::Owner;
 use super::protocol::pulls::Pulls;
 use super::protocol::replacements::Replacements;
+use super::visit::Visit;
 use super::world::World;
 use super::{ActionId, Answer, Now, Stop};
 
@@ -122,8 +122,8 @@ impl RunState {
     }
 
     /// Returns what a turn looks at.
-    pub(super) fn look<'a>(&self, goal: &'a Goal, world: &'a World, now: Now) -> Look<'a> {
-        Look {
+    pub(super) fn visit<'a>(&self, goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
+        Visit {
             goal,
             world,
             now,

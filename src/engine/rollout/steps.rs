@@ -11,7 +11,7 @@ use crate::engine::state::record::{ContainerRecord, UpdateRecord};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::look::Look;
+use super::visit::Visit;
 
 impl Goal {
     /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
@@ -110,9 +110,9 @@ pub(super) struct NextStep {
 }
 
 /// Returns the next step of a pod.
-pub(super) fn images(look: Look<'_>, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
-    let mut steps = of(look.goal, pod_goal);
-    if look.has(Fault::IgnoresContainerOrder) {
+pub(super) fn images(visit: Visit<'_>, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
+    let mut steps = of(visit.goal, pod_goal);
+    if visit.has(Fault::IgnoresContainerOrder) {
         steps = vec![steps.concat()];
     }
     let new = |name: &&ContainerName| {

@@ -14,9 +14,9 @@ use crate::engine::state::outcome::EndResult;
 use super::entry::Is;
 use super::fault::Fault;
 use super::goal::{Goal, Mode};
-use super::look::Look;
 use super::protocol::Effects;
 use super::state::RunState;
+use super::visit::Visit;
 use super::world::{Watch, World};
 use super::{ended, verdict};
 
@@ -79,7 +79,8 @@ pub enum Answer {
     /// The patch was stored.
     Accepted,
     /// A test of the patch failed, or the pod is gone: what it rested on has moved.
-    Moved {
+    #[serde(rename = "moved")]
+    Conflict {
         /// The server's words.
         message: String,
     },
@@ -107,7 +108,8 @@ pub enum Answer {
     /// A read has ended; what it found was told before.
     Read,
     /// A read failed.
-    NotRead {
+    #[serde(rename = "notRead")]
+    ReadFailed {
         /// Why.
         message: String,
     },
@@ -150,10 +152,10 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.say_that_it_stops();
     run.advance_pulls();
     run.settle();
-    run.effects(|state, look| state.followed.advance(look, &state.pods));
+    run.effects(|state, visit| state.followed.advance(visit, &state.pods));
     if run.state.stop.is_some() && goal.mode != Mode::Follow {
         // The only thing that is sent after an interrupt.
-        run.effects(|state, look| state.drains.put_back(look, &mut state.pods));
+        run.effects(|state, visit| state.drains.put_back(visit, &mut state.pods));
     }
     let mut end = run.end();
     if end.is_none() {
@@ -178,7 +180,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
 /// Says how things stand when a person will not wait for the end.
 pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome {
     let result = state.stop.map_or(EndResult::Interrupted, |(stop, _)| stop.result());
-    ended::outcome(state.look(goal, world, now), state, result, None)
+    ended::outcome(state.visit(goal, world, now), state, result, None)
 }
 
 impl Stop {
@@ -201,8 +203,8 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn look(&self) -> Look<'a> {
-        self.state.look(self.goal, self.world, self.now)
+    pub(super) fn visit(&self) -> Visit<'a> {
+        self.state.visit(self.goal, self.world, self.now)
     }
 
     /// Does and says what a protocol wants.
@@ -214,9 +216,9 @@ impl<'a> Run<'a> {
     }
 
     /// Asks a protocol, and does and says what it wants.
-    pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, Look<'a>) -> Effects) {
-        let look = self.look();
-        let effects = protocol(self.state, look);
+    pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, Visit<'a>) -> Effects) {
+        let visit = self.visit();
+        let effects = protocol(self.state, visit);
         self.carry_out(effects);
     }
 
@@ -231,13 +233,13 @@ impl<'a> Run<'a> {
     /// The pods that the protocols look at themselves.
     fn see_what_changed(&mut self) {
         let changed: Vec<PodKey> = self.world.changed_since(self.state.seen).cloned().collect();
-        let look = self.look();
-        self.state.owner.find_pods(look, &mut self.state.pods, &changed);
-        self.state.replacements.look_at(look, &mut self.state.pods, &changed);
+        let visit = self.visit();
+        self.state.owner.find_pods(visit, &mut self.state.pods, &changed);
+        self.state.replacements.look_at(visit, &mut self.state.pods, &changed);
     }
 
     fn say_what_was_heard(&mut self) {
-        self.effects(|state, look| state.replacements.say(look));
+        self.effects(|state, visit| state.replacements.say(visit));
         self.effects(|state, _| state.hooks.say());
         self.effects(|state, _| state.budgets.say());
     }
@@ -263,7 +265,7 @@ impl<'a> Run<'a> {
 
     /// Judges every pod that changed since the last turn, and every pod whose time has come.
     fn judge_what_changed(&mut self, is_back: bool) {
-        let look = self.look();
+        let visit = self.visit();
         let pods = &mut self.state.pods;
         let mut positions: Vec<usize> = Vec::new();
         // Every pod was proven before the end was recorded: what becomes of one since is no part of this rollout.
@@ -271,15 +273,15 @@ impl<'a> Run<'a> {
             for key in self.world.changed_since(self.state.seen) {
                 match pods.position(key) {
                     Some(position) => positions.push(position),
-                    None => pods.count(look, key),
+                    None => pods.count(visit, key),
                 }
             }
             self.state.seen = self.world.version();
         }
         if is_back {
-            positions.extend(pods.all(Is::InHand));
+            positions.extend(pods.all(Is::InProgress));
         }
-        if !self.state.listed && look.is_live() {
+        if !self.state.listed && visit.is_live() {
             self.state.listed = true;
             // Nothing else ever tells of a pod that was gone before the first list.
             let missing = pods.iter().enumerate().filter(|(_, (pod, _))| self.world.pod(&pod.key).is_none());
@@ -300,12 +302,12 @@ impl<'a> Run<'a> {
     }
 
     fn advance_pulls(&mut self) {
-        self.effects(|state, look| state.pulls.advance(look));
+        self.effects(|state, visit| state.pulls.advance(visit));
     }
 
     /// Looks at replacement pods and the owner, once the nodes have pulled.
     fn settle(&mut self) {
-        self.effects(|state, look| state.replacements.settle(look, &mut state.pods));
+        self.effects(|state, visit| state.replacements.settle(visit, &mut state.pods));
         if self.state.pulls.is_over() {
             self.advance_owner();
         }
@@ -313,26 +315,26 @@ impl<'a> Run<'a> {
 
     /// Takes the owner's side one step further. Its first write waits until the first pod may go down.
     fn advance_owner(&mut self) {
-        let look = self.look();
-        let (effects, phase) = self.state.owner.decide(look, &self.state.pods, self.state.listed);
+        let visit = self.visit();
+        let (effects, phase) = self.state.owner.decide(visit, &self.state.pods, self.state.listed);
         self.carry_out(effects);
         let Some(phase) = phase else { return };
-        if self.state.owner.is_first_write(look, &phase) && self.waits_to_begin() {
+        if self.state.owner.is_first_write(visit, &phase) && self.waits_to_begin() {
             self.state.owner.waits_for_pods(self.now);
         } else {
-            self.effects(|state, look| state.owner.carry_out(look, &mut state.pods, phase));
+            self.effects(|state, visit| state.owner.carry_out(visit, &mut state.pods, phase));
         }
     }
 
     /// Returns the end, if it has come.
     fn end(&mut self) -> Option<Outcome> {
         let quiet = self.state.pods.all(Is::Unanswered).is_empty() && !self.state.owner.is_unanswered();
-        let look = self.look();
-        let stop = self.state.stop.filter(|_| !look.has(Fault::IgnoresInterrupt));
+        let visit = self.visit();
+        let stop = self.state.stop.filter(|_| !visit.has(Fault::IgnoresInterrupt));
         let (since, within, result, why) = if let Some((stop, since)) = stop {
             self.state.ending_since = None;
             (since, verdict::STOP_WITHIN, stop.result(), None)
-        } else if let Some((result, why)) = verdict::judge(look, self.state) {
+        } else if let Some((result, why)) = verdict::judge(visit, self.state) {
             (*self.state.ending_since.get_or_insert(self.now), verdict::END_WITHIN, result, why)
         } else {
             if self.state.ending_since.take().is_some() {
@@ -341,7 +343,7 @@ impl<'a> Run<'a> {
             }
             return None;
         };
-        (quiet || since + within <= self.now).then(|| ended::outcome(self.look(), self.state, result, why))
+        (quiet || since + within <= self.now).then(|| ended::outcome(self.visit(), self.state, result, why))
     }
 
     /// Ends it with this outcome, once nothing of ours is left.
@@ -350,14 +352,14 @@ impl<'a> Run<'a> {
             self.state.pulls.leave(outcome.result, outcome.why.clone());
             self.advance_pulls();
         }
-        let look = self.look();
-        let pulls_are_gone = self.state.pulls.can_finish(look);
-        let (drains_are_over, effects) = self.state.drains.can_finish(look, &mut self.state.pods);
+        let visit = self.visit();
+        let pulls_are_gone = self.state.pulls.can_finish(visit);
+        let (drains_are_over, effects) = self.state.drains.can_finish(visit, &mut self.state.pods);
         self.carry_out(effects);
         if !drains_are_over {
             self.read_what_is_unclear();
         }
-        if pulls_are_gone && drains_are_over && self.owner_may_leave(outcome.result) {
+        if pulls_are_gone && drains_are_over && self.owner_can_finish(outcome.result) {
             self.state.ended = true;
             self.turn.end = Some(outcome);
             return self.turn;
@@ -365,9 +367,9 @@ impl<'a> Run<'a> {
         self.pause()
     }
 
-    fn owner_may_leave(&mut self, result: EndResult) -> bool {
+    fn owner_can_finish(&mut self, result: EndResult) -> bool {
         let is_late = self.state.is_late || !self.state.pods.all(Is::Unanswered).is_empty();
-        let (is_over, effects) = self.state.owner.can_finish(self.look(), &self.state.pods, result, is_late);
+        let (is_over, effects) = self.state.owner.can_finish(self.visit(), &self.state.pods, result, is_late);
         self.carry_out(effects);
         is_over
     }
@@ -380,11 +382,11 @@ impl<'a> Run<'a> {
         let is_due = self.now >= self.state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS);
         if self.turn.notices.is_empty() && is_due {
             let pods = &self.state.pods;
-            let in_hand = pods.all(Is::InHand).iter().filter_map(|position| pods.goal(*position));
+            let in_progress = pods.all(Is::InProgress).iter().filter_map(|position| pods.goal(*position));
             self.turn.notices.push(Notice::StillWaiting {
                 done: pods.all(Is::Done).len(),
                 total: pods.not_left(),
-                pods: in_hand.map(|pod| pod.key.clone()).take(10).collect(),
+                pods: in_progress.map(|pod| pod.key.clone()).take(10).collect(),
                 why: self.state.owner.trouble().or_else(|| self.state.followed.why()),
             });
         }
@@ -395,7 +397,7 @@ impl<'a> Run<'a> {
 
     /// It is not over: it looks again at that time, even if nothing happens.
     fn pause(mut self) -> Turn {
-        self.turn.wake = verdict::next_look(self.look(), self.state);
+        self.turn.wake = verdict::next_visit(self.visit(), self.state);
         self.turn
     }
 }

@@ -6,18 +6,18 @@ use std::time::Duration;
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::state::outcome::EndResult;
 
 use super::entry::Is;
 use super::fault::Fault;
 use super::goal::Mode;
-use super::look::Look;
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
+use super::visit::Visit;
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, given_up};
+use super::{Now, SIGN_OF_LIFE_SECONDS, abandoned};
 use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// After an interrupt, answers that are outstanding are waited for this long.
@@ -27,41 +27,44 @@ pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
 /// Returns how it ends, if it does.
-pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
-    let (goal, pods, now) = (look.goal, &state.pods, look.now);
-    if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(look)) {
+pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
+    let (goal, pods, now) = (visit.goal, &state.pods, visit.now);
+    if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(visit)) {
         let is_over = matches!(result, EndResult::Complete | EndResult::Aborted);
         if !is_over {
             return Some((result, why));
         }
-        let not_ready = || others_not_ready(look.world, pods, Is::Done).filter(|_| goal.is_back());
+        let not_ready = || others_not_ready(visit.world, pods, Is::Done).filter(|_| goal.is_back());
         let failing = || fail_as_before(pods);
-        return Some((complete(pods, result), why.or_else(failing).or_else(|| never_started(look)).or_else(not_ready)));
+        return Some((
+            complete(pods, result),
+            why.or_else(failing).or_else(|| never_started(visit)).or_else(not_ready),
+        ));
     }
     let all_went_back = goal.is_back() && pods.all_over();
     let has_failed = !all_went_back && !pods.all(Is::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
-    let owner_is_under_way = state.owner.is_under_way(look);
-    if has_failed && !owner_is_under_way && !look.has(Fault::IgnoresFailure) {
+    let owner_is_under_way = state.owner.is_under_way(visit);
+    if has_failed && !owner_is_under_way && !visit.has(Fault::IgnoresFailure) {
         let others_go_on = goal.policy.goes_on_after_failure && !pods.only_failing_are_left();
         if !others_go_on || pods.pauses_now(goal) {
-            return Some((given_up::result(pods), None));
+            return Some((abandoned::result(pods), None));
         }
-        if let Some(why) = given_up::no_place_is_left(look, pods) {
-            return Some((given_up::result(pods), Some(why)));
+        if let Some(why) = abandoned::no_place_is_left(visit, pods) {
+            return Some((abandoned::result(pods), Some(why)));
         }
     }
     if state.replacements.have_failed(goal) && !owner_is_under_way {
         return Some((EndResult::Failed, None));
     }
     if let Some(position) = pods.all(Is::Lost).first()
-        && !(look.has(Fault::IgnoresOtherWriter) && is_moved(pods, *position))
+        && !(visit.has(Fault::IgnoresOtherWriter) && is_moved(pods, *position))
     {
-        let why = owner::held_by(look).or_else(|| owner::changed_by_another_run(look, pods));
+        let why = owner::held_by(visit).or_else(|| owner::changed_by_another_run(visit, pods));
         return Some((EndResult::Superseded, why));
     }
-    if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(look) {
-        return Some((complete(pods, EndResult::Complete), never_started(look)));
+    if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(visit) {
+        return Some((complete(pods, EndResult::Complete), never_started(visit)));
     }
     if goal.undoes_deferred() && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
@@ -69,7 +72,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     if pods.pauses_now(goal) && !owner_is_under_way {
         return Some((EndResult::Paused, None));
     }
-    if look.has(Fault::NoDeadline) {
+    if visit.has(Fault::NoDeadline) {
         return None;
     }
     let began = state.began.unwrap_or(now);
@@ -78,24 +81,24 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     {
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
     }
-    let too_late = if has_failed { given_up::result(pods) } else { EndResult::TimedOut };
+    let too_late = if has_failed { abandoned::result(pods) } else { EndResult::TimedOut };
     if !pods.all(Is::Late).is_empty() && !owner_is_under_way {
         return Some((
             too_late,
-            unready_nodes(look.world, pods).or_else(|| others_not_ready(look.world, pods, Is::Late)),
+            unready_nodes(visit.world, pods).or_else(|| others_not_ready(visit.world, pods, Is::Late)),
         ));
     }
-    let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);
-    is_over.then(|| (too_late, Some(what_blocks(look, state))))
+    let is_over = state.blocked_since.is_some_and(|since| since + timeout(visit) <= now);
+    is_over.then(|| (too_late, Some(what_blocks(visit, state))))
 }
 
 /// The pods that are done without a node: they ask for what is wanted, and nothing of them has run.
-fn never_started(look: Look<'_>) -> Option<String> {
-    if look.goal.mode == Mode::Follow {
+fn never_started(visit: Visit<'_>) -> Option<String> {
+    if visit.goal.mode == Mode::Follow {
         return None;
     }
-    let done = look.goal.pods.iter().filter(|goal| goal.restarts());
-    let mut waiting = done.filter(|goal| look.world.pod(&goal.key).is_some_and(Pod::is_unstarted));
+    let done = visit.goal.pods.iter().filter(|goal| goal.restarts());
+    let mut waiting = done.filter(|goal| visit.world.pod(&goal.key).is_some_and(Pod::is_unstarted));
     let first = &waiting.next()?.key;
     let more = match waiting.count() {
         0 => String::new(),
@@ -108,7 +111,7 @@ fn never_started(look: Look<'_>) -> Option<String> {
 /// What is left to the kubelets is not done, and what fails with what it had before is not as it was.
 fn complete(pods: &Pods, result: EndResult) -> EndResult {
     match (pods.all(Is::TakenBack).is_empty(), pods.all(Is::Deferred).is_empty()) {
-        (false, _) => given_up::result(pods),
+        (false, _) => abandoned::result(pods),
         (true, false) => EndResult::Deferred,
         (true, true) => result,
     }
@@ -125,15 +128,15 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
     Some(format!("every pod is back and the lock is released, but {which} with what {what} had before as well"))
 }
 
-fn timeout(look: Look<'_>) -> Duration {
-    Duration::from_secs(look.goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+fn timeout(visit: Visit<'_>) -> Duration {
+    Duration::from_secs(visit.goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
-fn what_blocks(look: Look<'_>, state: &RunState) -> String {
+fn what_blocks(visit: Visit<'_>, state: &RunState) -> String {
     if let Some(why) = state.first_write.why() {
         return format!("no pod may be taken down: {why}");
     }
-    match look.world.watch() {
+    match visit.world.watch() {
         Watch::Opening => return "the pods could not be listed".into(),
         Watch::Lost(why) => return format!("the pods could not be watched: {why}"),
         Watch::Live => {}
@@ -148,10 +151,10 @@ fn what_blocks(look: Look<'_>, state: &RunState) -> String {
         return why;
     }
     let pods = &state.pods;
-    let down = pods.down().len() + look.replicas().saturating_sub(pods.present().len());
-    let nodes = pods.down().iter().filter_map(|key| look.world.pod(key)?.unready_node());
+    let down = pods.down().len() + visit.replicas().saturating_sub(pods.present().len());
+    let nodes = pods.down().iter().filter_map(|key| visit.world.pod(key)?.unready_node());
     let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();
-    let allowed = look.goal.policy.max_unavailable;
+    let allowed = visit.goal.policy.max_unavailable;
     format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
 }
 
@@ -189,27 +192,27 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
 }
 
 fn is_moved(pods: &Pods, position: usize) -> bool {
-    pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodPhase::Moved { .. })))
+    pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodProgress::Conflict { .. })))
 }
 
 /// Returns when to look again at the latest.
-pub(super) fn next_look(look: Look<'_>, state: &RunState) -> Option<Now> {
-    let now = look.now;
-    let total = look.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
+pub(super) fn next_visit(visit: Visit<'_>, state: &RunState) -> Option<Now> {
+    let now = visit.now;
+    let total = visit.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
     let timer = state.pods.next_timer().map(|at| at.max(now));
     // What has come already is waited for no more: while answers are outstanding, only their time counts.
     let ahead = [
         total,
-        state.blocked_since.map(|since| since + timeout(look)),
-        look.stopped_since.map(|since| since + STOP_WITHIN),
-        look.ending_since.map(|since| since + END_WITHIN),
-        state.owner.next_look(look),
-        state.pulls.next_look(look),
-        state.budgets.next_look(),
-        state.followed.next_look(),
-        state.drains.next_look(&state.pods),
-        state.replacements.next_look(look, &state.pods),
-        state.drains.leaves_at(look, &state.pods),
+        state.blocked_since.map(|since| since + timeout(visit)),
+        visit.stopped_since.map(|since| since + STOP_WITHIN),
+        visit.ending_since.map(|since| since + END_WITHIN),
+        state.owner.next_visit(visit),
+        state.pulls.next_visit(visit),
+        state.budgets.next_visit(),
+        state.followed.next_visit(),
+        state.drains.next_visit(&state.pods),
+        state.replacements.next_visit(visit, &state.pods),
+        state.drains.leaves_at(visit, &state.pods),
         Some(state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()

@@ -34,7 +34,7 @@ pub(super) fn blocking(live: &LiveWorkload, held: &Held, pods: &[&Pod], seen: &[
 }
 
 fn counted(pod: &Pod) -> CountedPod<'_> {
-    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_hand: false }
+    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress: false }
 }
 
 /// Whether the rollout restarts a container of the pod.

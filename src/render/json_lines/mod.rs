@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::{PodPhase, Progress};
+use crate::engine::report::progress::{PodProgress, Progress};
 use crate::engine::report::proof;
 use crate::engine::report::{ContainerEnd, NotReady, Notice, Outcome, PodEnd, Standing, StandingField};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
@@ -343,43 +343,43 @@ impl<'a> Phase<'a> {
         Self { phase, ..Self::default() }
     }
 
-    fn of(phase: &'a PodPhase) -> Self {
+    fn of(phase: &'a PodProgress) -> Self {
         match phase {
-            PodPhase::Waiting => Self::named("waiting"),
-            PodPhase::Hook { hook } => Self { hook: Some(*hook), ..Self::named("hook") },
-            PodPhase::Next { containers } => {
+            PodProgress::Waiting => Self::named("waiting"),
+            PodProgress::Hook { hook } => Self { hook: Some(*hook), ..Self::named("hook") },
+            PodProgress::Next { containers } => {
                 Self { containers: Some(containers.iter().map(ContainerName::as_str).collect()), ..Self::named("next") }
             }
-            PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
-            PodPhase::RejoiningService { services } => Self { services: Some(services), ..Self::named("rejoining") },
-            PodPhase::Patched => Self::named("patched"),
-            PodPhase::Restarting { containers, waiting, until } => Self {
+            PodProgress::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
+            PodProgress::RejoiningService { services } => Self { services: Some(services), ..Self::named("rejoining") },
+            PodProgress::Patched => Self::named("patched"),
+            PodProgress::Restarting { containers, waiting, until } => Self {
                 containers: names(containers),
                 reason: waiting.as_deref(),
                 until: until.as_deref(),
                 ..Self::named("restarting")
             },
-            PodPhase::Resizing { why, deferred_by: None } => {
+            PodProgress::Resizing { why, deferred_by: None } => {
                 Self { message: why.as_deref(), ..Self::named("resizing") }
             }
-            PodPhase::Resizing { why, deferred_by: Some(node) } => {
+            PodProgress::Resizing { why, deferred_by: Some(node) } => {
                 Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeDeferred") }
             }
-            PodPhase::Left { why, node } => {
+            PodProgress::Left { why, node } => {
                 Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeLeft") }
             }
-            PodPhase::Starting { containers } => Self { containers: names(containers), ..Self::named("starting") },
-            PodPhase::Stabilizing { hold_seconds } => {
+            PodProgress::Starting { containers } => Self { containers: names(containers), ..Self::named("starting") },
+            PodProgress::Stabilizing { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("stabilizing") }
             }
-            PodPhase::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },
-            PodPhase::Done => Self::named("done"),
-            PodPhase::Failing(failure) => Self::failing(failure),
-            PodPhase::Moved { container, image } => {
+            PodProgress::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },
+            PodProgress::Done => Self::named("done"),
+            PodProgress::Failing(failure) => Self::failing(failure),
+            PodProgress::Conflict { container, image } => {
                 Self { container: Some(container.as_str()), image: Some(image), ..Self::named("conflict") }
             }
-            PodPhase::Overtaken { why } => Self { message: Some(why), ..Self::named("conflict") },
-            PodPhase::Gone { why } => Self { message: Some(why), ..Self::named("gone") },
+            PodProgress::Overtaken { why } => Self { message: Some(why), ..Self::named("conflict") },
+            PodProgress::Gone { why } => Self { message: Some(why), ..Self::named("gone") },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::report::progress::{BackOff, PodPhase, PodProgress};
+use crate::engine::report::progress::{BackOff, PodInProgress, PodProgress};
 use crate::engine::rollout::PodGoal;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::value::duration::human;
@@ -37,7 +37,7 @@ const COLUMNS: [Column; 7] = [
 ];
 
 /// Returns the rows, below their heads, as wide as `style` says; `before` is what they were drawn with last.
-pub(super) fn lines(run: Option<&Run>, pods: &[PodProgress], before: &mut Before, style: &Style) -> Vec<String> {
+pub(super) fn lines(run: Option<&Run>, pods: &[PodInProgress], before: &mut Before, style: &Style) -> Vec<String> {
     let rows: Vec<_> = pods.iter().map(|pod| (Meaning::Waiting, cells(run, pod, style))).collect();
     let table = table::lines_again(&COLUMNS, &rows, before, style);
     let changes = if before.shows(&COLUMNS, CHANGE) { Vec::new() } else { changes(run, pods, style) };
@@ -45,7 +45,7 @@ pub(super) fn lines(run: Option<&Run>, pods: &[PodProgress], before: &mut Before
 }
 
 /// What changes, above a table that has no room for it: mostly it is the same for each pod.
-fn changes(run: Option<&Run>, pods: &[PodProgress], style: &Style) -> Vec<String> {
+fn changes(run: Option<&Run>, pods: &[PodInProgress], style: &Style) -> Vec<String> {
     let mut changes: Vec<String> = Vec::new();
     for pod in pods {
         let goal = run.and_then(|run| run.step(&pod.pod));
@@ -64,7 +64,7 @@ fn changes(run: Option<&Run>, pods: &[PodProgress], style: &Style) -> Vec<String
     changes.iter().take(CHANGE_LINES).map(line).collect()
 }
 
-fn cells(run: Option<&Run>, pod: &PodProgress, style: &Style) -> Vec<String> {
+fn cells(run: Option<&Run>, pod: &PodInProgress, style: &Style) -> Vec<String> {
     let goal = run.and_then(|run| run.step(&pod.pod));
     let (phase, waits_for) = phase(&pod.phase, style);
     let waits_for = pod.back_off.as_ref().map_or(waits_for, |back_off| held_back(back_off, style));
@@ -81,7 +81,7 @@ fn cells(run: Option<&Run>, pod: &PodProgress, style: &Style) -> Vec<String> {
 }
 
 /// How long it has waited, and, where there is room, how long it does at most.
-fn time(pod: &PodProgress, style: &Style) -> String {
+fn time(pod: &PodInProgress, style: &Style) -> String {
     let whole = |time: Duration| human(Duration::from_secs(time.as_secs()));
     let at_most = pod.at_most.filter(|_| !table::is_narrow(style)).map(|at_most| format!("/{}", whole(at_most)));
     format!("{}{}", whole(pod.waited), at_most.unwrap_or_default())
@@ -99,7 +99,7 @@ fn until(until: &str, style: &Style) -> String {
 }
 
 /// The containers that change now, each from what to what; else what changes besides images.
-fn change(goal: &PodGoal, phase: &PodPhase, style: &Style) -> String {
+fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
     let version = |version: &str| {
         let short = match version.split_once(DIGEST) {
             Some((tag, digest)) => format!("{tag}@{}", digest.chars().take(DIGEST_COLUMNS).collect::<String>()),
@@ -125,33 +125,33 @@ fn change(goal: &PodGoal, phase: &PodPhase, style: &Style) -> String {
 }
 
 /// What the pod is at, and what it waits for.
-fn phase(phase: &PodPhase, style: &Style) -> (&'static str, String) {
+fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
     let services = |services: &[String]| match services {
         [] => "its Services".to_owned(),
         services => words::services(style, services),
     };
     let told = |why: &Option<String>, else_: &str| why.as_ref().map_or_else(|| else_.to_owned(), |why| style.show(why));
     match phase {
-        PodPhase::Waiting => ("pending", "its turn".into()),
-        PodPhase::Hook { hook: HookPhase::Before } => ("hook", "--before-pod".into()),
-        PodPhase::Hook { hook: HookPhase::After } => ("hook", "--after-pod".into()),
-        PodPhase::Next { .. } => ("next", "its patch".into()),
-        PodPhase::Draining { services: listing } if listing.is_empty() => ("draining", "requests in flight".into()),
-        PodPhase::Draining { services: listing } => ("draining", services(listing)),
-        PodPhase::RejoiningService { services: missing } => ("rejoining", services(missing)),
-        PodPhase::Patched => ("patched", "the kubelet".into()),
-        PodPhase::Restarting { until: Some(end), .. } => ("restarting", until(end, style)),
-        PodPhase::Restarting { waiting, until: None, .. } => ("restarting", told(waiting, "the kubelet")),
-        PodPhase::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
-        PodPhase::Resizing { why, deferred_by: None } => ("resizing", told(why, "the kubelet")),
-        PodPhase::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
-        PodPhase::Starting { .. } => ("starting", "readiness".into()),
-        PodPhase::Stabilizing { .. } => ("stabilizing", "staying ready".into()),
-        PodPhase::Unverified { why } => ("unverified", style.show(why)),
-        PodPhase::Done => ("done", String::new()),
-        PodPhase::Failing(failure) => ("failed", style.show(&failure.reason)),
-        PodPhase::Moved { .. } | PodPhase::Overtaken { .. } => ("conflict", "another client".into()),
-        PodPhase::Gone { why } => ("gone", style.show(why)),
+        PodProgress::Waiting => ("pending", "its turn".into()),
+        PodProgress::Hook { hook: HookPhase::Before } => ("hook", "--before-pod".into()),
+        PodProgress::Hook { hook: HookPhase::After } => ("hook", "--after-pod".into()),
+        PodProgress::Next { .. } => ("next", "its patch".into()),
+        PodProgress::Draining { services: listing } if listing.is_empty() => ("draining", "requests in flight".into()),
+        PodProgress::Draining { services: listing } => ("draining", services(listing)),
+        PodProgress::RejoiningService { services: missing } => ("rejoining", services(missing)),
+        PodProgress::Patched => ("patched", "the kubelet".into()),
+        PodProgress::Restarting { until: Some(end), .. } => ("restarting", until(end, style)),
+        PodProgress::Restarting { waiting, until: None, .. } => ("restarting", told(waiting, "the kubelet")),
+        PodProgress::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
+        PodProgress::Resizing { why, deferred_by: None } => ("resizing", told(why, "the kubelet")),
+        PodProgress::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
+        PodProgress::Starting { .. } => ("starting", "readiness".into()),
+        PodProgress::Stabilizing { .. } => ("stabilizing", "staying ready".into()),
+        PodProgress::Unverified { why } => ("unverified", style.show(why)),
+        PodProgress::Done => ("done", String::new()),
+        PodProgress::Failing(failure) => ("failed", style.show(&failure.reason)),
+        PodProgress::Conflict { .. } | PodProgress::Overtaken { .. } => ("conflict", "another client".into()),
+        PodProgress::Gone { why } => ("gone", style.show(why)),
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use crate::engine::change::FieldEffect;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::report::failure_report::{FailureReport, LATE};
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
@@ -341,11 +341,11 @@ impl Ending<'_> {
             EndResult::Failed => pod.phase.stage() == Stage::Failed,
             EndResult::Superseded => pod.phase.stage() == Stage::Lost,
             EndResult::Deferred => {
-                let waits = matches!(pod.phase, PodPhase::Resizing { deferred_by: Some(_), .. });
+                let waits = matches!(pod.phase, PodProgress::Resizing { deferred_by: Some(_), .. });
                 waits || pod.phase.stage() == Stage::Left
             }
             EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
-                pod.is_in_hand() || self.waits_for_somebody(pod)
+                pod.is_in_progress() || self.waits_for_somebody(pod)
             }
             EndResult::Complete
             | EndResult::NothingToDo
@@ -379,7 +379,7 @@ impl Ending<'_> {
 
     /// A run that only follows gives no pod its turn: what waits, waits for somebody else.
     fn waits_for_somebody(&self, pod: &PodEnd) -> bool {
-        self.follows() && matches!(pod.phase, PodPhase::Waiting)
+        self.follows() && matches!(pod.phase, PodProgress::Waiting)
     }
 
     fn waited_for(&self, end: &PodEnd) -> String {
@@ -456,7 +456,7 @@ impl Ending<'_> {
         }
         // Of a patch that nothing of the pod shows yet, the server may have refused what was sent.
         let by_us = self.outcome.pods.iter().filter(|pod| pod.patched);
-        let (sent, changed): (Vec<_>, Vec<_>) = by_us.partition(|pod| pod.phase == PodPhase::Patched);
+        let (sent, changed): (Vec<_>, Vec<_>) = by_us.partition(|pod| pod.phase == PodProgress::Patched);
         let groups =
             [("Changed by this run", changed), ("Patched by this run, and not known whether the server took it", sent)];
         for (what, pods) in groups.iter().filter(|(_, pods)| !pods.is_empty()) {

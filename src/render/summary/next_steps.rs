@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Ending;
 use crate::engine::report::PodEnd;
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::rollout::Mode;
 use crate::engine::state::hook::HOOK_FAILED;
 use crate::engine::state::outcome::EndResult;
@@ -55,7 +55,7 @@ impl Ending<'_> {
 
     /// Whether another client has set other images in pods of this run.
     fn is_moved(&self) -> bool {
-        self.outcome.pods.iter().any(|end| matches!(end.phase, PodPhase::Moved { .. }))
+        self.outcome.pods.iter().any(|end| matches!(end.phase, PodProgress::Conflict { .. }))
     }
 
     /// Of a rollout that took the owner along: what was left is resumed, or aborted as a whole.
@@ -77,13 +77,13 @@ impl Ending<'_> {
         ];
         // The same images would fail again: there is one thing to do. A person's command says nothing of them.
         let is_by_command =
-            |end: &PodEnd| matches!(&end.phase, PodPhase::Failing(failure) if failure.reason == HOOK_FAILED);
+            |end: &PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.reason == HOOK_FAILED);
         let mut failed = self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
         let says_nothing = failed.all(|end| !end.patched || is_by_command(end));
         let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
         // Nor does what was not ready in all the time that a pod has get ready by more of it.
         let is_late = self.outcome.result == EndResult::TimedOut && run.next.with_more_time.is_none();
-        let is_unready = |end: &PodEnd| matches!(end.phase, PodPhase::Starting { .. });
+        let is_unready = |end: &PodEnd| matches!(end.phase, PodProgress::Starting { .. });
         if most == 1 || is_late && self.outcome.pods.iter().any(is_unready) {
             steps.swap(1, 2);
         }

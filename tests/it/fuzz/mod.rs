@@ -21,7 +21,7 @@ const SHORT: u64 = 2_000;
 const LONGEST: usize = 4096;
 
 /// No input of that length may take longer, in a debug build on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Inputs that were accepted are mutated further; so many of them are kept.
 const KEPT: usize = 256;
@@ -50,7 +50,7 @@ fn fuzz(target: &Target, seed: u64, goes_on: impl Fn(u64) -> bool) -> (u64, u64)
             Ok(Err(broken)) => panic!("{}: {broken}", which()),
             Err(_) => panic!("{} panics, as said above", which()),
         }
-        assert!(took < PATIENCE, "{}: {took:?}", which());
+        assert!(took < TIMEOUT, "{}: {took:?}", which());
         number += 1;
     }
     (number, accepted)

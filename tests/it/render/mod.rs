@@ -18,7 +18,7 @@ use kubectl_inplace::engine::change::reason::{ReasonCode, WarningCode};
 use kubectl_inplace::engine::k8s::names::PodKey;
 use kubectl_inplace::engine::plan::{PLAN_API_VERSION, Verdict, WorkloadPlan};
 use kubectl_inplace::engine::report::Notice;
-use kubectl_inplace::engine::report::progress::{PodPhase, PodProgress, Progress, Stage};
+use kubectl_inplace::engine::report::progress::{PodInProgress, PodProgress, Progress, Stage};
 use kubectl_inplace::engine::rollout::PodGoal;
 use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::engine::value::hint::Flags;
@@ -147,7 +147,7 @@ fn json_lines(rollout: &Rollout) -> String {
 
 /// What the engine would say of how far it is, after these notices.
 #[derive(Default)]
-struct Seen(BTreeMap<PodKey, (PodPhase, Duration)>);
+struct Seen(BTreeMap<PodKey, (PodProgress, Duration)>);
 
 impl Seen {
     fn hear(&mut self, notice: &Notice, at: Duration) {
@@ -162,8 +162,8 @@ impl Seen {
         let in_progress = rollout.goal.pods.iter().filter(|pod| stage(pod) == Stage::InProgress);
         let shown = in_progress.take(10).filter_map(|goal| {
             let (phase, since) = self.0.get(&goal.key)?.clone();
-            let at_most = if let PodPhase::Stabilizing { hold_seconds } = phase { hold_seconds } else { 330 };
-            Some(PodProgress {
+            let at_most = if let PodProgress::Stabilizing { hold_seconds } = phase { hold_seconds } else { 330 };
+            Some(PodInProgress {
                 pod: goal.key.clone(),
                 phase,
                 node: "node-a".into(),
@@ -423,7 +423,8 @@ fn restarting(name: &str) -> Rollout {
     rollout.goal.pods.truncate(1);
     let pod = Arc::make_mut(&mut rollout.goal.pods[0]);
     pod.key.name = name.into();
-    let phase = PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
+    let phase =
+        PodProgress::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     rollout.notices = vec![(Duration::ZERO, Notice::Pod { pod: pod.key.clone(), phase })];
     rollout
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubectl_inplace::engine::k8s::events::Event;
 use kubectl_inplace::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
-use kubectl_inplace::engine::report::progress::PodPhase;
+use kubectl_inplace::engine::report::progress::PodProgress;
 use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::render::{JsonLines, Lines, Listener};
 
@@ -39,8 +39,8 @@ fn report(words: &str) -> FailureReport {
         log: Some(Log { instance: Instance::Previous, lines: vec!["starting".into(), words.into()] }),
         events: vec![event("Killing", 1), event("BackOff", 3)],
         time_line: vec![
-            moment(0, PodPhase::Patched),
-            moment(61, PodPhase::Starting { containers: vec!["side".into()] }),
+            moment(0, PodProgress::Patched),
+            moment(61, PodProgress::Starting { containers: vec!["side".into()] }),
         ],
         not_read: vec![],
     };

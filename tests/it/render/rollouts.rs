@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubectl_inplace::engine::k8s::failure::Failure;
-use kubectl_inplace::engine::report::progress::PodPhase;
+use kubectl_inplace::engine::report::progress::PodProgress;
 use kubectl_inplace::engine::report::{
     ContainerEnd, ContainerTimes, FieldValue, NewPods, NotReady, Notice, Outcome, PodEnd, Standing, StandingField,
     StandingImage, StartedAgain,
@@ -46,10 +46,10 @@ pub(super) fn samples() -> Vec<Rollout> {
 /// A rollout that stopped half way, with a given result.
 pub(super) fn ended(result: EndResult) -> Rollout {
     let phases = match result {
-        EndResult::Complete | EndResult::Aborted => [PodPhase::Done, PodPhase::Done, PodPhase::Done],
-        EndResult::Failed => [PodPhase::Done, crash(), PodPhase::Waiting],
-        EndResult::Superseded => [PodPhase::Done, gone(), PodPhase::Waiting],
-        EndResult::Deferred => [PodPhase::Done, left(), left()],
+        EndResult::Complete | EndResult::Aborted => [PodProgress::Done, PodProgress::Done, PodProgress::Done],
+        EndResult::Failed => [PodProgress::Done, crash(), PodProgress::Waiting],
+        EndResult::Superseded => [PodProgress::Done, gone(), PodProgress::Waiting],
+        EndResult::Deferred => [PodProgress::Done, left(), left()],
         EndResult::NothingToDo
         | EndResult::Paused
         | EndResult::Error
@@ -58,15 +58,15 @@ pub(super) fn ended(result: EndResult) -> Rollout {
         | EndResult::TimedOut
         | EndResult::Interrupted
         | EndResult::Terminated => {
-            [PodPhase::Done, PodPhase::Starting { containers: vec!["side".into()] }, PodPhase::Waiting]
+            [PodProgress::Done, PodProgress::Starting { containers: vec!["side".into()] }, PodProgress::Waiting]
         }
     };
     rollout("ended", goal(&PODS, Mode::PodsOnly), vec![], outcome(result, &phases))
 }
 
-fn left() -> PodPhase {
+fn left() -> PodProgress {
     let why = "Node didn't have enough resource: cpu, requested: 1200, used: 1270, capacity: 2000";
-    PodPhase::Left { why: Some(why.into()), node: "node-b".into() }
+    PodProgress::Left { why: Some(why.into()), node: "node-b".into() }
 }
 
 fn goal(pods: &[&str], mode: Mode) -> Goal {
@@ -109,20 +109,24 @@ fn rollout(name: &'static str, goal: Goal, notices: Vec<(u64, Notice)>, outcome:
     Rollout { name, goal, notices, outcome }
 }
 
-fn pod(name: &str, phase: PodPhase) -> Notice {
+fn pod(name: &str, phase: PodProgress) -> Notice {
     Notice::Pod { pod: key(name), phase }
 }
 
 /// The life of one pod from `at` on, in milliseconds.
 fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
     vec![
-        (at, pod(name, PodPhase::Patched)),
-        (at + 600, pod(name, PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None })),
+        (at, pod(name, PodProgress::Patched)),
+        (at + 600, pod(name, PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })),
         (
             at + 1_200,
             pod(
                 name,
-                PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None },
+                PodProgress::Restarting {
+                    containers: Vec::new(),
+                    waiting: Some("ContainerCreating".into()),
+                    until: None,
+                },
             ),
         ),
         // Told twice: said once.
@@ -130,20 +134,24 @@ fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
             at + 1_300,
             pod(
                 name,
-                PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None },
+                PodProgress::Restarting {
+                    containers: Vec::new(),
+                    waiting: Some("ContainerCreating".into()),
+                    until: None,
+                },
             ),
         ),
-        (at + 2_000, pod(name, PodPhase::Starting { containers: vec!["side".into()] })),
-        (at + 3_000, pod(name, PodPhase::Stabilizing { hold_seconds: 5 })),
-        (at + 4_100, pod(name, PodPhase::Done)),
+        (at + 2_000, pod(name, PodProgress::Starting { containers: vec!["side".into()] })),
+        (at + 3_000, pod(name, PodProgress::Stabilizing { hold_seconds: 5 })),
+        (at + 4_100, pod(name, PodProgress::Done)),
     ]
 }
 
-fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
+fn outcome(result: EndResult, phases: &[PodProgress]) -> Outcome {
     let pods = phases.iter().zip(PODS).enumerate().map(|(index, (phase, name))| PodEnd {
         pod: key(name),
         phase: phase.clone(),
-        patched: !matches!(phase, PodPhase::Waiting),
+        patched: !matches!(phase, PodProgress::Waiting),
         containers: vec![ContainerEnd {
             container: "side".into(),
             from: Some("acme/side:1.27.1".into()),
@@ -152,8 +160,8 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
             twice: false,
             by_resize: false,
             again: None,
-            down_seconds: matches!(phase, PodPhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
-            times: times(matches!(phase, PodPhase::Done), index),
+            down_seconds: matches!(phase, PodProgress::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
+            times: times(matches!(phase, PodProgress::Done), index),
         }],
         unplanned: vec![],
         replaced: false,
@@ -207,8 +215,8 @@ fn times(done: bool, index: usize) -> ContainerTimes {
     }
 }
 
-fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodPhase {
-    PodPhase::Failing(Failure {
+fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodProgress {
+    PodProgress::Failing(Failure {
         container: Some("side".into()),
         reason: reason.into(),
         message: message.into(),
@@ -216,17 +224,17 @@ fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodPhase {
     })
 }
 
-fn crash() -> PodPhase {
+fn crash() -> PodProgress {
     failing("CrashLoopBackOff", "back-off 10s restarting failed container", Some(3))
 }
 
-fn gone() -> PodPhase {
-    PodPhase::Gone { why: "it was deleted".into() }
+fn gone() -> PodProgress {
+    PodProgress::Gone { why: "it was deleted".into() }
 }
 
 fn complete() -> Rollout {
     let notices = PODS.into_iter().zip([0, 4_100, 8_200]).flat_map(|(name, at)| life(name, at)).collect();
-    let done = [PodPhase::Done, PodPhase::Done, PodPhase::Done];
+    let done = [PodProgress::Done, PodProgress::Done, PodProgress::Done];
     rollout("complete", goal(&PODS, Mode::PodsOnly), notices, outcome(EndResult::Complete, &done))
 }
 
@@ -235,25 +243,25 @@ fn durable_failed() -> Rollout {
     let steps = [OwnerStep::SetTemplate, OwnerStep::KeepHistory, OwnerStep::SetReplicaSetTemplate, OwnerStep::Unpause];
     let owner = steps.into_iter().zip(0_u64..).map(|(step, at)| (100 * at, Notice::Owner { step }));
     let mut notices: Vec<(u64, Notice)> = owner.collect();
-    notices.push((700, pod(PODS[0], PodPhase::Patched)));
+    notices.push((700, pod(PODS[0], PodProgress::Patched)));
     notices.push((1_900, pod(PODS[0], crash())));
-    let ends = outcome(EndResult::Failed, &[crash(), PodPhase::Waiting, PodPhase::Waiting]);
+    let ends = outcome(EndResult::Failed, &[crash(), PodProgress::Waiting, PodProgress::Waiting]);
     rollout("durable-failed", goal(&PODS, Mode::Durable), notices, Outcome { held: true, ..ends })
 }
 
 fn failed() -> Rollout {
     let mut notices = life(PODS[0], 0);
-    notices.push((4_100, pod(PODS[1], PodPhase::Patched)));
-    notices.push((4_800, pod(PODS[1], PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None })));
+    notices.push((4_100, pod(PODS[1], PodProgress::Patched)));
+    notices.push((4_800, pod(PODS[1], PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })));
     notices.push((5_900, pod(PODS[1], crash())));
-    let ends = outcome(EndResult::Failed, &[PodPhase::Done, crash(), PodPhase::Waiting]);
+    let ends = outcome(EndResult::Failed, &[PodProgress::Done, crash(), PodProgress::Waiting]);
     rollout("failed", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 
 fn timed_out() -> Rollout {
-    let waiting = PodPhase::Restarting { containers: Vec::new(), waiting: Some("ErrImagePull".into()), until: None };
+    let waiting = PodProgress::Restarting { containers: Vec::new(), waiting: Some("ErrImagePull".into()), until: None };
     let notices = vec![
-        (0, pod(PODS[0], PodPhase::Patched)),
+        (0, pod(PODS[0], PodProgress::Patched)),
         (700, pod(PODS[0], waiting.clone())),
         (
             30_700,
@@ -265,18 +273,18 @@ fn timed_out() -> Rollout {
             },
         ),
     ];
-    let mut ends = outcome(EndResult::TimedOut, &[waiting, PodPhase::Waiting, PodPhase::Waiting]);
+    let mut ends = outcome(EndResult::TimedOut, &[waiting, PodProgress::Waiting, PodProgress::Waiting]);
     ends.why = Some("330 s have passed in all (--total-timeout)".into());
     ends.seconds = 330.0;
     rollout("timed-out", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 
 fn superseded() -> Rollout {
-    let moved = PodPhase::Moved { container: "side".into(), image: "acme/side:3".into() };
+    let conflict = PodProgress::Conflict { container: "side".into(), image: "acme/side:3".into() };
     let mut notices = life(PODS[0], 0);
-    notices.push((4_200, pod(PODS[1], moved.clone())));
+    notices.push((4_200, pod(PODS[1], conflict.clone())));
     notices.push((4_200, pod(PODS[2], gone())));
-    let mut ends = outcome(EndResult::Superseded, &[PodPhase::Done, moved, gone()]);
+    let mut ends = outcome(EndResult::Superseded, &[PodProgress::Done, conflict, gone()]);
     for end in ends.pods.iter_mut().skip(1) {
         end.patched = false;
     }
@@ -288,7 +296,7 @@ fn superseded() -> Rollout {
 
 fn interrupted() -> Rollout {
     let notices = vec![(600, Notice::Stopping)];
-    let ends = outcome(EndResult::Interrupted, &[PodPhase::Waiting, PodPhase::Waiting, PodPhase::Waiting]);
+    let ends = outcome(EndResult::Interrupted, &[PodProgress::Waiting, PodProgress::Waiting, PodProgress::Waiting]);
     rollout("interrupted-at-once", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 0.7, ..ends })
 }
 
@@ -296,20 +304,20 @@ fn interrupted() -> Rollout {
 fn not_begun() -> Rollout {
     let why = "poddisruptionbudget/web allows no pod to be down now: its status allows 0 disruptions";
     let notices = vec![(100, Notice::WaitsToBegin { why: why.into() })];
-    let ends = outcome(EndResult::TimedOut, &[PodPhase::Waiting, PodPhase::Waiting, PodPhase::Waiting]);
+    let ends = outcome(EndResult::TimedOut, &[PodProgress::Waiting, PodProgress::Waiting, PodProgress::Waiting]);
     let why = Some(format!("no pod may be taken down: {why}"));
     rollout("not-begun", goal(&PODS, Mode::Durable), notices, Outcome { nothing_changed: true, why, ..ends })
 }
 
 fn followed() -> Rollout {
     let notices = vec![
-        (100, pod(PODS[0], PodPhase::Done)),
-        (100, pod(PODS[1], PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None })),
-        (900, pod(PODS[1], PodPhase::Unverified { why: "its start is as old as the change".into() })),
-        (2_000, pod(PODS[1], PodPhase::Done)),
-        (2_500, pod(PODS[2], PodPhase::Done)),
+        (100, pod(PODS[0], PodProgress::Done)),
+        (100, pod(PODS[1], PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })),
+        (900, pod(PODS[1], PodProgress::Unverified { why: "its start is as old as the change".into() })),
+        (2_000, pod(PODS[1], PodProgress::Done)),
+        (2_500, pod(PODS[2], PodProgress::Done)),
     ];
-    let mut ends = outcome(EndResult::Complete, &[PodPhase::Done, PodPhase::Done, PodPhase::Done]);
+    let mut ends = outcome(EndResult::Complete, &[PodProgress::Done, PodProgress::Done, PodProgress::Done]);
     for end in &mut ends.pods {
         end.patched = false;
     }
@@ -319,29 +327,29 @@ fn followed() -> Rollout {
 
 fn every_phase() -> Rollout {
     let phases = [
-        PodPhase::Waiting,
-        PodPhase::Patched,
-        PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None },
-        PodPhase::Restarting { containers: Vec::new(), waiting: Some("PodInitializing".into()), until: None },
-        PodPhase::Resizing { why: None, deferred_by: None },
-        PodPhase::Resizing {
+        PodProgress::Waiting,
+        PodProgress::Patched,
+        PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None },
+        PodProgress::Restarting { containers: Vec::new(), waiting: Some("PodInitializing".into()), until: None },
+        PodProgress::Resizing { why: None, deferred_by: None },
+        PodProgress::Resizing {
             why: Some("Node didn't have enough resource: cpu".into()),
             deferred_by: Some("node-b".into()),
         },
         left(),
-        PodPhase::Starting { containers: vec!["side".into()] },
-        PodPhase::Stabilizing { hold_seconds: 90 },
-        PodPhase::Unverified { why: "nothing tells the containers apart".into() },
-        PodPhase::Done,
+        PodProgress::Starting { containers: vec!["side".into()] },
+        PodProgress::Stabilizing { hold_seconds: 90 },
+        PodProgress::Unverified { why: "nothing tells the containers apart".into() },
+        PodProgress::Done,
         failing("InvalidImageName", "couldn't parse image name", None),
-        PodPhase::Failing(Failure {
+        PodProgress::Failing(Failure {
             container: None,
             reason: "PodFinished".into(),
             message: String::new(),
             exit_code: None,
         }),
-        PodPhase::Moved { container: "side".into(), image: "acme/side:3".into() },
-        PodPhase::Overtaken {
+        PodProgress::Conflict { container: "side".into(), image: "acme/side:3".into() },
+        PodProgress::Overtaken {
             why: "its spec.containers[side].resources.requests.cpu was changed by another client".into(),
         },
         gone(),
@@ -349,7 +357,7 @@ fn every_phase() -> Rollout {
     let notices = phases.into_iter().zip(1..).map(|(phase, at)| (at * 500, pod(PODS[0], phase))).collect();
     let ends = outcome(
         EndResult::Terminated,
-        &[gone(), PodPhase::Starting { containers: vec!["side".into()] }, PodPhase::Waiting],
+        &[gone(), PodProgress::Starting { containers: vec!["side".into()] }, PodProgress::Waiting],
     );
     rollout("every-phase", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
@@ -357,7 +365,7 @@ fn every_phase() -> Rollout {
 fn every_notice() -> Rollout {
     let notices = vec![
         (200, Notice::WaitsToBegin { why: "poddisruptionbudget/web allows no pod to be down now".into() }),
-        (300, pod(PODS[0], PodPhase::Patched)),
+        (300, pod(PODS[0], PodProgress::Patched)),
         (500, Notice::Retrying { pod: key(PODS[0]), why: "429 too many requests".into() }),
         (1_000, Notice::WatchLost { why: "connection reset".into() }),
         (1_500, Notice::WatchRestored),
@@ -367,7 +375,7 @@ fn every_notice() -> Rollout {
         (62_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![], why: None }),
         (63_000, Notice::Stopping),
     ];
-    let ends = outcome(EndResult::Interrupted, &[PodPhase::Patched, PodPhase::Waiting, PodPhase::Waiting]);
+    let ends = outcome(EndResult::Interrupted, &[PodProgress::Patched, PodProgress::Waiting, PodProgress::Waiting]);
     rollout("every-notice", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 63.1, ..ends })
 }
 
@@ -375,12 +383,12 @@ fn many_in_hand() -> Rollout {
     let names: Vec<String> = (0..40).map(|index| format!("web-{index:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let restarting =
-        || PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
+        || PodProgress::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     let mut notices: Vec<(u64, Notice)> = names.iter().take(25).map(|name| (500, pod(name, restarting()))).collect();
-    notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, PodPhase::Done))));
+    notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, PodProgress::Done))));
     let pods = names.iter().enumerate().map(|(index, name)| PodEnd {
         pod: key(name),
-        phase: if index < 2 { PodPhase::Done } else { restarting() },
+        phase: if index < 2 { PodProgress::Done } else { restarting() },
         patched: index < 25,
         containers: vec![],
         unplanned: vec![],
@@ -418,19 +426,19 @@ pub(super) fn long() -> Rollout {
         .into();
     }
     goal.policy.max_unavailable = 2;
-    let restarting = |waiting: Option<&str>| PodPhase::Restarting {
+    let restarting = |waiting: Option<&str>| PodProgress::Restarting {
         containers: Vec::new(),
         waiting: waiting.map(str::to_owned),
         until: None,
     };
     let notices = vec![
-        (100, pod(names[0], PodPhase::Draining { services: vec!["reconciliation".into()] })),
-        (1_400, pod(names[0], PodPhase::Patched)),
+        (100, pod(names[0], PodProgress::Draining { services: vec!["reconciliation".into()] })),
+        (1_400, pod(names[0], PodProgress::Patched)),
         (2_100, pod(names[0], restarting(Some("ContainerCreating")))),
         (2_200, Notice::BudgetHolds { down: 2, allowed: 2 }),
-        (5_000, pod(names[0], PodPhase::Done)),
+        (5_000, pod(names[0], PodProgress::Done)),
         (5_100, pod(names[1], restarting(None))),
-        (5_200, pod(names[2], PodPhase::Stabilizing { hold_seconds: 5 })),
+        (5_200, pod(names[2], PodProgress::Stabilizing { hold_seconds: 5 })),
         (9_000, Notice::Stopping),
     ];
     let ends: Vec<PodEnd> = names
@@ -439,9 +447,9 @@ pub(super) fn long() -> Rollout {
         .map(|(index, name)| PodEnd {
             pod: key(name),
             phase: match index {
-                0 => PodPhase::Done,
+                0 => PodProgress::Done,
                 1 => restarting(None),
-                _ => PodPhase::Waiting,
+                _ => PodProgress::Waiting,
             },
             patched: index < 2,
             containers: vec![],
@@ -460,7 +468,7 @@ fn no_pods() -> Rollout {
 }
 
 fn unplanned() -> Rollout {
-    let mut ends = outcome(EndResult::Complete, &[PodPhase::Done, PodPhase::Done, PodPhase::Done]);
+    let mut ends = outcome(EndResult::Complete, &[PodProgress::Done, PodProgress::Done, PodProgress::Done]);
     ends.pods[0].unplanned = vec!["side".into()];
     ends.pods[0].containers[0].again = Some(StartedAgain { times: 2, exit_code: Some(3) });
     ends.pods[0].containers[0].down_seconds = None;
@@ -482,11 +490,11 @@ fn unplanned() -> Rollout {
         down_seconds: None,
         times: ContainerTimes::default(),
     });
-    rollout("unplanned", goal, vec![(0, pod(PODS[0], PodPhase::Patched))], ends)
+    rollout("unplanned", goal, vec![(0, pod(PODS[0], PodProgress::Patched))], ends)
 }
 
 fn hostile() -> Rollout {
-    let failure = PodPhase::Failing(Failure {
+    let failure = PodProgress::Failing(Failure {
         container: Some(HOSTILE.into()),
         reason: HOSTILE.into(),
         message: format!("{HOSTILE}{}", "y".repeat(10_000)),
@@ -495,17 +503,20 @@ fn hostile() -> Rollout {
     let notices = vec![
         (
             300,
-            pod(PODS[0], PodPhase::Restarting { containers: Vec::new(), waiting: Some(HOSTILE.into()), until: None }),
+            pod(
+                PODS[0],
+                PodProgress::Restarting { containers: Vec::new(), waiting: Some(HOSTILE.into()), until: None },
+            ),
         ),
         (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
         (900, Notice::WatchLost { why: HOSTILE.into() }),
-        (1_200, pod(HOSTILE, PodPhase::Unverified { why: HOSTILE.into() })),
+        (1_200, pod(HOSTILE, PodProgress::Unverified { why: HOSTILE.into() })),
         (1_500, pod(PODS[0], failure.clone())),
     ];
     let mut goal = goal(&PODS, Mode::PodsOnly);
     goal.workload.namespace = HOSTILE.into();
     goal.workload.name = HOSTILE.into();
-    let mut ends = outcome(EndResult::Failed, &[failure, PodPhase::Waiting, PodPhase::Waiting]);
+    let mut ends = outcome(EndResult::Failed, &[failure, PodProgress::Waiting, PodProgress::Waiting]);
     ends.workload = goal.workload.clone();
     ends.why = Some(HOSTILE.into());
     rollout("hostile", goal, notices, ends)

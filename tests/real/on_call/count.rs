@@ -168,17 +168,17 @@ fn take(uid: &str, pods: &mut BTreeMap<String, Pod>, count: &mut Count, at: Inst
     }
     let others: Vec<&Pod> =
         pods.iter().filter(|(other, _)| *other != uid).map(|(_, pod)| pod).filter(|pod| pod.is_there(at)).collect();
-    let in_hand = others.iter().filter(|pod| pod.taken.is_some() && pod.terminating_since.is_none()).count();
-    count.most = count.most.max(in_hand + 1);
+    let in_progress = others.iter().filter(|pod| pod.taken.is_some() && pod.terminating_since.is_none()).count();
+    count.most = count.most.max(in_progress + 1);
     let down = others.iter().filter(|pod| pod.taken.is_none() && pod.is_known_to_be_down(at)).count();
     let missing = limits.replicas_at(at).saturating_sub(others.len() + 1);
     if !was_ready {
         // It was down already.
         return;
     }
-    if in_hand + 1 + down + missing > limits.max_unavailable {
+    if in_progress + 1 + down + missing > limits.max_unavailable {
         count.breaches.push(format!(
-            "{name} is taken: {in_hand} others were, {down} were not ready, {missing} were missing, and maxUnavailable is {}",
+            "{name} is taken: {in_progress} others were, {down} were not ready, {missing} were missing, and maxUnavailable is {}",
             limits.max_unavailable
         ));
     }

@@ -40,9 +40,9 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 /// How long anything may take that a test waits for: generous, because a busy machine is no failure.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Asks every fifth of a second until there is an answer; `None` after [`PATIENCE`].
+/// Asks every fifth of a second until there is an answer; `None` after [`TIMEOUT`].
 pub(crate) fn poll<T>(ask: impl FnMut() -> Option<T>) -> Option<T> {
     poll_every(Duration::from_millis(200), ask)
 }
@@ -64,9 +64,9 @@ pub(crate) fn side_by_side<N: Send, T: Send>(
     })
 }
 
-/// Asks again after each pause until there is an answer; `None` after [`PATIENCE`].
+/// Asks again after each pause until there is an answer; `None` after [`TIMEOUT`].
 fn poll_every<T>(pause: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(answer) = ask() {
             return Some(answer);

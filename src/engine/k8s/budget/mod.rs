@@ -33,7 +33,7 @@ pub struct CountedPod<'a> {
     /// It has a deletionTimestamp.
     pub terminating: bool,
     /// From our patch, or from the drain before it, until it is done: down, whatever it shows.
-    pub in_hand: bool,
+    pub in_progress: bool,
 }
 
 /// What one budget allows.
@@ -86,7 +86,7 @@ pub enum Bound {
         /// `status.disruptionsAllowed`.
         disruptions_allowed: usize,
         /// Pods in hand that it still takes for healthy.
-        in_hand: usize,
+        in_progress: usize,
     },
 }
 
@@ -120,13 +120,13 @@ impl fmt::Display for Bound {
                 let is = if *healthy == 1 { "pod is" } else { "pods are" };
                 write!(f, "{healthy} {is} healthy and {desired} must be ({rule})")
             }
-            Self::Status { disruptions_allowed, in_hand: 0 } => {
+            Self::Status { disruptions_allowed, in_progress: 0 } => {
                 write!(f, "its status allows {disruptions_allowed} disruptions")
             }
-            Self::Status { disruptions_allowed, in_hand } => {
+            Self::Status { disruptions_allowed, in_progress } => {
                 write!(
                     f,
-                    "its status allows {disruptions_allowed} disruptions, and {in_hand} of its pods are in progress"
+                    "its status allows {disruptions_allowed} disruptions, and {in_progress} of its pods are in progress"
                 )
             }
         }
@@ -236,10 +236,10 @@ fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, 
     // While the status lags behind a scaling, the greater number demands more.
     let desired = rule.desired(status.expected_pods.max(rule.expected_of_ours(replicas, pods.len())));
     let counted = healthy.saturating_sub(desired);
-    let in_hand = pods.iter().filter(|pod| pod.in_hand && pod.ready && !pod.terminating).count();
-    let by_status = status.disruptions_allowed.saturating_sub(in_hand);
+    let in_progress = pods.iter().filter(|pod| pod.in_progress && pod.ready && !pod.terminating).count();
+    let by_status = status.disruptions_allowed.saturating_sub(in_progress);
     if by_status < counted {
-        return (by_status, Bound::Status { disruptions_allowed: status.disruptions_allowed, in_hand });
+        return (by_status, Bound::Status { disruptions_allowed: status.disruptions_allowed, in_progress });
     }
     (counted, Bound::Counted { rule: rule.to_string(), healthy, desired })
 }
@@ -262,8 +262,8 @@ fn sync_failed(budget: &Value) -> Option<String> {
 /// hand, and is right once they are done. One that goes away may be in it as well: the status lags behind.
 fn healthy(status: &Status, expected_of_ours: usize, pods: &[CountedPod<'_>]) -> usize {
     let there = || pods.iter().filter(|pod| !pod.terminating);
-    let ours = there().filter(|pod| pod.ready && !pod.in_hand).count();
-    let perhaps_counted = pods.iter().filter(|pod| pod.ready || pod.in_hand || pod.terminating).count();
+    let ours = there().filter(|pod| pod.ready && !pod.in_progress).count();
+    let perhaps_counted = pods.iter().filter(|pod| pod.ready || pod.in_progress || pod.terminating).count();
     let of_others = status.expected_pods.saturating_sub(expected_of_ours);
     ours + of_others.min(status.current_healthy.saturating_sub(perhaps_counted))
 }

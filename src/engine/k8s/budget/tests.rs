@@ -25,7 +25,7 @@ fn pods<'a>(letters: &str, labels: &'a BTreeMap<String, String>) -> Vec<CountedP
         labels,
         ready: matches!(letter, 'r' | 'h' | 't'),
         terminating: letter == 't',
-        in_hand: matches!(letter, 'h' | 'd'),
+        in_progress: matches!(letter, 'h' | 'd'),
     };
     letters.chars().map(pod).collect()
 }

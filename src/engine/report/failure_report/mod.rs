@@ -13,7 +13,7 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod, Terminated};
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::outcome::EndResult;
@@ -114,7 +114,7 @@ pub struct Moment {
     /// Since the start of the rollout.
     pub at: Duration,
     /// From then on.
-    pub phase: PodPhase,
+    pub phase: PodProgress,
 }
 
 /// What was read about one pod, for [`FailedPod::of`].
@@ -136,8 +136,8 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
     let has_ended = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
     let is_wanted = |end: &&PodEnd| {
         has_ended
-            && (matches!(end.phase, PodPhase::Failing(_))
-                || (is_late && (end.is_in_hand() || matches!(end.phase, PodPhase::Hook { .. }))))
+            && (matches!(end.phase, PodProgress::Failing(_))
+                || (is_late && (end.is_in_progress() || matches!(end.phase, PodProgress::Hook { .. }))))
     };
     let mut pods: Vec<&PodEnd> = outcome.pods.iter().filter(is_wanted).collect();
     let left_out = pods.len().saturating_sub(MOST_PODS);
@@ -149,12 +149,12 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
 /// not ready. One that is being stopped is shown as ready until the next one starts.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
-    if let PodPhase::Failing(failure) = &end.phase {
+    if let PodProgress::Failing(failure) = &end.phase {
         let is_late = failure.reason == LATE && end.patched;
         let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
         return failure.container.as_ref().or_else(late).cloned();
     }
-    if let PodPhase::Moved { container, .. } = &end.phase {
+    if let PodProgress::Conflict { container, .. } = &end.phase {
         return Some(container.clone());
     }
     let late = end.phase.late();
@@ -194,7 +194,7 @@ impl FailedPod {
         let Findings { pod, log, events, not_read } = findings;
         let container = match (&pod, &end.phase) {
             (Some(pod), _) => container_of(end, pod),
-            (None, PodPhase::Failing(failure)) => failure.container.clone(),
+            (None, PodProgress::Failing(failure)) => failure.container.clone(),
             (None, _) => None,
         };
         let status = pod.as_ref().zip(container.as_ref()).and_then(|(pod, name)| pod.container_status(name));
@@ -249,7 +249,7 @@ fn last_ended<'s>(
 }
 
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {
-    if let PodPhase::Failing(failure) = &end.phase {
+    if let PodProgress::Failing(failure) = &end.phase {
         let waiting = status.and_then(|status| status.state.waiting.as_ref()).filter(|_| failure.reason == LATE);
         let (reason, message) = match (waiting, pod.zip(status).and_then(|(pod, status)| unpassed(pod, status))) {
             (Some(waiting), _) => (&waiting.reason, format!("{}: {}", failure.message, waiting.message)),
@@ -258,7 +258,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
         };
         return (reason.clone(), message, failure.exit_code);
     }
-    if let PodPhase::Hook { hook } = &end.phase {
+    if let PodProgress::Hook { hook } = &end.phase {
         let message = format!("the command of {} had not ended in the pod's time", hook.flag());
         return (LATE.into(), message, None);
     }
@@ -303,9 +303,9 @@ fn last_lines(text: &str) -> Vec<String> {
 }
 
 fn without_credentials(moment: Moment) -> Moment {
-    let PodPhase::Failing(failure) = &moment.phase else { return moment };
+    let PodProgress::Failing(failure) = &moment.phase else { return moment };
     let failure = Failure { message: mask::text(&failure.message), ..failure.clone() };
-    Moment { phase: PodPhase::Failing(failure), ..moment }
+    Moment { phase: PodProgress::Failing(failure), ..moment }
 }
 
 #[cfg(test)]

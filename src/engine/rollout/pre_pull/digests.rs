@@ -50,7 +50,7 @@ pub enum Meaning {
     /// The recorded digest.
     Same,
     /// The tag has moved: to go back to the recorded bits the image has to be this one.
-    Moved {
+    TagMoved {
         /// The recorded text with the recorded digest.
         pinned: String,
     },
@@ -71,7 +71,7 @@ pub fn meaning(image: &str, recorded_id: &str, pulled_id: Option<&str>) -> Meani
     };
     match reference.with_digest(recorded) {
         _ if recorded == now => Meaning::Same,
-        Ok(pinned) => Meaning::Moved { pinned: pinned.as_written().to_owned() },
+        Ok(pinned) => Meaning::TagMoved { pinned: pinned.as_written().to_owned() },
         Err(_) => Meaning::Unknown,
     }
 }

@@ -76,7 +76,7 @@ pub fn judge(pod: &Value) -> Result<Vec<ImageState>, Rejected> {
     let judged = ours.map(|container| {
         let status = read.status.container_statuses.iter().find(|status| status.name == container.name);
         let state = match status.map(state) {
-            None | Some(PullState::Pulling { .. }) if ended.is_some() => given_up(ended.as_ref()),
+            None | Some(PullState::Pulling { .. }) if ended.is_some() => abandoned(ended.as_ref()),
             Some(state) => state,
             None => PullState::Pulling { said: None },
         };
@@ -86,7 +86,7 @@ pub fn judge(pod: &Value) -> Result<Vec<ImageState>, Rejected> {
 }
 
 /// The pod is over, its deadline for example, and this image had not come.
-fn given_up(ended: Option<&(String, String)>) -> PullState {
+fn abandoned(ended: Option<&(String, String)>) -> PullState {
     let (reason, message) = ended.cloned().unwrap_or_default();
     let reason = if reason.is_empty() { "NotPulled".into() } else { reason };
     PullState::Failed { reason, message }

@@ -305,8 +305,8 @@ fn a_recorded_image_means_its_digest_or_has_moved() {
     let id = |digest: &str| format!("docker.io/acme/side@{digest}");
     for (image, recorded, now, expected) in [
         ("acme/side:1".to_owned(), id(&one), Some(id(&one)), Meaning::Same),
-        ("acme/side:1".into(), id(&one), Some(id(&two)), Meaning::Moved { pinned: format!("acme/side:1@{one}") }),
-        ("acme/side".into(), id(&one), Some(id(&two)), Meaning::Moved { pinned: format!("acme/side@{one}") }),
+        ("acme/side:1".into(), id(&one), Some(id(&two)), Meaning::TagMoved { pinned: format!("acme/side:1@{one}") }),
+        ("acme/side".into(), id(&one), Some(id(&two)), Meaning::TagMoved { pinned: format!("acme/side@{one}") }),
         (format!("acme/side:1@{one}"), id(&two), None, Meaning::Same),
         ("acme/side:1".into(), id(&one), None, Meaning::Unknown),
         ("acme/side:1".into(), one.clone(), Some(id(&two)), Meaning::Unknown),

@@ -12,9 +12,9 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
 use crate::engine::rollout::entry::{BACK_OFF, Is};
 use crate::engine::rollout::fault::Fault;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, Now};
 
 use super::{Asker, Effects};
@@ -33,8 +33,8 @@ pub(crate) struct Budgets {
     forbidden: Option<Option<String>>,
 }
 
-fn counted(pod: &Pod, in_hand: bool) -> CountedPod<'_> {
-    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_hand }
+fn counted(pod: &Pod, in_progress: bool) -> CountedPod<'_> {
+    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress }
 }
 
 /// What the budgets say of one more pod.
@@ -71,42 +71,43 @@ impl Budgets {
 
     /// Says whether a pod that is ready may be taken down, as far as budgets are concerned. Those that give way to it are not
     /// counted as down.
-    pub(crate) fn allow(&self, look: Look<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
-        let is_ignored = look.has(Fault::IgnoresDisruptionBudget);
-        if !look.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
+    pub(crate) fn allow(&self, visit: Visit<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
+        let is_ignored = visit.has(Fault::IgnoresDisruptionBudget);
+        if !visit.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
             return Allowed::Yes;
         }
-        if look.has(Fault::FreezesBudgets) && look.world.budgets().is_some_and(<[_]>::is_empty) {
+        if visit.has(Fault::FreezesBudgets) && visit.world.budgets().is_some_and(<[_]>::is_empty) {
             return Allowed::Yes;
         }
-        let Some(budgets) = look.world.budgets().filter(|_| self.is_fresh(look.now)) else { return Allowed::Unread };
+        let Some(budgets) = visit.world.budgets().filter(|_| self.is_fresh(visit.now)) else { return Allowed::Unread };
         if budgets.is_empty() {
             return Allowed::Yes;
         }
-        let present = pods.present().iter().filter_map(|key| look.world.pod(key));
-        let leaving = look.world.pods().filter(|pod| pod.terminating && pods.is_owners(look, pod));
+        let present = pods.present().iter().filter_map(|key| visit.world.pod(key));
+        let leaving = visit.world.pods().filter(|pod| pod.terminating && pods.is_owners(visit, pod));
         // One that was released after it was taken is none of the owner's, and the budget's status may still count it as healthy.
-        let released = pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| look.world.pod(&goal.key));
-        let released = released.filter(|pod| !pod.terminating && !pod.is_finished() && !pods.is_owners(look, pod));
+        let released =
+            pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| visit.world.pod(&goal.key));
+        let released = released.filter(|pod| !pod.terminating && !pod.is_finished() && !pods.is_owners(visit, pod));
         // One that was put off has its place among those in progress already; whether it may be taken is asked anew.
-        let in_hand =
+        let in_progress =
             |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);
-        let ours = present.chain(leaving).map(|pod| counted(pod, in_hand(pod)));
+        let ours = present.chain(leaving).map(|pod| counted(pod, in_progress(pod)));
         let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| counted(pod, true))).collect();
-        let limits = limits(budgets, look.replicas(), &counted);
+        let limits = limits(budgets, visit.replicas(), &counted);
         let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
         limit.map_or(Allowed::Yes, Allowed::No)
     }
 
     /// Notes which budget blocks, and says it once.
-    pub(crate) fn block(&mut self, look: Look<'_>, pods: &Pods, limit: &str) -> Effects {
+    pub(crate) fn block(&mut self, visit: Visit<'_>, pods: &Pods, limit: &str) -> Effects {
         let mut effects = Effects::default();
         // While pods of ours restart it is plain why nothing else is taken. Of those between two containers each has its own
         // count, and those that have failed are waited for no more.
         let is_under_way = |pod: &usize| !pods.all(Is::Next).contains(pod) && !pods.all(Is::Failed).contains(pod);
-        let is_plain = pods.all(Is::InHand).iter().any(is_under_way);
+        let is_plain = pods.all(Is::InProgress).iter().any(is_under_way);
         let is_new = match &self.said {
-            Some(said) => pods.all(Is::InHand).is_empty() && said != limit,
+            Some(said) => pods.all(Is::InProgress).is_empty() && said != limit,
             None => true,
         };
         if !is_plain && is_new {
@@ -115,7 +116,7 @@ impl Budgets {
         }
         // From the first look at what was read on, whatever is asked until the next one.
         if self.blocks.is_none() {
-            self.read.not_before = look.now + BACK_OFF;
+            self.read.not_before = visit.now + BACK_OFF;
         }
         self.blocks = Some(limit.to_owned());
         effects
@@ -127,13 +128,13 @@ impl Budgets {
     }
 
     /// Reads the budgets, unless they were read lately or are being read.
-    pub(crate) fn read(&mut self, look: Look<'_>) -> Effects {
-        let is_wanted = look.goal.policy.respects_budgets && self.forbidden.is_none();
-        if !is_wanted || !self.read.may_ask(look.now) || self.is_fresh(look.now) {
+    pub(crate) fn read(&mut self, visit: Visit<'_>) -> Effects {
+        let is_wanted = visit.goal.policy.respects_budgets && self.forbidden.is_none();
+        if !is_wanted || !self.read.may_ask(visit.now) || self.is_fresh(visit.now) {
             return Effects::default();
         }
-        self.read.ask(look.now);
-        (Asker::Budgets, Action::ReadBudgets { namespace: look.goal.workload.namespace.clone() }).into()
+        self.read.ask(visit.now);
+        (Asker::Budgets, Action::ReadBudgets { namespace: visit.goal.workload.namespace.clone() }).into()
     }
 
     /// Says that they cannot be respected, once.
@@ -158,7 +159,7 @@ impl Budgets {
     }
 
     /// When a budget that blocks has to be looked at again.
-    pub(crate) fn next_look(&self) -> Option<Now> {
+    pub(crate) fn next_visit(&self) -> Option<Now> {
         let is_due = self.read.asked().is_none() && self.read.not_before > Now::ZERO;
         is_due.then_some(self.read.not_before)
     }

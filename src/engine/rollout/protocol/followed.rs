@@ -1,9 +1,9 @@
 //! The run whose rollout is followed: as long as it is alive and holds the owner, it may still do something to pods that are
 //! all done.
 
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, Now};
 use crate::engine::state::durable::holder::{Life, ProcessState};
 use crate::engine::state::durable::lock::RolloutLock;
@@ -29,27 +29,27 @@ impl Followed {
     }
 
     /// Reads the owner once every pod is done, and again while it is held.
-    pub(crate) fn advance(&mut self, look: Look<'_>, pods: &Pods) -> Effects {
-        let waits = look.goal.followed.is_some() && pods.all_done() && look.stopped_since.is_none();
+    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+        let waits = visit.goal.followed.is_some() && pods.all_done() && visit.stopped_since.is_none();
         if waits && !self.waits {
-            self.read.must_be_read(look.now);
+            self.read.must_be_read(visit.now);
             self.read.hurry();
         }
         self.waits = waits;
-        if !waits || !self.is_held(look) || !self.read.may_ask(look.now) || look.now < self.read.due() {
+        if !waits || !self.is_held(visit) || !self.read.may_ask(visit.now) || visit.now < self.read.due() {
             return Effects::default();
         }
         self.read.slow_down();
-        self.read.ask(look.now);
-        (Asker::Followed, Action::ReadOwner(look.goal.workload.clone())).into()
+        self.read.ask(visit.now);
+        (Asker::Followed, Action::ReadOwner(visit.goal.workload.clone())).into()
     }
 
     /// Returns whether the run that is followed may be at work.
-    pub(crate) fn is_held(&self, look: Look<'_>) -> bool {
-        let Some(followed) = look.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
+    pub(crate) fn is_held(&self, visit: Visit<'_>) -> bool {
+        let Some(followed) = visit.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
             return false;
         };
-        let Some(view) = look.world.owner().filter(|_| !self.read.is_stale) else { return true };
+        let Some(view) = visit.world.owner().filter(|_| !self.read.is_stale) else { return true };
         let Some(object) = &view.object else { return false };
         let lock = RolloutLock::of(object).ok().flatten().filter(|lock| lock.id == followed.id);
         lock.is_some_and(|lock| match Life::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {
@@ -63,7 +63,7 @@ impl Followed {
         self.waits.then(|| "every pod is done, and the run that holds the workload has not ended".to_owned())
     }
 
-    pub(crate) fn next_look(&self) -> Option<Now> {
+    pub(crate) fn next_visit(&self) -> Option<Now> {
         (self.waits && self.read.asked().is_none()).then(|| self.read.due())
     }
 }
@@ -124,9 +124,9 @@ mod tests {
         ];
         for (what, world, expected) in cases {
             let (goal, none) = (goal(Some(&followed)), goal(None));
-            let look = |goal| RunState::new().look(goal, &world, SECOND);
-            assert_eq!(Followed::default().is_held(look(&goal)), expected, "{what}");
-            assert!(!Followed::default().is_held(look(&none)), "{what}: no run is followed");
+            let visit = |goal| RunState::new().visit(goal, &world, SECOND);
+            assert_eq!(Followed::default().is_held(visit(&goal)), expected, "{what}");
+            assert!(!Followed::default().is_held(visit(&none)), "{what}: no run is followed");
         }
     }
 
@@ -134,25 +134,25 @@ mod tests {
     #[test]
     fn the_owner_is_read_once_every_pod_is_done_and_again_while_it_is_held() {
         let (goal, world) = (goal(Some(&lock("one", "running"))), owner(Some(&lock("one", "running")), 9));
-        let look = |now| RunState::new().look(&goal, &world, now);
+        let visit = |now| RunState::new().visit(&goal, &world, now);
         let (mut followed, mut pods) = (Followed::default(), Pods::default());
         let key = crate::engine::k8s::names::PodKey { namespace: "prod".into(), name: "w".into(), uid: "u".into() };
         let fields = crate::engine::change::FieldChanges::default();
         pods.add(PodGoal { key, containers: [].into(), fields, drain: None }.into(), SECOND);
-        assert!(!asks(&followed.advance(look(SECOND), &pods)), "a pod is not done");
-        assert_eq!((followed.why(), followed.next_look()), (None, None));
+        assert!(!asks(&followed.advance(visit(SECOND), &pods)), "a pod is not done");
+        assert_eq!((followed.why(), followed.next_visit()), (None, None));
         let done = Pods::default();
-        assert!(asks(&followed.advance(look(SECOND), &done)));
-        assert!(!asks(&followed.advance(look(SECOND), &done)), "one at a time");
+        assert!(asks(&followed.advance(visit(SECOND), &done)));
+        assert!(!asks(&followed.advance(visit(SECOND), &done)), "one at a time");
         assert!(followed.why().is_some_and(|why| why.contains("has not ended")));
         followed.answer(&Answer::Read, SECOND);
-        let next = followed.next_look().expect("it is read again");
-        assert!(next > SECOND && !asks(&followed.advance(look(SECOND), &done)));
-        assert!(asks(&followed.advance(look(next), &done)));
+        let next = followed.next_visit().expect("it is read again");
+        assert!(next > SECOND && !asks(&followed.advance(visit(SECOND), &done)));
+        assert!(asks(&followed.advance(visit(next), &done)));
         let mut stopped = RunState::new();
         stopped.stop(Stop::Interrupt, next);
-        let look = stopped.look(&goal, &world, next);
-        assert!(!asks(&Followed::default().advance(look, &done)), "who stops waits for nothing");
+        let visit = stopped.visit(&goal, &world, next);
+        assert!(!asks(&Followed::default().advance(visit, &done)), "who stops waits for nothing");
     }
 
     #[test]
@@ -161,11 +161,11 @@ mod tests {
         let mut followed = Followed::default();
         let mut now = SECOND;
         for failures in 1..=MOST_FAILURES {
-            let look = RunState::new().look(&goal, &world, now);
-            assert!(followed.is_held(look) && asks(&followed.advance(look, &Pods::default())), "{failures}");
-            followed.answer(&Answer::NotRead { message: "no".into() }, now);
+            let visit = RunState::new().visit(&goal, &world, now);
+            assert!(followed.is_held(visit) && asks(&followed.advance(visit, &Pods::default())), "{failures}");
+            followed.answer(&Answer::ReadFailed { message: "no".into() }, now);
             now += Now::from_secs(60);
         }
-        assert!(!followed.is_held(RunState::new().look(&goal, &world, now)));
+        assert!(!followed.is_held(RunState::new().visit(&goal, &world, now)));
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::rollout::patch::after_pod_patch;
 use crate::engine::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
 use crate::engine::state::record::UpdateRecord;
@@ -19,9 +19,9 @@ use crate::engine::state::record::UpdateRecord;
 use crate::engine::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::goal::Mode;
-use crate::engine::rollout::look::{Look, Visit};
-use crate::engine::rollout::pod_phase::Judged;
+use crate::engine::rollout::pod_progress::Judged;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::{Visit, Visited};
 use crate::engine::rollout::{Action, Answer, Now, steps};
 
 use super::{Asker, Effects};
@@ -65,11 +65,11 @@ impl Hooks {
             Answer::Hook(end) => end.clone(),
             // Whatever else comes, nobody has seen it end well.
             Answer::Accepted | Answer::Read => HookEnd { how: HookResult::NotStarted, message: String::new() },
-            Answer::Moved { message }
+            Answer::Conflict { message }
             | Answer::NotDone { message, .. }
             | Answer::Refused { message, .. }
             | Answer::Unknown { message }
-            | Answer::NotRead { message } => HookEnd { how: HookResult::NotStarted, message: message.clone() },
+            | Answer::ReadFailed { message } => HookEnd { how: HookResult::NotStarted, message: message.clone() },
         };
         self.set(position, phase, end.failure(phase).map_or(State::Passed, State::Failed));
         if let Some(pod) = pods.goal(position) {
@@ -116,52 +116,52 @@ impl Hooks {
     }
 
     /// Says where a pod stands, with its hooks.
-    pub(crate) fn phase(&self, look: Look<'_>, visit: Visit<'_>, entry: &Entry, judged: Judged) -> Judged {
+    pub(crate) fn phase(&self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
         let is_over = matches!(judged.phase.stage(), Stage::Failed | Stage::Lost);
-        let Some(pod) = visit.pod.filter(|_| !is_over && look.goal.mode != Mode::Follow) else { return judged };
-        let hooks = self.of(visit.position);
+        let Some(pod) = visited.pod.filter(|_| !is_over && visit.goal.mode != Mode::Follow) else { return judged };
+        let hooks = self.of(visited.position);
         match (&judged.phase, &hooks.before, &hooks.after) {
             (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => {
-                PodPhase::Failing(failure.clone()).into()
+                PodProgress::Failing(failure.clone()).into()
             }
-            (_, State::Runs, _) => PodPhase::Hook { hook: HookPhase::Before }.into(),
-            (PodPhase::Waiting, State::Passed, _) => {
-                let first = steps::of(look.goal, visit.goal).into_iter().next().unwrap_or_default();
-                PodPhase::Next { containers: first.into_iter().cloned().collect() }.into()
+            (_, State::Runs, _) => PodProgress::Hook { hook: HookPhase::Before }.into(),
+            (PodProgress::Waiting, State::Passed, _) => {
+                let first = steps::of(visit.goal, visited.goal).into_iter().next().unwrap_or_default();
+                PodProgress::Next { containers: first.into_iter().cloned().collect() }.into()
             }
-            (PodPhase::Done, _, _) if is_after(look, pod, entry, &hooks) => {
-                PodPhase::Hook { hook: HookPhase::After }.into()
+            (PodProgress::Done, _, _) if is_after(visit, pod, entry, &hooks) => {
+                PodProgress::Hook { hook: HookPhase::After }.into()
             }
             (_, _, _) => judged,
         }
     }
 
     /// Asks for the hook before a pod whose turn has come; `None` where there is none to be done first.
-    pub(crate) fn begin(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
         let (goal, entry) = pods.get(position)?;
-        let pod = look.world.pod(&goal.key)?;
-        let is_wanted = look.goal.hooks.before_pod.is_some()
-            && look.goal.mode != Mode::Follow
+        let pod = visit.world.pod(&goal.key)?;
+        let is_wanted = visit.goal.hooks.before_pod.is_some()
+            && visit.goal.mode != Mode::Follow
             && self.of(position).before == State::NotRun
             && !entry.patched
-            && !steps::is_begun(look.goal, goal, pod)
-            && !look.has(Fault::ForgetsHook);
-        if is_wanted { self.ask(look, pods, position, HookPhase::Before) } else { None }
+            && !steps::is_begun(visit.goal, goal, pod)
+            && !visit.has(Fault::ForgetsHook);
+        if is_wanted { self.ask(visit, pods, position, HookPhase::Before) } else { None }
     }
 
     /// Takes the pods that are done one step further: to their hook, and from it.
-    pub(crate) fn advance(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
+    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
         let mut effects = Effects::default();
-        for position in pods.visit(Is::Hooked) {
+        for position in pods.visited(Is::Hooked) {
             let Some((goal, entry)) = pods.get(position) else { continue };
-            let is_after = entry.phase == Some(PodPhase::Hook { hook: HookPhase::After });
-            let Some(pod) = look.world.pod(&goal.key).filter(|_| is_after) else { continue };
+            let is_after = entry.phase == Some(PodProgress::Hook { hook: HookPhase::After });
+            let Some(pod) = visit.world.pod(&goal.key).filter(|_| is_after) else { continue };
             match self.of(position).after {
                 State::NotRun => {
-                    effects.extend(self.ask(look, pods, position, HookPhase::After).unwrap_or_default());
+                    effects.extend(self.ask(visit, pods, position, HookPhase::After).unwrap_or_default());
                 }
-                State::Passed if entry.may_send(look.now) => {
-                    if let Some(patch) = after_pod_patch(pod, &look.goal.field_manager) {
+                State::Passed if entry.may_send(visit.now) => {
+                    if let Some(patch) = after_pod_patch(pod, &visit.goal.field_manager) {
                         let notes = &mut self.pods.entry(position).or_default().notes;
                         *notes = notes.saturating_add(1);
                         pods.sent(position, Sent::HookNote);
@@ -174,18 +174,18 @@ impl Hooks {
         effects
     }
 
-    fn ask(&mut self, look: Look<'_>, pods: &mut Pods, position: usize, hook: HookPhase) -> Option<Effects> {
+    fn ask(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize, hook: HookPhase) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
-        let pod = look.world.pod(&goal.key)?;
+        let pod = visit.world.pod(&goal.key)?;
         let run = HookRun {
             phase: hook,
             pod: goal.key.clone(),
             node: pod.spec.node_name.clone(),
-            workload: look.goal.workload.clone(),
-            containers: steps::of(look.goal, &goal).concat().into_iter().cloned().collect(),
+            workload: visit.goal.workload.clone(),
+            containers: steps::of(visit.goal, &goal).concat().into_iter().cloned().collect(),
         };
         self.set(position, hook, State::Runs);
-        let mut effects = Effects::from(pods.set_phase(position, PodPhase::Hook { hook }, look.now));
+        let mut effects = Effects::from(pods.set_phase(position, PodProgress::Hook { hook }, visit.now));
         effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
         effects.act(Asker::Hook(position, hook), Action::Hook(run));
         Some(effects)
@@ -193,9 +193,9 @@ impl Hooks {
 }
 
 /// Whether a pod that is done has its hook before it, or under way, or is not noted to have had it.
-fn is_after(look: Look<'_>, pod: &Pod, entry: &Entry, hooks: &OfPod) -> bool {
-    let owes = UpdateRecord::owes_after_pod(pod, &look.goal.id);
-    look.goal.hooks.after_pod.is_some()
+fn is_after(visit: Visit<'_>, pod: &Pod, entry: &Entry, hooks: &OfPod) -> bool {
+    let owes = UpdateRecord::owes_after_pod(pod, &visit.goal.id);
+    visit.goal.hooks.after_pod.is_some()
         && match &hooks.after {
             // Also where somebody else has updated the pod after the one before it.
             State::NotRun => owes || entry.patched || hooks.before == State::Passed,

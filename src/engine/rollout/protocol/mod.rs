@@ -1,5 +1,5 @@
 //! The protocols of a rollout with others: each has a state of its own that no other sees, is given what the turn looks at,
-//! and returns what is to be done and said. When it has to be looked at again, its `next_look` tells.
+//! and returns what is to be done and said. When it has to be looked at again, its `next_visit` tells.
 
 pub(super) mod budgets;
 pub(super) mod drain;

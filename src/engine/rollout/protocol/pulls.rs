@@ -22,9 +22,9 @@ use crate::engine::state::outcome::EndResult;
 
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::goal::{Goal, Mode};
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::verdict::STOP_WITHIN;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 
 use super::{Asker, Effects};
@@ -149,7 +149,7 @@ impl Pulls {
 }
 
 fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
-    let deadline = u32::try_from(patience(goal).as_secs()).unwrap_or(300).saturating_add(60);
+    let deadline = u32::try_from(timeout(goal).as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(&goal.id, &goal.workload, pull, deadline, requests);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
@@ -189,7 +189,7 @@ pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
     is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })
 }
 
-fn patience(goal: &Goal) -> Duration {
+fn timeout(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
@@ -209,15 +209,15 @@ impl View<'_> {
 /// What it does within a turn.
 impl Pulls {
     /// Takes the pulls one step further.
-    pub(crate) fn advance(&mut self, look: Look<'_>) -> Effects {
+    pub(crate) fn advance(&mut self, visit: Visit<'_>) -> Effects {
         let mut effects = Effects::default();
-        self.step(look, &mut effects);
+        self.step(visit, &mut effects);
         effects.notices.append(&mut self.notices);
         effects
     }
 
-    fn step(&mut self, look: Look<'_>, effects: &mut Effects) {
-        let (goal, now) = (look.goal, look.now);
+    fn step(&mut self, visit: Visit<'_>, effects: &mut Effects) {
+        let (goal, now) = (visit.goal, visit.now);
         if self.over {
             return;
         }
@@ -234,21 +234,21 @@ impl Pulls {
         if self.is_waiting() || self.read.not_before > now {
             return;
         }
-        let view = look.world.pull_pods().filter(|_| !self.read.is_stale && self.read.last.is_some());
-        let Some(view) = view else { return self.ask_for_them(look, effects) };
+        let view = visit.world.pull_pods().filter(|_| !self.read.is_stale && self.read.last.is_some());
+        let Some(view) = view else { return self.ask_for_them(visit, effects) };
         // What only carries their labels is somebody else's.
         let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
         let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
         let view = View { pods, names: goal.pulls.iter().map(name).collect() };
-        self.judge_all(look, &view, effects);
-        let late = began + patience(goal) <= now;
+        self.judge_all(visit, &view, effects);
+        let late = began + timeout(goal) <= now;
         if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {
             self.failed = Some((EndResult::TimedOut, Some(self.what_is_late(goal))));
         }
-        let cut_short = self.failed.is_some() || look.stopped_since.is_some();
+        let cut_short = self.failed.is_some() || visit.stopped_since.is_some();
         let ends = cut_short || self.settled.len() == goal.pulls.len();
-        self.delete(look, &view, ends, effects);
-        if ends && (view.pods.is_empty() || look.has(Fault::LeavesPulls)) {
+        self.delete(visit, &view, ends, effects);
+        if ends && (view.pods.is_empty() || visit.has(Fault::LeavesPulls)) {
             return self.finish(effects);
         }
         if !ends {
@@ -256,7 +256,7 @@ impl Pulls {
         }
         if !self.is_waiting() && self.read.due() <= now {
             self.read.slow_down();
-            self.ask_for_them(look, effects);
+            self.ask_for_them(visit, effects);
         }
     }
 
@@ -265,8 +265,8 @@ impl Pulls {
     }
 
     /// Deletes what is there of no pull that is wanted, and everything at the end.
-    fn delete(&mut self, look: Look<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
-        if look.has(Fault::LeavesPulls) {
+    fn delete(&mut self, visit: Visit<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
+        if visit.has(Fault::LeavesPulls) {
             return;
         }
         let is_wanted = |pod: &Value| view.names.iter().any(|name| name == name_of(pod));
@@ -274,7 +274,7 @@ impl Pulls {
         let is_there = |pod: &&Value| !metadata::is_terminating(pod);
         let doomed = view.pods.iter().copied().filter(is_doomed).filter(is_there);
         for write in doomed.filter_map(delete_pull_pod) {
-            self.write(look.goal, Asked::Delete, write, effects);
+            self.write(visit.goal, Asked::Delete, write, effects);
         }
     }
 
@@ -283,9 +283,9 @@ impl Pulls {
         effects.act(Asker::Pulls(asked), Action::Write { write, field_manager: goal.field_manager.clone() });
     }
 
-    fn ask_for_them(&mut self, look: Look<'_>, effects: &mut Effects) {
-        self.read.ask(look.now);
-        let (namespace, selector) = (look.goal.workload.namespace.clone(), pull_pods_of(&look.goal.workload));
+    fn ask_for_them(&mut self, visit: Visit<'_>, effects: &mut Effects) {
+        self.read.ask(visit.now);
+        let (namespace, selector) = (visit.goal.workload.namespace.clone(), pull_pods_of(&visit.goal.workload));
         effects.act(Asker::Pulls(Asked::Read), Action::ReadPullPods { namespace, selector });
     }
 
@@ -301,7 +301,7 @@ impl Pulls {
     /// Returns whether there is no use in going on. Where nothing is pulled the reads only look for what another run has left;
     /// else they, and the deletes, have their time.
     fn gives_up(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
-        let over = began + patience(goal) + LAST_CALL <= now;
+        let over = began + timeout(goal) + LAST_CALL <= now;
         if goal.pulls.is_empty() {
             return over || self.reads_failed > 0;
         }
@@ -338,17 +338,17 @@ impl Pulls {
         }
     }
 
-    fn judge_all(&mut self, look: Look<'_>, view: &View<'_>, effects: &mut Effects) {
-        for (position, pull) in look.goal.pulls.iter().enumerate() {
+    fn judge_all(&mut self, visit: Visit<'_>, view: &View<'_>, effects: &mut Effects) {
+        for (position, pull) in visit.goal.pulls.iter().enumerate() {
             let Some(pod) = view.of_pull(position).filter(|_| !self.settled.contains(&position)) else { continue };
             match judge(pod) {
                 Err(rejected) => {
                     let why =
                         format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
-                    self.cannot(position, pull, why, look.goal.pre_pull);
+                    self.cannot(position, pull, why, visit.goal.pre_pull);
                 }
                 Ok(images) => {
-                    let images = images.into_iter().map(|image| self.without_patience(image, position, look.now));
+                    let images = images.into_iter().map(|image| self.timed_out(image, position, visit.now));
                     let images: Vec<ImageState> = images.collect();
                     self.settle(pull, &images, position, effects);
                 }
@@ -357,7 +357,7 @@ impl Pulls {
     }
 
     /// A pull that has failed for so long, and still only says that it may heal, has failed.
-    fn without_patience(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
+    fn timed_out(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
         if let PullState::Pulling { said: Some((reason, message)) } = &image.state
             && failure::is_pull(reason)
             && *self.failing.entry(position).or_insert(now) + HEALS_WITHIN <= now
@@ -416,20 +416,20 @@ impl Pulls {
     }
 
     /// Returns whether the run may end: nothing of ours is left, or there is no more time to take it away.
-    pub(crate) fn can_finish(&self, look: Look<'_>) -> bool {
-        let stopped_long_ago = look.stopped_since.is_some_and(|since| since + STOP_WITHIN <= look.now);
+    pub(crate) fn can_finish(&self, visit: Visit<'_>) -> bool {
+        let stopped_long_ago = visit.stopped_since.is_some_and(|since| since + STOP_WITHIN <= visit.now);
         self.over || stopped_long_ago || self.began.is_none()
     }
 
     /// When the pulls have to be looked at again.
-    pub(crate) fn next_look(&self, look: Look<'_>) -> Option<Now> {
+    pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
         if self.over {
             return None;
         }
-        let ends = self.began.map(|began| began + patience(look.goal));
+        let ends = self.began.map(|began| began + timeout(visit.goal));
         let gives_up = ends.map(|ends| ends + LAST_CALL);
         let due = (!self.is_waiting()).then(|| self.read.due());
-        [ends.filter(|ends| *ends > look.now), gives_up, due].into_iter().flatten().min()
+        [ends.filter(|ends| *ends > visit.now), gives_up, due].into_iter().flatten().min()
     }
 }
 

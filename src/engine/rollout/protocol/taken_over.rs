@@ -13,8 +13,8 @@ use crate::engine::state::record::UpdateRecord;
 
 use crate::engine::rollout::entry::{BACK_OFF, MAX_SENDS};
 use crate::engine::rollout::goal::Goal;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, Now};
 
 use super::{Asker, Effects};
@@ -42,7 +42,7 @@ impl TakenOver {
             Answer::Refused { reason, message } => {
                 self.refused = Some(format!("taking over pod {} was refused ({reason}): {message}", key.name));
             }
-            Answer::Moved { .. } => {
+            Answer::Conflict { .. } => {
                 self.not_before.insert(key, now + SOON);
             }
             Answer::NotDone { after, .. } => {
@@ -51,21 +51,21 @@ impl TakenOver {
                 }
                 self.not_before.insert(key, now + after.unwrap_or(BACK_OFF));
             }
-            Answer::Unknown { .. } | Answer::NotRead { .. } | Answer::Hook(_) => {
+            Answer::Unknown { .. } | Answer::ReadFailed { .. } | Answer::Hook(_) => {
                 self.not_before.insert(key, now + BACK_OFF);
             }
         }
     }
 
     /// When the next one may be sent again.
-    pub(crate) fn next_look(&self) -> Option<Now> {
+    pub(crate) fn next_visit(&self) -> Option<Now> {
         self.not_before.values().min().copied()
     }
 
     /// Sends what is missing. Returns whether something was noted since the last call, or why it cannot be.
     pub(crate) fn advance(
         &mut self,
-        look: Look<'_>,
+        visit: Visit<'_>,
         pods: &Pods,
         owner: &OwnerGoal,
     ) -> Result<(bool, Effects), String> {
@@ -74,11 +74,11 @@ impl TakenOver {
         }
         let mut effects = Effects::default();
         let Some(by) = &owner.take_over else { return Ok((true, effects)) };
-        self.not_before.retain(|_, at| *at > look.now);
+        self.not_before.retain(|_, at| *at > visit.now);
         for key in pods.present().difference(&self.asked.clone()) {
             let is_put_off = self.not_before.contains_key(key);
-            let Some(pod) = look.world.pod(key).filter(|_| !is_put_off) else { continue };
-            let Some(patch) = taken_over_patch(pod, by, &look.goal.field_manager) else { continue };
+            let Some(pod) = visit.world.pod(key).filter(|_| !is_put_off) else { continue };
+            let Some(patch) = taken_over_patch(pod, by, &visit.goal.field_manager) else { continue };
             let sends = self.sends.entry(key.clone()).or_default();
             *sends = sends.saturating_add(1);
             if *sends > MAX_SENDS {
@@ -92,12 +92,12 @@ impl TakenOver {
 }
 
 /// Returns whether every pod that is there says that this run has it.
-pub(crate) fn is_done(owner: &OwnerGoal, look: Look<'_>, pods: &Pods) -> bool {
+pub(crate) fn is_done(owner: &OwnerGoal, visit: Visit<'_>, pods: &Pods) -> bool {
     let Some(by) = &owner.take_over else { return true };
     let is_ours = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.taken_over.as_ref() == Some(by));
     let done = |key: &PodKey| {
         let is_updated = pods.position(key).and_then(|at| pods.entry(at)).is_some_and(|pod| pod.patched);
-        is_updated || look.world.pod(key).is_none_or(is_ours)
+        is_updated || visit.world.pod(key).is_none_or(is_ours)
     };
     pods.present().iter().all(done)
 }

@@ -147,7 +147,7 @@ impl Simulation {
 
     pub(super) fn read_slices(&mut self, id: ActionId, run: u32) {
         if self.scenario.bad_answers && self.random.one_in(4) {
-            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+            return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         if run == self.run {
             let endpoints = self

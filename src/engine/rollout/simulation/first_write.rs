@@ -25,7 +25,7 @@ use crate::engine::state::outcome::EndResult;
 const SEEDS: u64 = 400;
 
 /// `--timeout`, in seconds.
-const PATIENCE: u64 = 60;
+const TIMEOUT: u64 = 60;
 
 /// A budget that blocks is looked at each second, and the owner is read again after it.
 const NOTICED_WITHIN: Duration = Duration::from_millis(1_500);
@@ -196,7 +196,7 @@ fn goal(scenario: &Scenario) -> Goal {
         pods: pods.map(Into::into).collect(),
         policy: Policy {
             max_unavailable: scenario.max_unavailable,
-            timeout_given: Some(PATIENCE),
+            timeout_given: Some(TIMEOUT),
             respects_budgets: true,
             ordered: scenario.ordered,
             goes_on_after_failure: scenario.goes_on,
@@ -282,8 +282,8 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
     let (mut written, mut ended) = (0, 0);
     for seed in 0..SEEDS {
         let scenario = Scenario::of(seed);
-        let patience = Duration::from_secs(PATIENCE);
-        let begins_at = scenario.begins_at().filter(|at| *at < patience);
+        let timeout = Duration::from_secs(TIMEOUT);
+        let begins_at = scenario.begins_at().filter(|at| *at < timeout);
         let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario), None);
         match (&end, begins_at) {
             (End::Wrote(at), Some(begins_at)) => {
@@ -294,7 +294,7 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
             }
             (End::Ended(at, outcome), None) => {
                 ended += 1;
-                assert_eq!((*at, outcome.result), (patience, EndResult::TimedOut), "seed {seed}: {scenario:?}");
+                assert_eq!((*at, outcome.result), (timeout, EndResult::TimedOut), "seed {seed}: {scenario:?}");
                 assert!(outcome.nothing_changed && !outcome.held, "seed {seed}: {outcome:?}");
                 let why = outcome.why.clone().unwrap_or_default();
                 let last = waits.last().expect("what is waited for is told");

@@ -311,7 +311,7 @@ impl Simulation {
             min_available: self.scenario.min_available.filter(|_| self.scenario.is_budget_known(self.now)),
             is_undisturbed: self.scenario.is_undisturbed(),
         };
-        self.invariants.look(&truth);
+        self.invariants.visit(&truth);
         let mut said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
         if let Some(outcome) = said.end.as_mut().filter(|outcome| outcome.result == EndResult::Aborted) {
             // All is as it is wanted.
@@ -383,9 +383,9 @@ impl Simulation {
 
     fn after_the_end(&mut self) {
         // An interrupt gives them five seconds, a server that answers badly has half a minute after the timeout.
-        let patience = Duration::from_secs(self.scenario.timeout_given.unwrap_or(300) + 30);
+        let timeout = Duration::from_secs(self.scenario.timeout_given.unwrap_or(300) + 30);
         let in_time = self.invariants.stopped_at.is_none_or(|since| self.now < since + Duration::from_secs(5))
-            && self.now < self.invariants.began + patience;
+            && self.now < self.invariants.began + timeout;
         if in_time && !self.nodes.pods.is_empty() {
             let what = format!("{} pods that pull are left", self.nodes.pods.len());
             self.invariants.broken(Invariant::PullLeft, self.now, what);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::patch::PodPatch;
 
 use super::super::entry::Sent;
@@ -155,7 +155,7 @@ impl Simulation {
         }
         let answer = answer.unwrap_or(match patched {
             Ok(()) => Answer::Accepted,
-            Err(refused) => Answer::Moved { message: format!("{refused:?}") },
+            Err(refused) => Answer::Conflict { message: format!("{refused:?}") },
         });
         // The answer carries the pod.
         if answer == Answer::Accepted
@@ -183,7 +183,7 @@ impl Simulation {
 
     fn read(&mut self, id: ActionId, key: &PodKey, run: u32) {
         if self.scenario.bad_answers && self.random.one_in(4) {
-            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+            return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         if run == self.run {
             let found = self.api.pod(key).cloned().map(|pod| Observation::Applied(Box::new(pod)));
@@ -198,7 +198,7 @@ impl Simulation {
             return;
         }
         if let Some(key) = self.invariants.outstanding.remove(&id)
-            && matches!(answer, Answer::Unknown { .. } | Answer::Moved { .. })
+            && matches!(answer, Answer::Unknown { .. } | Answer::Conflict { .. })
         {
             self.invariants.unclear.insert(key);
         }
@@ -240,7 +240,7 @@ impl Simulation {
         let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
         // Whether a pod was seen going tells why it is gone, and nothing else.
         for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
-            if let Notice::Pod { phase: PodPhase::Gone { why }, .. } = notice {
+            if let Notice::Pod { phase: PodProgress::Gone { why }, .. } = notice {
                 why.clear();
             }
         }

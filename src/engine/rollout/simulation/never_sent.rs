@@ -2,7 +2,7 @@
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::state::hook::HookPhase;
 
 use super::super::{Mode, PodGoal};
@@ -11,8 +11,8 @@ use super::invariants::{Invariant, Invariants, Truth};
 impl Invariants {
     /// A pod to which nothing was sent has not failed, unless its command did, or a container of it that asks for the image
     /// that is wanted of it: another writer may want the same of some of them.
-    pub(super) fn judge_failure(&mut self, pod: &PodKey, phase: &PodPhase, truth: &Truth<'_>) {
-        let PodPhase::Failing(failure) = phase else { return };
+    pub(super) fn judge_failure(&mut self, pod: &PodKey, phase: &PodProgress, truth: &Truth<'_>) {
+        let PodProgress::Failing(failure) = phase else { return };
         // By this run, by the one before it, or by another writer.
         let goal = truth.goal.pods.iter().find(|goal| goal.key == *pod);
         let asks = goal.zip(truth.world.pod(pod)).is_some_and(|(goal, pod)| match &failure.container {
@@ -44,7 +44,7 @@ impl Invariants {
         let is_full = down >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
         let left: Vec<String> = others
             .iter()
-            .filter(|goal| !matches!(said(goal), Some(PodPhase::Done | PodPhase::Left { .. })))
+            .filter(|goal| !matches!(said(goal), Some(PodProgress::Done | PodProgress::Left { .. })))
             .map(|goal| format!("{}: {:?}", goal.key, said(goal)))
             .collect();
         if !is_full && !left.is_empty() && truth.is_undisturbed {

@@ -54,7 +54,7 @@ impl Owned {
     pub(super) fn patch(&mut self, operations: &Patch) -> Answer {
         let mut object = self.object.clone();
         if let Err(refused) = carry_out(&mut object, operations) {
-            return Answer::Moved { message: format!("{refused:?}") };
+            return Answer::Conflict { message: format!("{refused:?}") };
         }
         keep("ReplicaSet", Part::Main, &self.object, &mut object);
         count("ReplicaSet", Part::Main, &self.object, &mut object);
@@ -135,7 +135,7 @@ impl Simulation {
             return;
         }
         if self.scenario.bad_answers && self.random.one_in(6) {
-            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+            return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         let mut object = self.owner.object.clone();
         let generation = object.pointer("/metadata/generation").cloned();

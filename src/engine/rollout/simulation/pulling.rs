@@ -151,7 +151,7 @@ impl Simulation {
         }
         self.nodes.pass(self.now);
         if self.scenario.bad_answers && self.random.one_in(6) {
-            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+            return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         let pods = self.nodes.pods.values().map(|pod| pod.object.clone()).collect();
         self.world.observe(Observation::PullPods(pods));
@@ -164,7 +164,7 @@ impl Simulation {
             return;
         }
         if self.scenario.bad_answers && self.random.one_in(6) {
-            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+            return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         if !self.scenario.has_budget(self.now) {
             self.world.observe(Observation::Budgets(Vec::new()));

@@ -61,10 +61,10 @@ fn a_server_that_throttles_is_not_asked_for_the_next_pods_instead() {
 /// Nothing is sent again to a pod that left; that its patch was refused is said, and of a lost answer there is nothing to say.
 #[test]
 fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
-    let moved = || Answer::Moved { message: "it moved".into() };
+    let conflict = || Answer::Conflict { message: "it moved".into() };
     let lost = || Answer::Unknown { message: "it was lost".into() };
     for (answer, left, said) in
-        [(moved(), true, ["", "NotPatched"]), (lost(), true, [""; 2]), (lost(), false, ["Retrying", ""])]
+        [(conflict(), true, ["", "NotPatched"]), (lost(), true, [""; 2]), (lost(), false, ["Retrying", ""])]
     {
         let (_, goal, mut world, mut ledger) = story(1);
         let (id, _) = patches(&turn(&goal, &world, &mut ledger, Now::ZERO)).remove(0);

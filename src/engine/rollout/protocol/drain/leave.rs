@@ -4,44 +4,44 @@ use crate::engine::report::Notice;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::{Is, Request, Sent};
 use crate::engine::rollout::goal::Mode;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::state::record::UpdateRecord;
 
 use super::{Drains, Effects, LEAVE_WITHIN};
 
 impl Drains {
     /// Puts back everything that is off, as soon as nothing else is under way for the pod.
-    pub(crate) fn put_back(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
-        let unseen: Vec<usize> = pods.all(Is::InHand).difference(pods.all(Is::Drained)).copied().collect();
+    pub(crate) fn put_back(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
+        let unseen: Vec<usize> = pods.all(Is::InProgress).difference(pods.all(Is::Drained)).copied().collect();
         for position in unseen {
             read_if_accepted(pods, position, &[Sent::Drain]);
         }
         let mut effects = Effects::default();
-        for position in pods.visit(Is::Drained) {
+        for position in pods.visited(Is::Drained) {
             // What was done to a gate decides what is next.
             read_if_accepted(pods, position, &[Sent::GateOff, Sent::GateOn]);
             // What else is accepted and not seen: the tests of the patch tell if that matters.
             if pods.entry(position).is_some_and(|e| e.request == Request::Accepted && e.sent != Sent::Restore) {
                 pods.set_request(position, Request::Idle);
             }
-            effects.extend(self.restore(look, pods, position));
+            effects.extend(self.restore(visit, pods, position));
         }
         effects
     }
 
     /// Returns whether the run may end: everything is back, or there is no more time to put it back.
-    pub(crate) fn can_finish(&mut self, look: Look<'_>, pods: &mut Pods) -> (bool, Effects) {
+    pub(crate) fn can_finish(&mut self, visit: Visit<'_>, pods: &mut Pods) -> (bool, Effects) {
         let mut effects = Effects::default();
-        if look.goal.mode == Mode::Follow {
+        if visit.goal.mode == Mode::Follow {
             return (true, effects);
         }
-        let Some(until) = self.leaves_at(look, pods) else { return (true, effects) };
-        if until > look.now {
-            return (false, self.put_back(look, pods));
+        let Some(until) = self.leaves_at(visit, pods) else { return (true, effects) };
+        if until > visit.now {
+            return (false, self.put_back(visit, pods));
         }
         if !std::mem::replace(&mut self.left_said, true) {
-            for pod in self.left(pods).filter_map(|position| look.world.pod(&pods.goal(position)?.key)) {
+            for pod in self.left(pods).filter_map(|position| visit.world.pod(&pods.goal(position)?.key)) {
                 let Some(drained) = UpdateRecord::drained(pod) else { continue };
                 let why = format!("{drained} could not be restored in time; the next run does it");
                 effects.say(Notice::Drain { pod: pod.key.clone(), why });
@@ -53,21 +53,21 @@ impl Drains {
     /// The pods that are out, or may be, and may still be put back.
     fn left<'p>(&'p self, pods: &'p Pods) -> impl Iterator<Item = usize> + 'p {
         let drained = pods.all(Is::Drained);
-        drained.union(pods.all(Is::InHand)).copied().filter(move |position| {
+        drained.union(pods.all(Is::InProgress)).copied().filter(move |position| {
             let Some(entry) = pods.entry(*position) else { return false };
             if !drained.contains(position) {
                 return entry.sent == Sent::Drain && !entry.is_idle();
             }
             let is_back = entry.sent == Sent::Restore && entry.request == Request::Accepted;
-            let is_given_up = self.pods.get(position).is_some_and(super::OfPod::gave_up) && entry.is_idle();
-            !is_back && !is_given_up
+            let is_abandoned = self.pods.get(position).is_some_and(super::OfPod::was_abandoned) && entry.is_idle();
+            !is_back && !is_abandoned
         })
     }
 
     /// Until when an end waits for them; `None` when none is out.
-    pub(crate) fn leaves_at(&self, look: Look<'_>, pods: &Pods) -> Option<Now> {
+    pub(crate) fn leaves_at(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
         self.left(pods).next()?;
-        Some(look.stopped_since.or(look.ending_since)? + LEAVE_WITHIN)
+        Some(visit.stopped_since.or(visit.ending_since)? + LEAVE_WITHIN)
     }
 }
 

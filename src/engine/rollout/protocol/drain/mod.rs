@@ -14,17 +14,17 @@ use std::time::Duration;
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::state::record::{Drained, UpdateRecord};
 
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::{Entry, MAX_SENDS, Sent};
 use crate::engine::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
-use crate::engine::rollout::look::{Look, Visit};
-use crate::engine::rollout::pod_phase::Judged;
+use crate::engine::rollout::pod_progress::Judged;
 use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::steps;
 use crate::engine::rollout::verdict::STOP_WITHIN;
+use crate::engine::rollout::visit::{Visit, Visited};
 
 use super::{Asker, Effects};
 
@@ -59,13 +59,13 @@ struct OfPod {
 
 impl OfPod {
     /// Whether there were enough tries to put the pod back.
-    fn gave_up(&self) -> bool {
+    fn was_abandoned(&self) -> bool {
         self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
     }
 
     /// No slice lists the pod, and traffic has had its time; or nothing of it serves.
-    fn is_out(&self, look: Look<'_>, goal: &PodGoal, pod: &Pod) -> bool {
-        self.out_since.is_some_and(|since| since + pause(look.goal) <= look.now) || serves_nothing(goal, pod)
+    fn is_out(&self, visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        self.out_since.is_some_and(|since| since + pause(visit.goal) <= visit.now) || serves_nothing(goal, pod)
     }
 }
 
@@ -129,7 +129,7 @@ fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
 
 fn too_many_tries(what: &str) -> Judged {
     let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh look at the pod");
-    PodPhase::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
+    PodProgress::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
 }
 
 /// Somebody has removed the note of what is off: nothing else may follow from a note that is not there.
@@ -141,11 +141,12 @@ fn note_is_gone(off: &Drained) -> Judged {
     let message = format!(
         "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
     );
-    PodPhase::Failing(Failure { container: None, reason: "DrainNoteRemoved".into(), message, exit_code: None }).into()
+    PodProgress::Failing(Failure { container: None, reason: "DrainNoteRemoved".into(), message, exit_code: None })
+        .into()
 }
 
 fn draining_in(services: &[String]) -> Judged {
-    PodPhase::Draining { services: services.to_vec() }.into()
+    PodProgress::Draining { services: services.to_vec() }.into()
 }
 
 impl Drains {
@@ -159,11 +160,11 @@ impl Drains {
     }
 
     /// Says where a pod stands, beyond what its containers say.
-    pub(crate) fn phase(&mut self, look: Look<'_>, visit: Visit<'_>, entry: &Entry, judged: Judged) -> Judged {
-        let Some(pod) = visit.pod.filter(|_| look.goal.mode != Mode::Follow) else { return judged };
+    pub(crate) fn phase(&mut self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
+        let Some(pod) = visited.pod.filter(|_| visit.goal.mode != Mode::Follow) else { return judged };
         let drained = UpdateRecord::drained(pod);
-        let services = services(visit.goal);
-        let of_pod = self.of(visit.position);
+        let services = services(visited.goal);
+        let of_pod = self.of(visited.position);
         if !drained.as_ref().is_some_and(|drained| drained.is_off(pod)) {
             (of_pod.off_since, of_pod.out_since) = (None, None);
         }
@@ -177,87 +178,89 @@ impl Drains {
         }
         let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
         match (judged.phase, &drained) {
-            (PodPhase::Patched, _) if matches!(entry.sent, Sent::Images | Sent::Resize) => PodPhase::Patched.into(),
-            (PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Patched, Some(Drained::Gate(_)))
+            (PodProgress::Patched, _) if matches!(entry.sent, Sent::Images | Sent::Resize) => {
+                PodProgress::Patched.into()
+            }
+            (PodProgress::Waiting | PodProgress::Next { .. } | PodProgress::Patched, Some(Drained::Gate(_)))
                 if is_tired(of_pod.switches) =>
             {
                 too_many_tries("turn the readiness gate off that its Services follow")
             }
-            (phase @ PodPhase::Next { .. }, Some(drained)) => {
-                let draining = self.draining(look, visit, pod, drained);
-                let stays_out = drained.is_off(pod) && self.of(visit.position).is_out(look, visit.goal, pod);
+            (phase @ PodProgress::Next { .. }, Some(drained)) => {
+                let draining = self.draining(visit, visited, pod, drained);
+                let stays_out = drained.is_off(pod) && self.of(visited.position).is_out(visit, visited.goal, pod);
                 if stays_out { phase.into() } else { draining }
             }
-            (PodPhase::Waiting | PodPhase::Patched, Some(drained)) => self.draining(look, visit, pod, drained),
-            (PodPhase::Next { .. }, None) if entry.sent == Sent::Drain && !entry.is_idle() => draining_in(services),
-            (PodPhase::Patched, None) if entry.sent == Sent::Drain => draining_in(services),
-            (PodPhase::Patched, None) => PodPhase::RejoiningService { services: services.to_vec() }.into(),
-            (PodPhase::Waiting | PodPhase::Next { .. }, None)
-                if is_tired(of_pod.takes) && wanted(look.goal, visit.goal).is_some() =>
+            (PodProgress::Waiting | PodProgress::Patched, Some(drained)) => self.draining(visit, visited, pod, drained),
+            (PodProgress::Next { .. }, None) if entry.sent == Sent::Drain && !entry.is_idle() => draining_in(services),
+            (PodProgress::Patched, None) if entry.sent == Sent::Drain => draining_in(services),
+            (PodProgress::Patched, None) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
+            (PodProgress::Waiting | PodProgress::Next { .. }, None)
+                if is_tired(of_pod.takes) && wanted(visit.goal, visited.goal).is_some() =>
             {
                 too_many_tries("take the pod out of its Services")
             }
-            (PodPhase::Done, Some(drained)) if of_pod.gave_up() && entry.is_idle() => {
+            (PodProgress::Done, Some(drained)) if of_pod.was_abandoned() && entry.is_idle() => {
                 too_many_tries(&format!("put {drained} back"))
             }
-            (PodPhase::Done, Some(_)) => PodPhase::RejoiningService { services: services.to_vec() }.into(),
-            (PodPhase::Done, None) => self.listed_again(look, visit),
+            (PodProgress::Done, Some(_)) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
+            (PodProgress::Done, None) => self.listed_again(visit, visited),
             (phase, _) => Judged { phase, wake: judged.wake },
         }
     }
 
     /// It is off, or about to go off: is the pod out of all slices, and has it been for long enough?
-    fn draining(&mut self, look: Look<'_>, visit: Visit<'_>, pod: &Pod, drained: &Drained) -> Judged {
-        let services = services(visit.goal);
+    fn draining(&mut self, visit: Visit<'_>, visited: Visited<'_>, pod: &Pod, drained: &Drained) -> Judged {
+        let services = services(visited.goal);
         let is_still_ready = matches!(drained, Drained::Gate(_)) && pod.is_ready();
         if !drained.is_off(pod) || is_still_ready {
             // A gate reaches the slices by way of the kubelet, which makes the pod not ready.
             return draining_in(services);
         }
-        let off_since = *self.of(visit.position).off_since.get_or_insert(look.now);
-        let listing = match self.listing(look, services, &pod.key.uid, off_since) {
+        let off_since = *self.of(visited.position).off_since.get_or_insert(visit.now);
+        let listing = match self.listing(visit, services, &pod.key.uid, off_since) {
             Some(listing) => listing,
             None if services.is_empty() => BTreeSet::new(),
             None => return draining_in(services),
         };
-        let of_pod = self.of(visit.position);
+        let of_pod = self.of(visited.position);
         if !listing.is_empty() {
             of_pod.out_since = None;
-            return PodPhase::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
+            return PodProgress::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
         }
-        let out_since = *of_pod.out_since.get_or_insert(look.now);
-        Judged { phase: PodPhase::Draining { services: Vec::new() }, wake: Some(out_since + pause(look.goal)) }
+        let out_since = *of_pod.out_since.get_or_insert(visit.now);
+        Judged { phase: PodProgress::Draining { services: Vec::new() }, wake: Some(out_since + pause(visit.goal)) }
     }
 
     /// The pod is whole: do the Services list it again? A run that did not put it back itself does not ask.
-    fn listed_again(&mut self, look: Look<'_>, visit: Visit<'_>) -> Judged {
-        let services = services(visit.goal);
-        let of_pod = self.of(visit.position);
+    fn listed_again(&mut self, visit: Visit<'_>, visited: Visited<'_>) -> Judged {
+        let services = services(visited.goal);
+        let of_pod = self.of(visited.position);
         if !of_pod.restored || services.is_empty() {
-            return PodPhase::Done.into();
+            return PodProgress::Done.into();
         }
-        let since = *of_pod.back_since.get_or_insert(look.now);
-        let missing: Vec<String> = match self.listing(look, services, &visit.goal.key.uid, since) {
+        let since = *of_pod.back_since.get_or_insert(visit.now);
+        let missing: Vec<String> = match self.listing(visit, services, &visited.goal.key.uid, since) {
             None => services.to_vec(),
             Some(listing) => services.iter().filter(|service| !listing.contains(service.as_str())).cloned().collect(),
         };
         let until = since + LISTED_WITHIN;
-        if !missing.is_empty() && look.now < until {
-            return Judged { phase: PodPhase::RejoiningService { services: missing }, wake: Some(until) };
+        if !missing.is_empty() && visit.now < until {
+            return Judged { phase: PodProgress::RejoiningService { services: missing }, wake: Some(until) };
         }
-        let of_pod = self.of(visit.position);
+        let of_pod = self.of(visited.position);
         (of_pod.restored, of_pod.back_since) = (false, None);
         of_pod.not_listed = Some(missing).filter(|missing| !missing.is_empty());
-        PodPhase::Done.into()
+        PodProgress::Done.into()
     }
 
     /// Says that a pod was not listed again in time.
-    pub(crate) fn say(&mut self, visit: Visit<'_>) -> Option<Notice> {
-        let missing = self.pods.get_mut(&visit.position)?.not_listed.take()?;
+    pub(crate) fn say(&mut self, visited: Visited<'_>) -> Option<Notice> {
+        let missing = self.pods.get_mut(&visited.position)?.not_listed.take()?;
         let seconds = LISTED_WITHIN.as_secs();
         let trouble = self.slices.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let why =
             format!("it was not seen in the EndpointSlices of {} within {seconds} s{trouble}", missing.join(", "));
-        Some(Notice::Drain { pod: visit.goal.key.clone(), why })
+        Some(Notice::Drain { pod: visited.goal.key.clone(), why })
     }
 }

@@ -1,12 +1,12 @@
 //! The requests of a drain: what takes a pod out, step by step, and what puts it back.
 
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::Action;
 use crate::engine::rollout::entry::{MAX_SENDS, Sent};
 use crate::engine::rollout::fault::Fault;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::state::record::UpdateRecord;
 
 use super::super::by_another;
@@ -26,32 +26,33 @@ pub(crate) enum Due {
 
 impl Drains {
     /// Begins to take a pod out whose turn it is; `None` where there is nothing to be done first.
-    pub(crate) fn begin(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
-        let (pod, drain) = (look.world.pod(&goal.key)?, wanted(look.goal, &goal)?);
+        let (pod, drain) = (visit.world.pod(&goal.key)?, wanted(visit.goal, &goal)?);
         if serves_nothing(&goal, pod) {
             return None;
         }
-        let patch = drain_patch(pod, &drain.by, &look.goal.field_manager)?;
+        let patch = drain_patch(pod, &drain.by, &visit.goal.field_manager)?;
         let of_pod = self.of(position);
         of_pod.takes = of_pod.takes.saturating_add(1);
         (of_pod.switches, of_pod.restores, of_pod.switches_on) = (0, 0, 0);
         (of_pod.restored, of_pod.back_since) = (false, None);
         let mut effects = self.send(pods, position, patch, Sent::Drain);
-        let phase = PodPhase::Draining { services: drain.services.clone() };
-        effects.notices.extend(pods.set_phase(position, phase, look.now));
+        let phase = PodProgress::Draining { services: drain.services.clone() };
+        effects.notices.extend(pods.set_phase(position, phase, visit.now));
         Some(effects)
     }
 
     /// Says what a pod that is on its way out needs next.
-    pub(crate) fn due(&self, look: Look<'_>, pods: &Pods, position: usize) -> Due {
+    pub(crate) fn due(&self, visit: Visit<'_>, pods: &Pods, position: usize) -> Due {
         let Some((goal, entry)) = pods.get(position) else { return Due::Nothing };
-        let Some(pod) = look.world.pod(&goal.key).filter(|_| entry.may_send(look.now)) else { return Due::Nothing };
+        let Some(pod) = visit.world.pod(&goal.key).filter(|_| entry.may_send(visit.now)) else { return Due::Nothing };
         let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
         let of_pod = self.pods.get(&position);
-        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(look, goal, pod)) || look.has(Fault::KillsWhatIsListed);
+        let is_out =
+            of_pod.is_some_and(|of_pod| of_pod.is_out(visit, goal, pod)) || visit.has(Fault::KillsWhatIsListed);
         let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
-        match gate_off_patch(pod, &look.goal.field_manager) {
+        match gate_off_patch(pod, &visit.goal.field_manager) {
             None if !drained.is_off(pod) => Due::Restore,
             _ if is_tired => Due::Nothing,
             Some(patch) => Due::GateOff(patch),
@@ -67,24 +68,24 @@ impl Drains {
     }
 
     /// Sends the next request that puts a pod back.
-    pub(crate) fn restore(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Effects {
-        self.try_to_restore(look, pods, position).unwrap_or_default()
+    pub(crate) fn restore(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Effects {
+        self.try_to_restore(visit, pods, position).unwrap_or_default()
     }
 
-    fn try_to_restore(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+    fn try_to_restore(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
         let (goal, entry) = pods.get(position)?;
         let of_pod = self.of(position);
-        if !entry.may_send(look.now) || of_pod.gave_up() {
+        if !entry.may_send(visit.now) || of_pod.was_abandoned() {
             return None;
         }
-        let pod = look.world.pod(&goal.key).filter(|pod| !by_another(look.goal, pod))?;
-        let patch = restore_patch(pod, &look.goal.field_manager)?;
+        let pod = visit.world.pod(&goal.key).filter(|pod| !by_another(visit.goal, pod))?;
+        let patch = restore_patch(pod, &visit.goal.field_manager)?;
         let sent = match patch.part {
             PodPart::Pod | PodPart::Resize => {
                 of_pod.restores += 1;
                 Sent::Restore
             }
-            PodPart::Status if look.has(Fault::LeavesGateOff) => return None,
+            PodPart::Status if visit.has(Fault::LeavesGateOff) => return None,
             PodPart::Status => {
                 of_pod.switches_on += 1;
                 Sent::GateOn

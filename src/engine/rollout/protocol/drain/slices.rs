@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::engine::k8s::names::Uid;
 use crate::engine::rollout::drain::serving_in;
 use crate::engine::rollout::entry::Is;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, Now};
 
 use super::{Asker, Drains, Effects};
@@ -22,18 +22,18 @@ impl Drains {
     /// Returns those of the Services that list the pod, if the slices were read after that time.
     pub(super) fn listing<'s>(
         &self,
-        look: Look<'_>,
+        visit: Visit<'_>,
         services: &'s [String],
         pod: &Uid,
         since: Now,
     ) -> Option<BTreeSet<&'s str>> {
-        let slices = look.world.slices().filter(|_| self.slices.last.is_some_and(|read| read.asked >= since))?;
+        let slices = visit.world.slices().filter(|_| self.slices.last.is_some_and(|read| read.asked >= since))?;
         Some(serving_in(slices, services, pod))
     }
 
     /// Reads the slices when it is time.
-    pub(crate) fn read_slices(&mut self, look: Look<'_>, pods: &Pods) -> Effects {
-        if self.next_look(pods).is_none_or(|due| due > look.now) {
+    pub(crate) fn read_slices(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+        if self.next_visit(pods).is_none_or(|due| due > visit.now) {
             return Effects::default();
         }
         let goals = waited_for(pods).filter_map(|position| pods.goal(position));
@@ -41,14 +41,14 @@ impl Drains {
         if services.is_empty() {
             return Effects::default();
         }
-        self.slices.ask(look.now);
+        self.slices.ask(visit.now);
         self.slices.slow_down();
-        let namespace = look.goal.workload.namespace.clone();
+        let namespace = visit.goal.workload.namespace.clone();
         (Asker::Slices, Action::ReadSlices { namespace, services: services.into_iter().collect() }).into()
     }
 
     /// When the slices have to be read again.
-    pub(crate) fn next_look(&self, pods: &Pods) -> Option<Now> {
+    pub(crate) fn next_visit(&self, pods: &Pods) -> Option<Now> {
         let is_wanted = self.slices.asked().is_none() && waited_for(pods).next().is_some();
         is_wanted.then(|| self.slices.due())
     }

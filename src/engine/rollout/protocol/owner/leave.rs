@@ -13,9 +13,9 @@ use crate::engine::report::NewPods;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::first_write;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::verdict::STOP_WITHIN;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::state::durable;
 use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::durable::history;
@@ -32,17 +32,17 @@ impl Owner {
     /// whether a request of it may still arrive.
     pub(crate) fn can_finish(
         &mut self,
-        look: Look<'_>,
+        visit: Visit<'_>,
         pods: &Pods,
         result: EndResult,
         is_late: bool,
     ) -> (bool, Effects) {
         let nothing = Effects::default;
-        let Some(owner) = &look.goal.owner else { return (true, nothing()) };
+        let Some(owner) = &visit.goal.owner else { return (true, nothing()) };
         match self.parting {
-            Some((since, false)) => return (since + STOP_WITHIN <= look.now, nothing()),
+            Some((since, false)) => return (since + STOP_WITHIN <= visit.now, nothing()),
             // A mark that did not get there says that somebody else has written: who and what, the end tells.
-            Some((_, true)) => return self.looks_once_more(look, self.read.is_stale),
+            Some((_, true)) => return self.looks_once_more(visit, self.read.is_stale),
             None if self.is_unanswered() => return (true, nothing()),
             None => {}
         }
@@ -60,7 +60,7 @@ impl Owner {
             // What the pods were changed by may be another run of the same rollout, and one that took it over has gone on since:
             // the owner tells.
             EndResult::Superseded => {
-                let (has_looked, effects) = self.looks_once_more(look, true);
+                let (has_looked, effects) = self.looks_once_more(visit, true);
                 if !has_looked || self.end.is_some() {
                     return (has_looked, effects);
                 }
@@ -73,84 +73,84 @@ impl Owner {
             | EndResult::Changes
             | EndResult::NotEligible => return (true, nothing()),
         };
-        let is_old = self.read.is_stale || self.read.last.is_none_or(|read| !read.is_fresh(2 * WATCHFUL, look.now));
-        let (has_looked, mut effects) = self.looks_once_more(look, is_old);
+        let is_old = self.read.is_stale || self.read.last.is_none_or(|read| !read.is_fresh(2 * WATCHFUL, visit.now));
+        let (has_looked, mut effects) = self.looks_once_more(visit, is_old);
         if !has_looked {
             return (false, effects);
         }
-        let is_late = is_late || !taken_over::is_done(owner, look, pods);
-        let view = look.world.owner();
-        let mark = view.and_then(|view| durable::mark(owner, look.goal.workload.kind, view, state, is_late));
+        let is_late = is_late || !taken_over::is_done(owner, visit, pods);
+        let view = visit.world.owner();
+        let mark = view.and_then(|view| durable::mark(owner, visit.goal.workload.kind, view, state, is_late));
         let Some(write) = mark else { return (true, effects) };
-        (self.parting, self.last_look) = (Some((look.now, false)), None);
-        effects.extend(self.write(look, OwnerStep::MarkStopped, write));
+        (self.parting, self.last_visit) = (Some((visit.now, false)), None);
+        effects.extend(self.write(visit, OwnerStep::MarkStopped, write));
         (false, effects)
     }
 
     /// What was written last may be the lock itself, which the view does not show yet, and what is under way may have been asked
     /// before this process slept. Returns whether an answer to a read of its own is in, or waited for no more.
-    fn looks_once_more(&mut self, look: Look<'_>, is_wanted: bool) -> (bool, Effects) {
-        if is_wanted && self.last_look.is_none() {
-            self.last_look = Some((look.now, false));
+    fn looks_once_more(&mut self, visit: Visit<'_>, is_wanted: bool) -> (bool, Effects) {
+        if is_wanted && self.last_visit.is_none() {
+            self.last_visit = Some((visit.now, false));
         }
-        let Some((since, false)) = self.last_look else { return (true, Effects::default()) };
-        let effects = self.read(look);
-        (!self.is_waiting() || since + STOP_WITHIN <= look.now, effects)
+        let Some((since, false)) = self.last_visit else { return (true, Effects::default()) };
+        let effects = self.read(visit);
+        (!self.is_waiting() || since + STOP_WITHIN <= visit.now, effects)
     }
 
     /// Until when a last look, or the mark, is waited for.
     pub(super) fn parted(&self) -> Option<Now> {
-        let since = self.parting.or(self.last_look).map(|(since, _)| since);
+        let since = self.parting.or(self.last_visit).map(|(since, _)| since);
         since.map(|since| since + STOP_WITHIN)
     }
 
     /// Returns whether the rollout's lock stays on the owner, as far as is known: an answer that is outstanding may have set it.
-    pub(crate) fn stays_held(&self, look: Look<'_>) -> bool {
-        let Some(owner) = &look.goal.owner else { return false };
+    pub(crate) fn stays_held(&self, visit: Visit<'_>) -> bool {
+        let Some(owner) = &visit.goal.owner else { return false };
         if matches!(self.end, Some(End::Closed | End::Superseded(_))) {
             return false;
         }
-        let object = look.world.owner().and_then(|view| view.object.as_ref());
+        let object = visit.world.owner().and_then(|view| view.object.as_ref());
         let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
-        let is_unclear = self.read.is_stale && self.end.is_none() && !self.has_changed_nothing(look);
+        let is_unclear = self.read.is_stale && self.end.is_none() && !self.has_changed_nothing(visit);
         let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
         (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
     }
 
     /// Returns whether this run has written nothing to a rollout of another one, which goes forward.
-    pub(crate) fn is_still_forward(&self, look: Look<'_>) -> bool {
-        let object = look.world.owner().and_then(|view| view.object.as_ref());
+    pub(crate) fn is_still_forward(&self, visit: Visit<'_>) -> bool {
+        let object = visit.world.owner().and_then(|view| view.object.as_ref());
         let lock = object.and_then(|object| RolloutLock::of(object).ok().flatten());
-        self.is_begun(look) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
+        self.is_begun(visit) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
     }
 
     /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
-    pub(crate) fn has_changed_nothing(&self, look: Look<'_>) -> bool {
-        let Some(owner) = &look.goal.owner else { return false };
-        let view = look.world.owner().filter(|_| self.read.last.is_some());
+    pub(crate) fn has_changed_nothing(&self, visit: Visit<'_>) -> bool {
+        let Some(owner) = &visit.goal.owner else { return false };
+        let view = visit.world.owner().filter(|_| self.read.last.is_some());
         !self.is_unanswered() && first_write::is_ahead(owner, view, self.own_lock)
     }
 
     /// Returns what `value` finds in the owner's template, by a look at it since the last write.
-    pub(crate) fn in_template<T>(&self, look: Look<'_>, value: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        look.goal.owner.as_ref().filter(|_| self.is_known())?;
-        value(look.world.owner()?.object.as_ref()?.pointer(look.goal.workload.kind.template_pointer())?)
+    pub(crate) fn in_template<T>(&self, visit: Visit<'_>, value: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        visit.goal.owner.as_ref().filter(|_| self.is_known())?;
+        value(visit.world.owner()?.object.as_ref()?.pointer(visit.goal.workload.kind.template_pointer())?)
     }
 
     /// Returns what a new pod of the owner gets of what `value` finds in a template, by the same look.
-    pub(crate) fn new_pods(&self, look: Look<'_>, value: impl Fn(&Value) -> Option<String>) -> NewPods {
-        let view = look.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| look.world.owner());
+    pub(crate) fn new_pods(&self, visit: Visit<'_>, value: impl Fn(&Value) -> Option<String>) -> NewPods {
+        let view = visit.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| visit.world.owner());
         let Some((view, object)) = view.and_then(|view| Some((view, view.object.as_ref()?))) else {
             return NewPods::AsTemplate;
         };
-        match look.goal.workload.kind.holds_by() {
+        match visit.goal.workload.kind.holds_by() {
             // Its controller only scales what there is, and the ReplicaSet that has the pods makes more of its own template.
             HoldsBy::Paused if kinds::is_paused(object) => {
                 let wants_pods = |set: &&Value| set.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0) > 0;
                 let of_set = |set: &Value| value(set.pointer("/spec/template")?);
                 let values: BTreeSet<Option<String>> = view.owned.iter().filter(wants_pods).map(of_set).collect();
                 match (values.len(), values.into_iter().next()) {
-                    (1, Some(of_sets)) if of_sets == self.in_template(look, &value) => NewPods::AsTemplate,
+                    (1, Some(of_sets)) if of_sets == self.in_template(visit, &value) => NewPods::AsTemplate,
                     (1, Some(Some(of_sets))) => NewPods::Is(of_sets),
                     (1, Some(None)) => NewPods::Without,
                     (_, _) => NewPods::Unknown,
@@ -175,26 +175,26 @@ pub(crate) fn image_in(template: &Value, name: &ContainerName) -> Option<String>
 }
 
 /// Says who holds the owner in place of this run, if another run does.
-pub(crate) fn held_by(look: Look<'_>) -> Option<String> {
-    let owner = look.goal.owner.as_ref()?;
-    let by = durable::another_run(owner, look.world.owner()?.object.as_ref()?)?;
+pub(crate) fn held_by(visit: Visit<'_>) -> Option<String> {
+    let owner = visit.goal.owner.as_ref()?;
+    let by = durable::another_run(owner, visit.world.owner()?.object.as_ref()?)?;
     Some(owner.taken_over(&by))
 }
 
 /// Says what another run has made of this rollout, where its record on the owner, or the records of the pods that were lost,
 /// tell it.
-pub(crate) fn changed_by_another_run(look: Look<'_>, pods: &Pods) -> Option<String> {
-    look.goal.owner.as_ref()?;
-    let view = look.world.owner();
+pub(crate) fn changed_by_another_run(visit: Visit<'_>, pods: &Pods) -> Option<String> {
+    visit.goal.owner.as_ref()?;
+    let view = visit.world.owner();
     let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.id == look.goal.id) {
+    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.id == visit.goal.id) {
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {
-        let pod = pods.goal(*position).and_then(|goal| look.world.pod(&goal.key));
+        let pod = pods.goal(*position).and_then(|goal| visit.world.pod(&goal.key));
         let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
         // What another writer has set since, the record does not explain.
-        record.id == look.goal.id && record.containers.keys().all(|name| record.container(pod, name).is_some())
+        record.id == visit.goal.id && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };
     let are_ours = pods.all(Is::Lost).iter().all(is_ours);
     are_ours.then(|| "another run of this rollout has changed its pods".into())

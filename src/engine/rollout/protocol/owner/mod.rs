@@ -12,9 +12,9 @@ use crate::engine::change::Direction;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
 use crate::engine::rollout::goal::Goal;
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now, first_write};
 use crate::engine::state::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
@@ -74,7 +74,7 @@ pub(crate) struct Owner {
     /// When the lock was marked as stopped, and whether the answer is in.
     parting: Option<(Now, bool)>,
     /// Since when it is looked at for the last time before that, and whether an answer to it is in.
-    last_look: Option<(Now, bool)>,
+    last_visit: Option<(Now, bool)>,
     /// The server does not let it give signs of life.
     is_mute: bool,
 }
@@ -101,7 +101,7 @@ impl Owner {
 
     pub(crate) fn was_read(&mut self, answer: &Answer, now: Now) {
         let Some(asked) = self.read.asked() else { return };
-        if let Some((wanted, is_in)) = &mut self.last_look {
+        if let Some((wanted, is_in)) = &mut self.last_visit {
             *is_in |= asked >= *wanted;
         }
         if let Answer::Refused { message, .. } = answer {
@@ -136,8 +136,8 @@ impl Owner {
                 self.since = Some(now);
             }
             // What became of it is read, not guessed.
-            (_, Answer::Moved { .. } | Answer::Hook(_)) => {}
-            (_, Answer::Unknown { message } | Answer::NotRead { message }) => {
+            (_, Answer::Conflict { .. } | Answer::Hook(_)) => {}
+            (_, Answer::Unknown { message } | Answer::ReadFailed { message }) => {
                 self.read.trouble = Some(message);
                 // A server that fails is given time: the tries of a step are few.
                 self.read.put_off(None, now);
@@ -168,8 +168,8 @@ impl Owner {
 
     /// Returns whether something was written for the rollout, and what has to be done before its pods may go is not. What pods
     /// have come to ends no run before that: nobody could go on with the owner as it stands.
-    pub(crate) fn is_under_way(&self, look: Look<'_>) -> bool {
-        look.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(look)
+    pub(crate) fn is_under_way(&self, visit: Visit<'_>) -> bool {
+        visit.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(visit)
     }
 
     /// Whether it was read since the last write.
@@ -178,67 +178,67 @@ impl Owner {
     }
 
     /// Returns whether the owner was read lately enough for a pod to be taken.
-    pub(crate) fn is_fresh(&self, look: Look<'_>) -> bool {
-        let is_fresh = self.read.last.is_some_and(|read| read.is_fresh(FRESH, look.now));
-        look.goal.owner.is_none() || !self.read.is_stale && is_fresh
+    pub(crate) fn is_fresh(&self, visit: Visit<'_>) -> bool {
+        let is_fresh = self.read.last.is_some_and(|read| read.is_fresh(FRESH, visit.now));
+        visit.goal.owner.is_none() || !self.read.is_stale && is_fresh
     }
 
-    pub(crate) fn read(&mut self, look: Look<'_>) -> Effects {
-        if self.is_waiting() || self.read.not_before > look.now {
+    pub(crate) fn read(&mut self, visit: Visit<'_>) -> Effects {
+        if self.is_waiting() || self.read.not_before > visit.now {
             return Effects::default();
         }
-        self.read.ask(look.now);
-        (Asker::OwnerRead, Action::ReadOwner(look.goal.workload.clone())).into()
+        self.read.ask(visit.now);
+        (Asker::OwnerRead, Action::ReadOwner(visit.goal.workload.clone())).into()
     }
 
     /// Returns where the owner's side stands, if that is known; else it is read.
-    pub(crate) fn decide(&mut self, look: Look<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<OwnerPhase>) {
+    pub(crate) fn decide(&mut self, visit: Visit<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<OwnerPhase>) {
         let mut effects = Effects::default();
-        let Some(owner) = &look.goal.owner else { return (effects, None) };
-        self.since.get_or_insert(look.now);
+        let Some(owner) = &visit.goal.owner else { return (effects, None) };
+        self.since.get_or_insert(visit.now);
         if let Some(step) = self.accepted.take() {
             effects.say(Notice::Owner { step });
         }
-        let is_over = self.end.is_some() || look.stopped_since.is_some() || look.ending_since.is_some();
+        let is_over = self.end.is_some() || visit.stopped_since.is_some() || visit.ending_since.is_some();
         if is_over || self.is_waiting() || !is_listed {
             return (effects, None);
         }
-        let Some(view) = look.world.owner().filter(|_| self.is_known()) else {
-            effects.extend(self.read(look));
+        let Some(view) = visit.world.owner().filter(|_| self.is_known()) else {
+            effects.extend(self.read(visit));
             return (effects, None);
         };
         self.own_lock = self.own_lock.seen(owner, view);
         self.generation = view.generation();
-        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, look.now));
+        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, visit.now));
         let run = ThisRun { ended: &ended, own_lock: self.own_lock };
-        let kind = look.goal.workload.kind;
-        let phase = owner_phase(owner, kind, view, &self.state(look, pods, view), run);
+        let kind = visit.goal.workload.kind;
+        let phase = owner_phase(owner, kind, view, &self.state(visit, pods, view), run);
         if matches!(phase, OwnerPhase::PodsReleased { .. }) {
             // The time is the pods'.
-            self.since = Some(look.now);
+            self.since = Some(visit.now);
         }
         let is_waiting =
             matches!(phase, OwnerPhase::WaitFor(_) | OwnerPhase::TakePods | OwnerPhase::PodsReleased { .. });
         let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
         if let Some(write) = beat {
-            effects.extend(self.send(look, OwnerStep::Beat, write));
+            effects.extend(self.send(visit, OwnerStep::Beat, write));
             return (effects, None);
         }
         (effects, Some(phase))
     }
 
     /// Returns whether this phase asks for this run's first write.
-    pub(crate) fn is_first_write(&self, look: Look<'_>, phase: &OwnerPhase) -> bool {
-        let is_ahead = |owner: &OwnerGoal| first_write::is_ahead(owner, look.world.owner(), self.own_lock);
+    pub(crate) fn is_first_write(&self, visit: Visit<'_>, phase: &OwnerPhase) -> bool {
+        let is_ahead = |owner: &OwnerGoal| first_write::is_ahead(owner, visit.world.owner(), self.own_lock);
         let OwnerPhase::Write(step, _) = phase else { return false };
-        let begins = *step == OwnerStep::SetTemplate && look.goal.owner.as_deref().is_some_and(is_ahead);
-        begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(look)
+        let begins = *step == OwnerStep::SetTemplate && visit.goal.owner.as_deref().is_some_and(is_ahead);
+        begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(visit)
     }
 
     /// Returns whether the rollout was begun by another run, and this one has written nothing yet.
-    pub(crate) fn is_begun(&self, look: Look<'_>) -> bool {
-        let is_going_on = |owner: &OwnerGoal| first_write::is_going_on(owner, look.world.owner(), self.own_lock);
-        look.goal.owner.as_deref().is_some_and(is_going_on)
+    pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
+        let is_going_on = |owner: &OwnerGoal| first_write::is_going_on(owner, visit.world.owner(), self.own_lock);
+        visit.goal.owner.as_deref().is_some_and(is_going_on)
     }
 
     /// The next write waits until a pod may go down, and its time is that of such a pod.
@@ -247,16 +247,16 @@ impl Owner {
     }
 
     /// Does what the phase asks for.
-    pub(crate) fn carry_out(&mut self, look: Look<'_>, pods: &mut Pods, phase: OwnerPhase) -> Effects {
-        let Some(owner) = &look.goal.owner else { return Effects::default() };
+    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &mut Pods, phase: OwnerPhase) -> Effects {
+        let Some(owner) = &visit.goal.owner else { return Effects::default() };
         match phase {
-            OwnerPhase::Write(step, write) => return self.send(look, step, write),
-            OwnerPhase::WaitFor(fence) => return self.wait(look, fence),
+            OwnerPhase::Write(step, write) => return self.send(visit, step, write),
+            OwnerPhase::WaitFor(fence) => return self.wait(visit, fence),
             OwnerPhase::TakePods => {
                 self.may_go = false;
-                match self.taken_over.advance(look, pods, owner) {
-                    Ok((has_moved, effects)) => {
-                        self.since = if has_moved { Some(look.now) } else { self.since };
+                match self.taken_over.advance(visit, pods, owner) {
+                    Ok((had_conflict, effects)) => {
+                        self.since = if had_conflict { Some(visit.now) } else { self.since };
                         return effects;
                     }
                     Err(why) => self.end = Some(End::Failed(why)),
@@ -267,18 +267,18 @@ impl Owner {
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
                 if !is_known {
-                    self.label_all(look, pods, owner);
+                    self.label_all(visit, pods, owner);
                 }
-                if self.read.last.is_none_or(|read| read.answered + WATCHFUL <= look.now) {
-                    return self.read(look);
+                if self.read.last.is_none_or(|read| read.answered + WATCHFUL <= visit.now) {
+                    return self.read(visit);
                 }
             }
             OwnerPhase::Superseded { why, cleanup } => {
                 // Once it has recorded the end, the owner tells only that.
                 let why = self.superseded.get_or_insert(why).clone();
                 match cleanup {
-                    Cleanup::Write(step, write) => return self.send(look, step, *write),
-                    Cleanup::WaitFor(fence) => return self.wait(look, fence),
+                    Cleanup::Write(step, write) => return self.send(visit, step, *write),
+                    Cleanup::WaitFor(fence) => return self.wait(visit, fence),
                     Cleanup::Nothing => {
                         let is_over = self.own_lock == OwnLock::Closed
                             && !owner.continues
@@ -294,23 +294,23 @@ impl Owner {
         Effects::default()
     }
 
-    fn wait(&mut self, look: Look<'_>, fence: Fence) -> Effects {
+    fn wait(&mut self, visit: Visit<'_>, fence: Fence) -> Effects {
         self.may_go = false;
         if self.waits_for != Some(fence) {
             self.waits_for = Some(fence);
-            self.since = Some(look.now);
+            self.since = Some(visit.now);
             self.read.pause = SOON;
         }
-        let due = self.read.last.map_or(look.now, |read| read.answered) + self.read.pause;
-        if due > look.now {
+        let due = self.read.last.map_or(visit.now, |read| read.answered) + self.read.pause;
+        if due > visit.now {
             return Effects::default();
         }
         self.read.pause = (self.read.pause * 2).min(LATER);
-        self.read(look)
+        self.read(visit)
     }
 
-    fn send(&mut self, look: Look<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
-        if self.read.not_before > look.now {
+    fn send(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+        if self.read.not_before > visit.now {
             return Effects::default();
         }
         let writes = self.writes.entry(step).or_default();
@@ -322,19 +322,19 @@ impl Owner {
             self.end = Some(End::Failed(why));
             return Effects::default();
         }
-        self.write(look, step, write)
+        self.write(visit, step, write)
     }
 
-    fn write(&mut self, look: Look<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+    fn write(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
         // A read that is still under way would show what was before.
         self.read.forget();
         self.writing = Some(step);
-        (Asker::OwnerWrite, Action::Write { write, field_manager: look.goal.field_manager.clone() }).into()
+        (Asker::OwnerWrite, Action::Write { write, field_manager: visit.goal.field_manager.clone() }).into()
     }
 
     /// Says how the owner's side decides the end, if it does.
-    pub(crate) fn end(&self, look: Look<'_>) -> Option<(EndResult, Option<String>)> {
-        let owner = look.goal.owner.as_ref()?;
+    pub(crate) fn end(&self, visit: Visit<'_>) -> Option<(EndResult, Option<String>)> {
+        let owner = visit.goal.owner.as_ref()?;
         match &self.end {
             Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
             Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
@@ -347,7 +347,7 @@ impl Owner {
             }
             None => {}
         }
-        let late = self.since.is_some_and(|since| since + patience(look.goal) <= look.now);
+        let late = self.since.is_some_and(|since| since + timeout(visit.goal) <= visit.now);
         late.then(|| {
             let why = match (self.trouble(), self.waits_for) {
                 (Some(trouble), _) => trouble,
@@ -364,12 +364,12 @@ impl Owner {
     }
 
     /// When the owner's side has to be looked at again.
-    pub(crate) fn next_look(&self, look: Look<'_>) -> Option<Now> {
-        look.goal.owner.as_ref()?;
-        let patience_ends = self.since.map(|since| since + patience(look.goal));
+    pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
+        visit.goal.owner.as_ref()?;
+        let times_out = self.since.map(|since| since + timeout(visit.goal));
         let parted = self.parted();
         if self.is_waiting() {
-            return [patience_ends, parted].into_iter().flatten().min();
+            return [times_out, parted].into_iter().flatten().min();
         }
         let due = match (self.may_go && self.waits_for.is_none(), self.read.last.map(|read| read.answered)) {
             (true, Some(at)) => Some(at + WATCHFUL),
@@ -377,15 +377,15 @@ impl Owner {
             (_, _) => None,
         };
         // A time that has passed wakes nobody, and must not hide one that is to come.
-        let times = [patience_ends, parted, due, Some(self.read.not_before), self.taken_over.next_look()];
-        times.into_iter().flatten().filter(|at| *at > look.now).min()
+        let times = [times_out, parted, due, Some(self.read.not_before), self.taken_over.next_visit()];
+        times.into_iter().flatten().filter(|at| *at > visit.now).min()
     }
 }
 
 /// What is said of a rollout that this run has brought to its end, having changed no pod.
 const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
 
-fn patience(goal: &Goal) -> Duration {
+fn timeout(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
 }
 
@@ -393,8 +393,8 @@ fn patience(goal: &Goal) -> Duration {
 fn stored(answer: &Answer) -> Stored {
     match answer {
         Answer::Accepted | Answer::Read => Stored::Yes,
-        Answer::Moved { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => Stored::No,
-        Answer::Unknown { .. } | Answer::NotRead { .. } | Answer::Hook(_) => Stored::Unknown,
+        Answer::Conflict { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => Stored::No,
+        Answer::Unknown { .. } | Answer::ReadFailed { .. } | Answer::Hook(_) => Stored::Unknown,
     }
 }
 

@@ -10,9 +10,9 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::patch::PodPart;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::world::World;
 use crate::engine::state::durable::{self, OwnerGoal, OwnerView, PodsState, revisions};
 
@@ -28,74 +28,74 @@ pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
 impl Owner {
     /// Adds the pods that a durable rollout finds after it was planned: made between its steps from the template that it
     /// leaves, or not labelled with the new revision.
-    pub(crate) fn find_pods(&mut self, look: Look<'_>, pods: &mut Pods, changed: &[PodKey]) {
-        let Some(owner) = &look.goal.owner else { return };
+    pub(crate) fn find_pods(&mut self, visit: Visit<'_>, pods: &mut Pods, changed: &[PodKey]) {
+        let Some(owner) = &visit.goal.owner else { return };
         for key in changed {
-            if look.world.pod(key).is_some_and(|pod| taken_over::by_another(look.goal, pod)) {
+            if visit.world.pod(key).is_some_and(|pod| taken_over::by_another(visit.goal, pod)) {
                 // Who has it, and what has become of the rollout, the owner tells.
-                self.must_be_read(look.now);
+                self.must_be_read(visit.now);
             }
-            if pods.position(key).is_none() && self.take_in(look, pods, owner, key) {
+            if pods.position(key).is_none() && self.take_in(visit, pods, owner, key) {
                 // It may be younger than the owner that was read.
-                self.must_be_read(look.now);
+                self.must_be_read(visit.now);
             }
         }
     }
 
     /// Takes in a pod that is not as the rollout wants it; returns whether it is one.
-    fn take_in(&self, look: Look<'_>, pods: &mut Pods, owner: &OwnerGoal, key: &PodKey) -> bool {
-        let pod = look.world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished());
-        let Some(pod) = pod.filter(|pod| pod.is_controlled_by(&look.goal.controllers)) else { return false };
+    fn take_in(&self, visit: Visit<'_>, pods: &mut Pods, owner: &OwnerGoal, key: &PodKey) -> bool {
+        let pod = visit.world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished());
+        let Some(pod) = pod.filter(|pod| pod.is_controlled_by(&visit.goal.controllers)) else { return false };
         // Of chosen pods none is found later: what the owner makes in their place is right by itself.
-        if !owner.lock.only.is_empty() || !is_above_partition(owner, look.world, pod) {
+        if !owner.lock.only.is_empty() || !is_above_partition(owner, visit.world, pod) {
             return false;
         }
         let change = owner.lock.directed();
-        let mut containers = ContainerGoal::of_change(&change, pod, &look.goal.id);
-        let revision = self.revision_of(look, owner, pod);
+        let mut containers = ContainerGoal::of_change(&change, pod, &visit.goal.id);
+        let revision = self.revision_of(visit, owner, pod);
         let is_other = |revision: &String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
         let is_to_be_labelled = revision.is_some_and(is_other);
         let is_resized = || change.fields.of_part(PodPart::Resize, pod) == FieldProgress::Done;
         containers.retain(|_, container| container.from != container.to || container.by_resize && !is_resized());
-        let drain = drain_like(look.goal, pod);
+        let drain = drain_like(visit.goal, pod);
         let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain };
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return false;
         }
-        pods.add(labelled(found, pod, revision).into(), look.now);
+        pods.add(labelled(found, pod, revision).into(), visit.now);
         true
     }
 
     /// The revision that a pod is to be labelled with, where it is known and the pod comes to be of it.
-    fn revision_of(&self, look: Look<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
-        let revisions = look.world.owner().map_or(&[][..], |view| &view.owned);
+    fn revision_of(&self, visit: Visit<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
+        let revisions = visit.world.owner().map_or(&[][..], |view| &view.owned);
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
         self.revision.as_ref().filter(|_| !revisions::is_left_older(owner, revisions, label))
     }
 
     /// The revision that the pods are to be labelled with is known, or is another one: every pod is looked at again.
-    pub(super) fn label_all(&self, look: Look<'_>, pods: &mut Pods, owner: &OwnerGoal) {
+    pub(super) fn label_all(&self, visit: Visit<'_>, pods: &mut Pods, owner: &OwnerGoal) {
         for position in 0..pods.len() {
             let Some(goal) = pods.goal(position) else { continue };
-            if let Some(pod) = look.world.pod(&goal.key) {
-                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(look, owner, pod));
+            if let Some(pod) = visit.world.pod(&goal.key) {
+                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(visit, owner, pod));
                 pods.replace(position, goal);
             }
-            pods.wake(position, look.now);
+            pods.wake(position, visit.now);
         }
         // In an order of their own, so that the same observations lead to the same decisions.
-        let others = look.world.pods().filter(|pod| pods.position(&pod.key).is_none());
+        let others = visit.world.pods().filter(|pod| pods.position(&pod.key).is_none());
         let others: BTreeSet<PodKey> = others.map(|pod| pod.key.clone()).collect();
         for key in &others {
-            self.take_in(look, pods, owner, key);
+            self.take_in(visit, pods, owner, key);
         }
     }
 
     /// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
-    pub(super) fn state(&self, look: Look<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
-        let (goal, world) = (look.goal, look.world);
-        let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, look, pods));
-        let done = pods.all_done() && !self.has_pods_to_label(look, pods);
+    pub(super) fn state(&self, visit: Visit<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
+        let (goal, world) = (visit.goal, visit.world);
+        let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, visit, pods));
+        let done = pods.all_done() && !self.has_pods_to_label(visit, pods);
         let (mut present, mut labels) = (pods.present().len(), BTreeMap::new());
         match goal.workload.kind.revisions() {
             Revisions::ReplicaSets if done => {
@@ -120,15 +120,15 @@ impl Owner {
     }
 
     /// Whether pods that have all that is wanted are to be labelled with a revision that is not known yet.
-    fn has_pods_to_label(&self, look: Look<'_>, pods: &Pods) -> bool {
-        let Some(owner) = &look.goal.owner else { return false };
+    fn has_pods_to_label(&self, visit: Visit<'_>, pods: &Pods) -> bool {
+        let Some(owner) = &visit.goal.owner else { return false };
         let is_one = |pod: &Pod| {
-            let present = !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&look.goal.controllers);
+            let present = !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&visit.goal.controllers);
             let is_chosen = owner.lock.only.is_empty() || pods.position(&pod.key).is_some();
-            present && is_chosen && is_above_partition(owner, look.world, pod)
+            present && is_chosen && is_above_partition(owner, visit.world, pod)
         };
-        match look.goal.workload.kind.revisions() {
-            Revisions::ControllerRevisions(_) => self.revision.is_none() && look.world.pods().any(is_one),
+        match visit.goal.workload.kind.revisions() {
+            Revisions::ControllerRevisions(_) => self.revision.is_none() && visit.world.pods().any(is_one),
             Revisions::ReplicaSets | Revisions::None => false,
         }
     }

@@ -8,13 +8,13 @@ use crate::engine::change::Direction;
 use crate::engine::k8s::failure::{self, Failure, Urgency};
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Notice, PodEnd};
 
 use crate::engine::rollout::Now;
 use crate::engine::rollout::goal::{ContainerGoal, Goal};
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::value::duration::seconds_between;
 
 use super::Effects;
@@ -36,7 +36,7 @@ struct Trouble {
 impl Trouble {
     /// When it counts as failed, if nothing changes.
     fn at(&self) -> Now {
-        self.since + Duration::from_secs(self.urgency.patience_seconds())
+        self.since + Duration::from_secs(self.urgency.tolerated_seconds())
     }
 }
 
@@ -51,10 +51,10 @@ pub(crate) struct Replacements {
 
 impl Replacements {
     /// Looks at those of the pods that have changed that are none of the goal's.
-    pub(crate) fn look_at(&mut self, look: Look<'_>, pods: &mut Pods, changed: &[PodKey]) {
+    pub(crate) fn look_at(&mut self, visit: Visit<'_>, pods: &mut Pods, changed: &[PodKey]) {
         // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
         // container is started again.
-        if look.goal.owner.is_none() || look.ending_since.is_some() {
+        if visit.goal.owner.is_none() || visit.ending_since.is_some() {
             return;
         }
         for key in changed {
@@ -63,19 +63,19 @@ impl Replacements {
             self.troubles = others;
             if pods.position(key).is_none() {
                 pods.looked_at(1);
-                let pod = look.world.pod(key);
-                let found = pod.map(|pod| troubles(look.goal, pod, &of_it, look.now)).unwrap_or_default();
+                let pod = visit.world.pod(key);
+                let found = pod.map(|pod| troubles(visit.goal, pod, &of_it, visit.now)).unwrap_or_default();
                 self.troubles.extend(found);
             }
         }
     }
 
     /// Says which have failed, once each.
-    pub(crate) fn say(&mut self, look: Look<'_>) -> Effects {
+    pub(crate) fn say(&mut self, visit: Visit<'_>) -> Effects {
         let mut effects = Effects::default();
         for ((pod, _), trouble) in &mut self.troubles {
-            if trouble.at() <= look.now && look.is_live() && !std::mem::replace(&mut trouble.said, true) {
-                let phase = PodPhase::Failing(trouble.failure.clone());
+            if trouble.at() <= visit.now && visit.is_live() && !std::mem::replace(&mut trouble.said, true) {
+                let phase = PodProgress::Failing(trouble.failure.clone());
                 effects.say(Notice::Pod { pod: pod.clone(), phase });
             }
         }
@@ -83,8 +83,8 @@ impl Replacements {
     }
 
     /// Has the end wait until they are ready.
-    pub(crate) fn settle(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
-        self.ready.look_at(look, pods)
+    pub(crate) fn settle(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
+        self.ready.look_at(visit, pods)
     }
 
     /// Returns what of them keeps the rollout from its end.
@@ -103,7 +103,7 @@ impl Replacements {
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
             ends.entry(pod).or_insert_with(|| PodEnd {
                 pod: pod.clone(),
-                phase: PodPhase::Failing(trouble.failure.clone()),
+                phase: PodProgress::Failing(trouble.failure.clone()),
                 patched: false,
                 containers: Vec::new(),
                 unplanned: Vec::new(),
@@ -116,9 +116,9 @@ impl Replacements {
     }
 
     /// Returns when the next of them counts as failed, or all of them as ready.
-    pub(crate) fn next_look(&self, look: Look<'_>, pods: &Pods) -> Option<Now> {
+    pub(crate) fn next_visit(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
         let fails = self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at);
-        fails.chain(self.ready.next_look(look, pods)).min()
+        fails.chain(self.ready.next_visit(visit, pods)).min()
     }
 }
 

@@ -11,8 +11,8 @@ use crate::engine::rollout::Now;
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 use crate::engine::rollout::entry::{Entry, Is};
 use crate::engine::rollout::goal::{Mode, PodGoal};
-use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Visit;
 use crate::engine::state::policy::CANARY_HOLD_SECONDS;
 use crate::engine::value::duration::seconds_between;
 
@@ -38,18 +38,18 @@ pub(super) struct Ready {
 
 impl Ready {
     /// Looks whether the end has to wait for them, once every pod of the plan is done or has left.
-    pub(super) fn look_at(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
+    pub(super) fn look_at(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
         let mut effects = Effects::default();
-        let is_asked = look.goal.owner.is_some() || follows_all(look, pods);
+        let is_asked = visit.goal.owner.is_some() || follows_all(visit, pods);
         if !is_asked || !pods.all_over() {
             *self = Self::default();
             pods.wait_for_replacements(false);
             return effects;
         }
-        if self.is_proven || !look.is_live() || look.ending_since.is_some() {
+        if self.is_proven || !visit.is_live() || visit.ending_since.is_some() {
             return effects;
         }
-        let made = Made::of(look, pods);
+        let made = Made::of(visit, pods);
         match made.waits() {
             Some(why) => {
                 self.since = None;
@@ -61,9 +61,9 @@ impl Ready {
             }
             None => {
                 // A container that ends and starts again at once may be ready whenever it is looked at.
-                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(look.now);
+                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(visit.now);
                 (self.since, self.restarts) = (Some(since), made.restarts);
-                self.is_proven = made.is_none() || since + hold(look, pods) <= look.now;
+                self.is_proven = made.is_none() || since + hold(visit, pods) <= visit.now;
                 self.waits = None;
             }
         }
@@ -77,21 +77,21 @@ impl Ready {
     }
 
     /// Returns when they will have been ready for long enough.
-    pub(super) fn next_look(&self, look: Look<'_>, pods: &Pods) -> Option<Now> {
-        self.since.filter(|_| !self.is_proven).map(|since| since + hold(look, pods))
+    pub(super) fn next_visit(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
+        self.since.filter(|_| !self.is_proven).map(|since| since + hold(visit, pods))
     }
 }
 
 /// Whether an owner's pods are followed, and none of them has left since: those that it lacks are waited for, as `kubectl
 /// rollout status` does. Of pods that leave, their owner's controller tells.
-fn follows_all(look: Look<'_>, pods: &Pods) -> bool {
+fn follows_all(visit: Visit<'_>, pods: &Pods) -> bool {
     let is_there = |(goal, _): (&PodGoal, &Entry)| pods.present().contains(&goal.key);
-    look.goal.mode == Mode::Follow && look.goal.workload.kind.has_template() && pods.iter().all(is_there)
+    visit.goal.mode == Mode::Follow && visit.goal.workload.kind.has_template() && pods.iter().all(is_there)
 }
 
 /// Where no pod of the plan has proven the change, these are the first ones.
-fn hold(look: Look<'_>, pods: &Pods) -> Duration {
-    let policy = &look.goal.policy;
+fn hold(visit: Visit<'_>, pods: &Pods) -> Duration {
+    let policy = &visit.goal.policy;
     let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
     let seconds = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(canary));
     Duration::from_secs(seconds.into())
@@ -111,23 +111,23 @@ struct Made<'p> {
 }
 
 impl<'p> Made<'p> {
-    fn of(look: Look<'_>, pods: &'p Pods) -> Self {
-        let began = look.goal.owner.as_ref().map(|owner| &owner.lock.since).or(look.goal.read_at.as_ref());
+    fn of(visit: Visit<'_>, pods: &'p Pods) -> Self {
+        let began = visit.goal.owner.as_ref().map(|owner| &owner.lock.since).or(visit.goal.read_at.as_ref());
         let since = began.map(String::as_str).unwrap_or_default();
         let is_new = |key: &&PodKey| {
-            let created = look.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));
+            let created = visit.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));
             pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
         };
         let made: BTreeSet<&PodKey> = pods.present().iter().filter(is_new).collect();
         let is_unready =
-            |key: &&PodKey| pods.down().contains(*key) && !look.world.pod(key).is_some_and(is_ready_but_for_our_gate);
-        let planned = usize::try_from(look.goal.replicas).unwrap_or(usize::MAX);
-        let lacking = planned.min(look.replicas()).saturating_sub(pods.present().len());
-        let missing = match look.goal.mode {
+            |key: &&PodKey| pods.down().contains(*key) && !visit.world.pod(key).is_some_and(is_ready_but_for_our_gate);
+        let planned = usize::try_from(visit.goal.replicas).unwrap_or(usize::MAX);
+        let lacking = planned.min(visit.replicas()).saturating_sub(pods.present().len());
+        let missing = match visit.goal.mode {
             Mode::Follow => lacking,
             Mode::Durable | Mode::PodsOnly => pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
         };
-        let pods_made = made.iter().filter_map(|key| look.world.pod(key));
+        let pods_made = made.iter().filter_map(|key| visit.world.pod(key));
         // Sidecars are among the init containers.
         let lists = [ContainerList::Containers, ContainerList::InitContainers];
         let restarts = pods_made
@@ -142,7 +142,7 @@ impl<'p> Made<'p> {
             unready: made.iter().copied().filter(is_unready).collect(),
             surplus,
             missing,
-            is_watched: look.goal.mode == Mode::Follow,
+            is_watched: visit.goal.mode == Mode::Follow,
             count: made.len(),
         }
     }

@@ -59,19 +59,19 @@ fn pod(image: &str, created: &str, state: &Value) -> Value {
 const LATER: &str = "2026-03-01T12:00:05Z";
 const START: Now = Duration::from_secs(5);
 
-fn look<'a>(goal: &'a Goal, world: &'a World, now: Now) -> Look<'a> {
-    RunState::new().look(goal, world, now)
+fn visit<'a>(goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
+    RunState::new().visit(goal, world, now)
 }
 
-fn look_at_all(replacements: &mut Replacements, look: Look<'_>) {
-    let keys: Vec<PodKey> = look.world.pods().map(|pod| pod.key.clone()).collect();
-    replacements.look_at(look, &mut Pods::default(), &keys);
+fn look_at_all(replacements: &mut Replacements, visit: Visit<'_>) {
+    let keys: Vec<PodKey> = visit.world.pods().map(|pod| pod.key.clone()).collect();
+    replacements.look_at(visit, &mut Pods::default(), &keys);
 }
 
 fn seen(goal: &Goal, object: &Value) -> (World, Replacements) {
     let (mut world, mut replacements) = (World::default(), Replacements::default());
     world.observe(Observation::Relisted(vec![Pod::from_object(object).unwrap()]));
-    look_at_all(&mut replacements, look(goal, &world, START));
+    look_at_all(&mut replacements, visit(goal, &world, START));
     (world, replacements)
 }
 
@@ -109,10 +109,10 @@ fn what_fails_in_a_pod_made_anew_from_the_wanted_template_ends_the_rollout() {
     for (what, direction, goes_on, object, fails) in cases {
         let goal = goal(direction, goes_on);
         let (world, mut replacements) = seen(&goal, &object);
-        let said = replacements.say(look(&goal, &world, START)).notices;
+        let said = replacements.say(visit(&goal, &world, START)).notices;
         assert_eq!(replacements.have_failed(&goal), fails, "{what}");
         assert_eq!(replacements.ends().len(), said.len(), "{what}");
-        let again = replacements.say(look(&goal, &world, START)).notices;
+        let again = replacements.say(visit(&goal, &world, START)).notices;
         assert!(said.len() <= 1 && again.is_empty(), "{what}: said twice");
     }
 }
@@ -123,10 +123,10 @@ fn what_may_heal_by_itself_is_given_its_time() {
     let goal = goal("forward", false);
     let (mut world, mut replacements) = seen(&goal, &pod(WANTED, LATER, &state));
     let due = START + Duration::from_secs(LASTING_SECONDS);
-    assert_eq!(replacements.next_look(look(&goal, &world, START), &Pods::default()), Some(due));
+    assert_eq!(replacements.next_visit(visit(&goal, &world, START), &Pods::default()), Some(due));
     let fails_at = |replacements: &Replacements, world: &World, now: Now| {
         let mut replacements = replacements.clone();
-        let _said = replacements.say(look(&goal, world, now));
+        let _said = replacements.say(visit(&goal, world, now));
         replacements.have_failed(&goal)
     };
     assert!(!fails_at(&replacements, &world, due - Duration::from_millis(1)));
@@ -136,8 +136,8 @@ fn what_may_heal_by_itself_is_given_its_time() {
     let mut healed = pod(WANTED, LATER, &json!({"running": {}}));
     healed["metadata"]["resourceVersion"] = "6".into();
     world.observe(Observation::Applied(Box::new(Pod::from_object(&healed).unwrap())));
-    look_at_all(&mut replacements, look(&goal, &world, due));
-    assert_eq!(replacements.next_look(look(&goal, &world, due), &Pods::default()), None);
+    look_at_all(&mut replacements, visit(&goal, &world, due));
+    assert_eq!(replacements.next_visit(visit(&goal, &world, due), &Pods::default()), None);
 }
 
 /// The kubelet starts a container that has ended for the first time at once: the pod may never be seen not ready.
@@ -154,9 +154,9 @@ fn new_pods_that_are_ready_whenever_they_are_looked_at_are_proven_once_nothing_i
         let object = Pod::from_object(&object).unwrap();
         let key = object.key.clone();
         world.observe(Observation::Relisted(vec![object]));
-        let look = look(&goal, &world, START + Duration::from_secs(second));
-        pods.count(look, &key);
-        drop(ready.look_at(look, &mut pods));
+        let visit = visit(&goal, &world, START + Duration::from_secs(second));
+        pods.count(visit, &key);
+        drop(ready.look_at(visit, &mut pods));
         pods.waits_for_replacements()
     };
     for (restarts, second, expected) in

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::{ContainerStatus, Pod};
 use crate::engine::report::Notice;
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::rollout::patch::PodPatch;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::hook::HookPhase;
@@ -17,7 +17,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
 use super::super::entry::{MAX_SENDS, Sent};
-use super::super::pod_phase::has_ended_once;
+use super::super::pod_progress::has_ended_once;
 use super::super::{
     Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
 };
@@ -83,7 +83,7 @@ pub(super) struct Violation {
 pub(super) struct Invariants {
     pub(super) violations: Vec<Violation>,
     /// The last phase said of each pod by this run.
-    pub(super) said: BTreeMap<PodKey, PodPhase>,
+    pub(super) said: BTreeMap<PodKey, PodProgress>,
     pub(super) done_ever: BTreeSet<PodKey>,
     pub(super) done_in_this_run: bool,
     /// Patches that were carried out.
@@ -107,7 +107,7 @@ pub(super) struct Invariants {
     crashing_since: BTreeMap<PodKey, Now>,
     pub(super) began: Now,
     failed_at: Option<Now>,
-    moved: bool,
+    conflict: bool,
     pub(super) stopped_at: Option<Now>,
     stuck: u32,
     /// Since when the watch shows what is.
@@ -216,7 +216,7 @@ impl Invariants {
     }
 
     /// Looks at what has been delivered, before the turn.
-    pub(super) fn look(&mut self, truth: &Truth<'_>) {
+    pub(super) fn visit(&mut self, truth: &Truth<'_>) {
         if truth.watch_is_live && !self.was_live {
             self.live_since = truth.now;
         }
@@ -229,11 +229,11 @@ impl Invariants {
             };
             let says_no = self.has_failed(truth, goal, pod) || resized::is_infeasible(pod);
             failed |= truth.belongs(pod) && truth.asks(goal, pod) && says_no;
-            self.moved |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
+            self.conflict |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
             // Of a resize a status from before the spec says nothing yet.
             let lags = goal.fields.resizes()
                 && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation)
-                && self.said.get(&goal.key) != Some(&PodPhase::Done);
+                && self.said.get(&goal.key) != Some(&PodProgress::Done);
             if !(goal.containers.is_empty() || pod.is_ready()) || !truth.runs(goal, pod) {
                 self.ready.remove(&goal.key);
                 continue;
@@ -303,7 +303,7 @@ impl Invariants {
         for notice in &turn.notices {
             let Notice::Pod { pod, phase } = notice else { continue };
             self.judge_failure(pod, phase, truth);
-            if self.is_failing(self.said.get(pod)) && matches!(phase, PodPhase::RejoiningService { .. }) {
+            if self.is_failing(self.said.get(pod)) && matches!(phase, PodProgress::RejoiningService { .. }) {
                 // Given up and proven after all: it has a time of its own to be back in its Services.
                 self.first_sent.insert(pod.clone(), truth.now);
             }
@@ -311,14 +311,14 @@ impl Invariants {
             if phase.stage() == Stage::InProgress {
                 self.in_progress.entry(pod.clone()).or_insert(truth.now);
             }
-            if matches!(phase, PodPhase::Unverified { .. }) {
+            if matches!(phase, PodProgress::Unverified { .. }) {
                 self.unverified_since.entry(pod.clone()).or_insert(truth.now);
             }
-            if matches!(phase, PodPhase::Left { .. }) {
+            if matches!(phase, PodProgress::Left { .. }) {
                 // Everything is done that takes it down, and others may follow.
                 self.done_ever.insert(pod.clone());
             }
-            if *phase != PodPhase::Done {
+            if *phase != PodProgress::Done {
                 continue;
             }
             newly_done.push(pod.clone());
@@ -376,7 +376,7 @@ impl Invariants {
                 (Invariant::Sends, sends > MAX_SENDS),
                 (Invariant::Unanswered, waits),
                 (Invariant::Blind, !truth.watch_is_live),
-                (Invariant::OtherWriter, self.moved),
+                (Invariant::OtherWriter, self.conflict),
                 (Invariant::AfterFailure, self.failed_at.is_some()),
                 (Invariant::Interrupt, self.stopped_at.is_some()),
                 (Invariant::PulledFirst, !truth.has_pulled && !is_resize(sent)),
@@ -410,11 +410,11 @@ impl Invariants {
         let max = usize::try_from(truth.goal.policy.max_unavailable).expect("small");
         let outstanding = self.outstanding.iter().filter(|(id, _)| !self.resizing.contains(*id)).map(|(_, key)| key);
         let patched = self.executed.iter().chain(outstanding).chain(taken);
-        let in_hand: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
+        let in_progress: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
         let is_there = |key: &&PodKey| truth.world.pod(key).is_some_and(|pod| truth.belongs(pod));
-        let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(is_there).collect();
-        let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| **key != pod.key).collect();
-        let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given != Some(0));
+        let in_progress: BTreeSet<&PodKey> = in_progress.into_iter().filter(is_there).collect();
+        let in_progress: BTreeSet<&PodKey> = in_progress.into_iter().filter(|key| **key != pod.key).collect();
+        let (before, alone) = (in_progress.len(), truth.goal.policy.min_ready_seconds_given != Some(0));
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
@@ -422,12 +422,12 @@ impl Invariants {
             let gate = self.sends.keys().any(|(pod, sent, _)| pod == *key && *sent == Sent::GateOff);
             sent == Sent::Drain || gate || self.images.contains(*key) || taken.contains(*key)
         };
-        let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
+        let goes = |other: &&Pod| in_progress.get(&other.key).is_some_and(has_begun);
         let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
         // One that is between two of its containers is healthy until its next request.
         let is_between = |other: &&Pod| {
-            let waits = matches!(self.said.get(&other.key), Some(PodPhase::Next { .. }));
+            let waits = matches!(self.said.get(&other.key), Some(PodProgress::Next { .. }));
             waits && UpdateRecord::drained(other).is_none() && !taken.contains(&other.key)
         };
         let stays = |other: &&Pod| {
@@ -441,7 +441,7 @@ impl Invariants {
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
         // Where the others go on, what has failed proves nothing more.
         let proves = |key: &&&PodKey| has_begun(key) && !self.is_failing(self.said.get(**key));
-        let begun_before = in_hand.iter().filter(proves).count();
+        let begun_before = in_progress.iter().filter(proves).count();
         if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
@@ -488,8 +488,8 @@ impl Invariants {
                 Some(unverified) => {
                     // What a restart alone proves has to hold for longer, and what the kubelet lets be for as long as it would
                     // take to stop both containers.
-                    let let_be = 2 * pod.termination_grace_seconds() + 10;
-                    let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS).max(let_be));
+                    let left_running = 2 * pod.termination_grace_seconds() + 10;
+                    let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS).max(left_running));
                     unverified.saturating_sub(ready.since) + alone + 2 * truth.slowest_answer
                 }
                 None => Duration::ZERO,
@@ -498,13 +498,13 @@ impl Invariants {
             let commanded = truth.passed_last.get(&(goal.key.clone(), HookPhase::Before)).copied().unwrap_or_default();
             let held = ready.since + truth.hold(goal, pod, true) + grace;
             let due = held.max(resized).max(self.live_since).max(commanded);
-            let is_done = said == Some(&PodPhase::Done);
+            let is_done = said == Some(&PodProgress::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
             // It goes back into its Services first.
             let excused = is_drained(goal)
                 || truth.goal.hooks.after_pod.is_some()
-                || matches!(said, Some(PodPhase::Hook { .. }))
+                || matches!(said, Some(PodProgress::Hook { .. }))
                 || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
@@ -517,8 +517,8 @@ impl Invariants {
         }
     }
 
-    pub(super) fn is_failing(&self, said: Option<&PodPhase>) -> bool {
-        matches!(said, Some(PodPhase::Failing(_)))
+    pub(super) fn is_failing(&self, said: Option<&PodProgress>) -> bool {
+        matches!(said, Some(PodProgress::Failing(_)))
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {

@@ -42,21 +42,22 @@ impl Invariants {
     fn is_passed(&self, goal: &PodGoal, status: Option<&ContainerStatus>, truth: &Truth<'_>) -> bool {
         let has_failed = status.is_some_and(|status| status.state.running.is_none() || status.restart_count > 1);
         let since = self.in_progress.get(&goal.key);
-        let is_late = since.is_some_and(|since| truth.now >= *since + Duration::from_secs(patience(goal, truth)));
+        let is_late = since.is_some_and(|since| truth.now >= *since + Duration::from_secs(timeout(goal, truth)));
         truth.goal.is_back() && truth.goal.policy.goes_on_after_failure && (has_failed || is_late)
     }
 
     pub(super) fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
         let said = self.said.get(&goal.key);
         // Of another writer's since, it is not waited for either.
-        let is_left = self.is_failing(said) || matches!(said, Some(PodPhase::Overtaken { .. } | PodPhase::Gone { .. }));
-        let is_given_up = truth.goal.policy.goes_on_after_failure && is_left;
+        let is_left =
+            self.is_failing(said) || matches!(said, Some(PodProgress::Overtaken { .. } | PodProgress::Gone { .. }));
+        let is_abandoned = truth.goal.policy.goes_on_after_failure && is_left;
         // Until its patch is stored it may have to wait for others.
         let is_waiting = !self.images.contains(&goal.key);
         if ended.is_some()
             || self.stopped_at.is_some()
             || self.done_ever.contains(&goal.key)
-            || is_given_up
+            || is_abandoned
             || has_left(truth.goal, truth.world.pod(&goal.key))
             || is_waiting
         {
@@ -67,13 +68,13 @@ impl Invariants {
         // Each step that is gone past gets the time once more.
         let goes_past = truth.goal.is_back() && policy.goes_on_after_failure;
         let times = if goes_past { truth.goal.steps_of(goal).len() as u64 } else { 1 };
-        let patience = patience(goal, truth) * times;
+        let timeout = timeout(goal, truth) * times;
         // By a gate, ready has to hold twice.
-        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
+        let timeout = timeout + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
         // What is on its way to the owner is waited for, and so is the mark on it.
         let owner = if truth.goal.owner.is_some() { 4 * truth.slowest_answer } else { Duration::ZERO };
         let leaving = owner + Duration::from_secs(if is_drained(goal) { 8 } else { 2 });
-        let over = |sent: &Now| truth.now > *sent + Duration::from_secs(patience) + leaving;
+        let over = |sent: &Now| truth.now > *sent + Duration::from_secs(timeout) + leaving;
         if self.first_sent.get(&goal.key).is_some_and(over) {
             self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
         }
@@ -81,7 +82,7 @@ impl Invariants {
 }
 
 /// How long a pod may take, in seconds.
-fn patience(goal: &PodGoal, truth: &Truth<'_>) -> u64 {
+fn timeout(goal: &PodGoal, truth: &Truth<'_>) -> u64 {
     let policy = &truth.goal.policy;
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     let steps = truth.goal.steps_of(goal).len() as u64;

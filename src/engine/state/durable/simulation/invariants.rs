@@ -128,7 +128,7 @@ impl Invariants {
 
     /// Looks at every write since the last look. Once a Deployment was scaled to nothing, its controller scales up
     /// whichever ReplicaSet it takes for the newest, and there was no pod to keep.
-    pub(super) fn look(&mut self, api: &ApiServer) {
+    pub(super) fn visit(&mut self, api: &ApiServer) {
         let first = std::mem::replace(&mut self.looked, api.log().len());
         for event in api.log().iter().skip(first) {
             self.begins_once(event);

@@ -146,7 +146,7 @@ impl Simulation {
                 self.does(deed);
             }
             self.somebody();
-            self.invariants.look(&self.api);
+            self.invariants.visit(&self.api);
             if !self.invariants.violations.is_empty() {
                 return;
             }
@@ -194,7 +194,7 @@ impl Simulation {
                 self.run_steps();
             }
             self.everybody_else();
-            self.invariants.look(&self.api);
+            self.invariants.visit(&self.api);
             if !self.invariants.violations.is_empty() {
                 return true;
             }
@@ -290,7 +290,7 @@ impl Simulation {
             Stage::Write(_, write) => send(&mut self.api, write),
             Stage::PatchPod(pod) => run.patch_pod(&mut self.api, pod),
             Stage::TakePod(pod) => run.take_pod(&mut self.api, pod),
-            Stage::Look | Stage::Owned(_) | Stage::Decide(..) => Stored::No,
+            Stage::Visit | Stage::Owned(_) | Stage::Decide(..) => Stored::No,
         }
     }
 
@@ -363,7 +363,7 @@ impl Simulation {
     fn sleeps(&mut self, run: Run, then: Then) {
         self.invariants.killed_last = true;
         let is_last = self.random.one_in(2);
-        self.strays.push(Stray { stage: Stage::Look, run, is_last, wakes: true, stored: Some(Stored::No) });
+        self.strays.push(Stray { stage: Stage::Visit, run, is_last, wakes: true, stored: Some(Stored::No) });
         self.next = Some(then);
     }
 

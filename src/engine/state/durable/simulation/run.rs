@@ -43,7 +43,7 @@ pub(super) enum End {
 /// Where a run is between two requests.
 #[derive(Debug)]
 pub(super) enum Stage {
-    Look,
+    Visit,
     Owned(Option<Object>),
     Decide(Option<Object>, Vec<Object>),
     Write(OwnerStep, ObjectWrite),
@@ -162,7 +162,7 @@ impl Run {
         Self {
             client,
             goal,
-            stage: Stage::Look,
+            stage: Stage::Visit,
             end: None,
             told: None,
             pods_at: 0,
@@ -179,9 +179,9 @@ impl Run {
     /// Does the next thing, and returns the write that is to be sent.
     pub(super) fn step(&mut self, api: &ApiServer, scenario: &Scenario, fault: Option<Fault>) -> Option<Stage> {
         let kind = scenario.kind;
-        match std::mem::replace(&mut self.stage, Stage::Look) {
-            Stage::Look if self.idle_at == Some((api.version(), self.pods_at)) => {}
-            Stage::Look => {
+        match std::mem::replace(&mut self.stage, Stage::Visit) {
+            Stage::Visit if self.idle_at == Some((api.version(), self.pods_at)) => {}
+            Stage::Visit => {
                 (self.looked_at, self.looked_in) = (api.version(), api.step);
                 self.stage = Stage::Owned(api.live(kind_of(kind), OWNER));
             }
@@ -196,7 +196,7 @@ impl Run {
                 let is_fresh = self.looked_at == api.version();
                 let told = self.told.clone();
                 self.decide(api, scenario, owner, &owned, fault);
-                let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Look);
+                let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Visit);
                 // A budget comes and goes without any of this being written.
                 let is_idle = is_idle && !scenario.has_budget(api.step);
                 self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
@@ -349,7 +349,7 @@ impl Run {
         let budget = json!({"metadata": {"name": "web"}, "spec": {"minAvailable": "100%", "selector": {}}});
         let budgets: Vec<Value> = scenario.has_budget(step).then_some(budget).into_iter().collect();
         let labels = BTreeMap::new();
-        let counted = CountedPod { labels: &labels, ready: true, terminating: false, in_hand: false };
+        let counted = CountedPod { labels: &labels, ready: true, terminating: false, in_progress: false };
         let counted = vec![counted; pods.len()];
         blocking(&limits(&budgets, pods.len(), &counted), &labels).is_none()
     }

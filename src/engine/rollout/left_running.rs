@@ -9,7 +9,7 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::state::evidence;
 
 use super::Now;
-use super::look::Look;
+use super::visit::Visit;
 
 /// The containers that restart when their image changes, since the pod's spec was last seen to change, or to be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) struct Since {
 
 /// Whether a running container was let be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LetBe {
+pub(super) enum LeftRunning {
     Yes,
     /// If it is still there then.
     At(Now),
@@ -31,7 +31,7 @@ pub(super) enum LetBe {
     Unknown,
 }
 
-impl LetBe {
+impl LeftRunning {
     /// When it can be told.
     pub(super) fn until(self) -> Option<Now> {
         match self {
@@ -60,17 +60,17 @@ pub(super) fn note(noted: &mut Option<Since>, pod: &Pod, now: Now) {
 }
 
 /// Tells it of a running container.
-pub(super) fn of(look: Look<'_>, pod: &Pod, name: &ContainerName, noted: Option<&Since>) -> LetBe {
+pub(super) fn of(visit: Visit<'_>, pod: &Pod, name: &ContainerName, noted: Option<&Since>) -> LeftRunning {
     let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
-        return LetBe::Unknown;
+        return LeftRunning::Unknown;
     };
-    let pulled = || look.world.events(&pod.key)?.pulled_at(name, &pod.container(name)?.2.image);
-    let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return LetBe::Unknown };
+    let pulled = || visit.world.events(&pod.key)?.pulled_at(name, &pod.container(name)?.2.image);
+    let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return LeftRunning::Unknown };
     // In one sync the kubelet stops every container whose image has changed before it starts any.
     let started_any =
         noted.has_seen && noted.present.iter().any(|(name, (id, _))| id.is_some() && noted.first.get(name) != Some(id));
     let until = *since + Duration::from_secs(seconds);
-    if look.is_live() && (started_any || until <= look.now) { LetBe::Yes } else { LetBe::At(until) }
+    if visit.is_live() && (started_any || until <= visit.now) { LeftRunning::Yes } else { LeftRunning::At(until) }
 }
 
 fn ids(pod: &Pod) -> BTreeMap<ContainerName, Option<String>> {

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::*;
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{
-    Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, ResizePolicy, Running, Terminated, Waiting,
+    Condition, Container, ContainerState, ContainerStatus, OwnerReference, PodSpec, PodStatus, Probe, ResizePolicy,
+    Running, Terminated, Waiting,
 };
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
-use crate::engine::state::record::{ContainerRecord, UPDATE_ANNOTATION};
+use crate::engine::state::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::state::starts;
 
 const BEFORE: &str = "registry.example/side:v1";
 const WANTED: &str = "registry.example/side:v2";
@@ -157,25 +159,25 @@ fn waiting(reason: &str, message: &str, id: &str, ended: Option<&str>) -> Contai
     status
 }
 
-fn word(phase: &PodPhase) -> &'static str {
+fn word(phase: &PodProgress) -> &'static str {
     match phase {
-        PodPhase::Waiting => "waiting",
-        PodPhase::Hook { .. } => "hook",
-        PodPhase::Next { .. } => "next",
-        PodPhase::Resizing { .. } => "resizing",
-        PodPhase::Left { .. } => "left",
-        PodPhase::Patched => "patched",
-        PodPhase::Restarting { .. } => "restarting",
-        PodPhase::Starting { .. } => "starting",
-        PodPhase::Stabilizing { .. } => "settling",
-        PodPhase::Unverified { .. } => "unverified",
-        PodPhase::Done => "done",
-        PodPhase::Failing(_) => "failing",
-        PodPhase::Moved { .. } => "moved",
-        PodPhase::Overtaken { .. } => "overtaken",
-        PodPhase::Draining { .. } => "draining",
-        PodPhase::RejoiningService { .. } => "restoring",
-        PodPhase::Gone { .. } => "gone",
+        PodProgress::Waiting => "waiting",
+        PodProgress::Hook { .. } => "hook",
+        PodProgress::Next { .. } => "next",
+        PodProgress::Resizing { .. } => "resizing",
+        PodProgress::Left { .. } => "left",
+        PodProgress::Patched => "patched",
+        PodProgress::Restarting { .. } => "restarting",
+        PodProgress::Starting { .. } => "starting",
+        PodProgress::Stabilizing { .. } => "settling",
+        PodProgress::Unverified { .. } => "unverified",
+        PodProgress::Done => "done",
+        PodProgress::Failing(_) => "failing",
+        PodProgress::Conflict { .. } => "moved",
+        PodProgress::Overtaken { .. } => "overtaken",
+        PodProgress::Draining { .. } => "draining",
+        PodProgress::RejoiningService { .. } => "restoring",
+        PodProgress::Gone { .. } => "gone",
     }
 }
 
@@ -191,8 +193,8 @@ fn judged_as(goal: &Goal, pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judg
 }
 
 fn phase_in(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &mut Entry, now: Now) -> Judged {
-    let visit = Visit { position: 0, goal: pod_goal, pod: world.pod(&pod_goal.key) };
-    pod_phase(RunState::new().look(goal, world, now), &Pods::default(), visit, entry)
+    let visited = Visited { position: 0, goal: pod_goal, pod: world.pod(&pod_goal.key) };
+    pod_progress(RunState::new().visit(goal, world, now), &Pods::default(), visited, entry)
 }
 
 fn phase_of(pod: Pod) -> &'static str {
@@ -304,7 +306,7 @@ fn until_when_a_container_is_held_is_said_of_the_back_off_of_its_image_alone() {
         record.containers.values_mut().for_each(|container| container.starts = starts.clone().collect());
         pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
         match judged(Some(pod), &mut Entry::default(), NOW).phase {
-            PodPhase::Restarting { until, .. } => until,
+            PodProgress::Restarting { until, .. } => until,
             other => panic!("{other:?}"),
         }
     };
@@ -383,8 +385,8 @@ fn the_hold_is_the_longest_of_its_reasons_unless_given() {
             }
         });
         let (world, pods) = (World::default(), Pods::default());
-        let look = RunState::new().look(&goal, &world, NOW);
-        let judge = PodJudge { look, pods: &pods, goal: goal.pods.first().expect("one pod"), pod: &pod };
+        let visit = RunState::new().visit(&goal, &world, NOW);
+        let judge = PodJudge { visit, pods: &pods, goal: goal.pods.first().expect("one pod"), pod: &pod };
         assert_eq!(judge.hold_seconds(&[&"side".into()]), expected, "{case}");
     }
 }
@@ -498,9 +500,9 @@ fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
     unstarted.status.container_statuses.clear();
     let mut taken = unstarted.clone();
     taken.spec.node_name = "node-a".into();
-    let waits = |phase: &PodPhase| matches!(phase, PodPhase::Restarting { .. });
+    let waits = |phase: &PodProgress| matches!(phase, PodProgress::Restarting { .. });
     let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
-    assert_eq!(phase(&back, &unstarted), PodPhase::Done);
+    assert_eq!(phase(&back, &unstarted), PodProgress::Done);
     assert!(waits(&phase(&back, &taken)), "{:?}", phase(&back, &taken));
     assert!(waits(&phase(&goal(), &unstarted)), "forward, the image is not proven before it runs");
 }
@@ -519,8 +521,8 @@ fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
     let mut back = goal();
     Arc::make_mut(&mut back.pods[0]).containers.values_mut().for_each(|container| container.goes_back = true);
     let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
-    assert_eq!(phase(&back, &waiting), PodPhase::Done);
-    let is_waited_for = |phase: &PodPhase| matches!(phase, PodPhase::Restarting { .. });
+    assert_eq!(phase(&back, &waiting), PodProgress::Done);
+    let is_waited_for = |phase: &PodProgress| matches!(phase, PodProgress::Restarting { .. });
     assert!(is_waited_for(&phase(&goal(), &waiting)), "forward, the image is not proven before it runs");
     for change in [
         (|pod: &mut Pod| pod.status.observed_generation = Some(0)) as fn(&mut Pod),
@@ -552,11 +554,11 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         pod.status.conditions[0].last_transition_time = Some(turned.into());
         judged_as(goal, Some(pod), &mut Entry::default(), NOW).phase
     };
-    let settling = PodPhase::Stabilizing { hold_seconds: 5 };
+    let settling = PodProgress::Stabilizing { hold_seconds: 5 };
     let (old, at) = ("2026-01-01T00:00:01Z", |second: &str| format!("2026-01-01T01:00:{second}Z"));
     for (read_at, started, turned, expected) in [
-        (Some(at("10")), old.to_owned(), old.to_owned(), PodPhase::Done),
-        (Some(at("10")), at("04"), old.to_owned(), PodPhase::Done),
+        (Some(at("10")), old.to_owned(), old.to_owned(), PodProgress::Done),
+        (Some(at("10")), at("04"), old.to_owned(), PodProgress::Done),
         (Some(at("10")), at("05"), old.to_owned(), settling.clone()),
         (Some(at("10")), old.to_owned(), at("05"), settling.clone()),
         (Some(at("10")), old.to_owned(), at("30"), settling.clone()),
@@ -577,7 +579,7 @@ fn a_pod_that_no_node_takes_says_so() {
     let message = Some("0/1 nodes are available".into());
     pod.status.conditions =
         vec![Condition { kind: "PodScheduled".into(), status: "False".into(), message, ..Condition::default() }];
-    let PodPhase::Restarting { waiting, .. } = judged(Some(pod), &mut Entry::default(), NOW).phase else { panic!() };
+    let PodProgress::Restarting { waiting, .. } = judged(Some(pod), &mut Entry::default(), NOW).phase else { panic!() };
     assert_eq!(waiting.as_deref(), Some("not scheduled: 0/1 nodes are available"));
 }
 

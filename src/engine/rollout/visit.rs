@@ -10,7 +10,7 @@ use crate::engine::k8s::pod::Pod;
 
 /// One look at the world.
 #[derive(Clone, Copy)]
-pub(super) struct Look<'a> {
+pub(super) struct Visit<'a> {
     pub(super) goal: &'a Goal,
     pub(super) world: &'a World,
     pub(super) now: Now,
@@ -23,14 +23,14 @@ pub(super) struct Look<'a> {
 
 /// One pod of the goal within a look.
 #[derive(Clone, Copy)]
-pub(super) struct Visit<'a> {
+pub(super) struct Visited<'a> {
     pub(super) position: usize,
     pub(super) goal: &'a PodGoal,
     /// The pod, if it is there.
     pub(super) pod: Option<&'a Pod>,
 }
 
-impl Look<'_> {
+impl Visit<'_> {
     pub(super) fn is_live(self) -> bool {
         *self.world.watch() == Watch::Live
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::engine::change::{self, FieldProgress};
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::patch::PodPart;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::record::UpdateRecord;
@@ -14,19 +14,19 @@ use super::super::Now;
 use super::super::entry::{Entry, Sent};
 use super::super::fault::Fault;
 use super::super::goal::Mode;
-use super::super::let_be::{self, LetBe};
+use super::super::left_running::{self, LeftRunning};
 use super::super::steps;
-use super::{Judged, PodJudge, Progress, decided, moved, next_resize};
+use super::{ContainerProgress, Judged, PodJudge, conflict, decided, next_resize};
 
 /// A kubelet that does not tell which resize it speaks of is given so long to look at the one that is asked for.
 const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);
 
 impl PodJudge<'_> {
     /// What there is to say while the pod does not have the cpu and memory that are wanted.
-    pub(super) fn resize(self, entry: &mut Entry, others: &[(ContainerName, Progress)]) -> Option<Judged> {
-        let unbounded = self.look.has(Fault::RetriesForever);
-        let moved = moved(others);
-        let progress = match self.look.goal.mode {
+    pub(super) fn resize(self, entry: &mut Entry, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
+        let unbounded = self.visit.has(Fault::RetriesForever);
+        let conflict = conflict(others);
+        let progress = match self.visit.goal.mode {
             Mode::Follow => match self.goal.fields.of_part(PodPart::Resize, self.pod) {
                 // Whoever asked for it.
                 FieldProgress::Done => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
@@ -38,7 +38,7 @@ impl PodJudge<'_> {
         };
         let is_asked = matches!(progress, FieldProgress::Waiting { .. });
         let progress =
-            if is_asked && self.look.has(Fault::TakesAskedForResized) { FieldProgress::Done } else { progress };
+            if is_asked && self.visit.has(Fault::TakesAskedForResized) { FieldProgress::Done } else { progress };
         // What was done stays so while the kubelet has not seen the image that came after it.
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
         if progress == FieldProgress::Done || lags && entry.is_resized {
@@ -49,26 +49,27 @@ impl PodJudge<'_> {
         if !matches!(progress, FieldProgress::Failed { .. }) {
             entry.resize_failing_since = None;
         }
-        if let Some(moved) = moved {
-            return Some(moved.into());
+        if let Some(conflict) = conflict {
+            return Some(conflict.into());
         }
         let resizing = |why, deferred: bool| {
             let deferred_by = deferred.then(|| self.pod.spec.node_name.clone());
-            Judged::from(PodPhase::Resizing { why, deferred_by })
+            Judged::from(PodProgress::Resizing { why, deferred_by })
         };
         match progress {
             FieldProgress::Done => None,
             FieldProgress::NotAsked => {
-                let is_noted = || !steps::lacks_note(self.look.goal, self.goal, self.pod);
+                let is_noted = || !steps::lacks_note(self.visit.goal, self.goal, self.pod);
                 // The note was one write, the resize is another.
                 if entry.sent == Sent::Note && is_noted() {
                     entry.sends = 0;
                 }
-                let judged = decided(self.pod, &[(ContainerName::default(), Progress::NotAsked)], entry, unbounded)?;
+                let judged =
+                    decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], entry, unbounded)?;
                 Some(match (judged.phase, entry.sent) {
-                    (PodPhase::Patched, Sent::Note) => next_resize(self.goal).into(),
-                    (PodPhase::Patched, Sent::Resize) => resizing(None, false),
-                    (PodPhase::Waiting, Sent::Note) if is_noted() => next_resize(self.goal).into(),
+                    (PodProgress::Patched, Sent::Note) => next_resize(self.goal).into(),
+                    (PodProgress::Patched, Sent::Resize) => resizing(None, false),
+                    (PodProgress::Waiting, Sent::Note) if is_noted() => next_resize(self.goal).into(),
                     (phase, _) => Judged { phase, wake: judged.wake },
                 })
             }
@@ -76,23 +77,23 @@ impl PodJudge<'_> {
                 // What restarts for it may fail, and then says more than the resize.
                 let failing = others.iter().filter(|(name, _)| self.restarts_by_resize(name));
                 let failing = failing.filter_map(|(_, progress)| progress.failure()).next().cloned();
-                Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodPhase::Failing(failure).into()))
+                Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodProgress::Failing(failure).into()))
             }
             FieldProgress::Failed { message, .. } if self.may_be_of_before(entry).is_some() => {
-                let phase = PodPhase::Resizing { why: Some(message), deferred_by: None };
+                let phase = PodProgress::Resizing { why: Some(message), deferred_by: None };
                 Some(Judged { phase, wake: self.may_be_of_before(entry) })
             }
             FieldProgress::Failed { reason, message } => {
-                Some(PodPhase::Failing(Failure { container: None, reason, message, exit_code: None }).into())
+                Some(PodProgress::Failing(Failure { container: None, reason, message, exit_code: None }).into())
             }
         }
     }
 
     /// A kubelet before 1.34 does not tell which resize it speaks of. Returns until when it may be the one before.
     fn may_be_of_before(self, entry: &mut Entry) -> Option<Now> {
-        let since = *entry.resize_failing_since.get_or_insert(self.look.now);
+        let since = *entry.resize_failing_since.get_or_insert(self.visit.now);
         let until = since + RESIZE_OF_BEFORE;
-        (self.pod.status.observed_generation.is_none() && until > self.look.now).then_some(until)
+        (self.pod.status.observed_generation.is_none() && until > self.visit.now).then_some(until)
     }
 
     /// What a container is measured against that restarts for its resize, and not for another image since.
@@ -105,8 +106,8 @@ impl PodJudge<'_> {
     /// Whether the note is of what is looked at: of this rollout, or, where somebody else's is followed, of the last that was
     /// asked of the container.
     fn is_noted_by(self, record: &UpdateRecord, name: &ContainerName) -> bool {
-        match (self.look.goal.mode, Baseline::of(self.pod, name)) {
-            (Mode::Durable | Mode::PodsOnly, _) => record.id == self.look.goal.id,
+        match (self.visit.goal.mode, Baseline::of(self.pod, name)) {
+            (Mode::Durable | Mode::PodsOnly, _) => record.id == self.visit.goal.id,
             (Mode::Follow, Baseline::Recorded(_) | Baseline::Created) => true,
             (Mode::Follow, Baseline::Set(_) | Baseline::Unknown) => false,
         }
@@ -121,22 +122,26 @@ impl PodJudge<'_> {
     }
 
     /// Whether the kubelet has let a container be.
-    pub(super) fn let_be(self, name: &ContainerName, entry: &Entry) -> LetBe {
-        let_be::of(self.look, self.pod, name, entry.since.as_ref())
+    pub(super) fn left_running(self, name: &ContainerName, entry: &Entry) -> LeftRunning {
+        left_running::of(self.visit, self.pod, name, entry.since.as_ref())
     }
 
     /// The containers that get another image once they have restarted for their resize, and have not.
-    pub(super) fn before_their_image(self, entry: &Entry, others: &[(ContainerName, Progress)]) -> Option<Judged> {
-        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.look.goal.id)?;
-        let is_before = |(name, progress): &&(ContainerName, Progress)| {
-            matches!(progress, Progress::NotAsked)
+    pub(super) fn before_their_image(
+        self,
+        entry: &Entry,
+        others: &[(ContainerName, ContainerProgress)],
+    ) -> Option<Judged> {
+        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.visit.goal.id)?;
+        let is_before = |(name, progress): &&(ContainerName, ContainerProgress)| {
+            matches!(progress, ContainerProgress::NotAsked)
                 && self.restarts_by_resize(name)
                 && record.is_before_its_resize(self.pod, name)
-                && self.let_be(name, entry) != LetBe::Yes
+                && self.left_running(name, entry) != LeftRunning::Yes
         };
         let containers: Vec<_> = others.iter().filter(is_before).map(|(name, _)| name.clone()).collect();
-        let restarting = PodPhase::Restarting { containers: containers.clone(), waiting: None, until: None };
-        let wake = containers.iter().filter_map(|name| self.let_be(name, entry).until()).min();
+        let restarting = PodProgress::Restarting { containers: containers.clone(), waiting: None, until: None };
+        let wake = containers.iter().filter_map(|name| self.left_running(name, entry).until()).min();
         (!containers.is_empty()).then_some(Judged { phase: restarting, wake })
     }
 }
