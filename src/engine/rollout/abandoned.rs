@@ -12,10 +12,10 @@ use crate::engine::state::outcome::EndResult;
 
 use super::entry::{Entry, Is};
 use super::fault::Fault;
-use super::pod_progress::Judged;
 use super::pods::Pods;
 use super::protocol::drain;
 use super::steps;
+use super::visit::Judged;
 use super::visit::{Visit, Visited};
 
 fn too_late(visit: Visit<'_>, entry: &Entry, phase: &PodProgress) -> Failure {

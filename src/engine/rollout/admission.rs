@@ -84,7 +84,7 @@ impl Standing {
     }
 }
 
-/// Says whether a pod may go down now. It changes nothing: [`super::turn::Run::ask`] does what the answer needs.
+/// Says whether a pod may go down now. It changes nothing: [`super::run::Run::ask`] does what the answer needs.
 pub(super) fn may_go_down(visit: Visit<'_>, state: &RunState, position: usize) -> Admission {
     let Some((goal, entry)) = state.pods.get(position) else { return Admission::Wait(Why::NotSeen) };
     let Some(pod) = visit.world.pod(&goal.key) else { return Admission::Wait(Why::NotSeen) };

@@ -6,72 +6,34 @@
 //! that lasts. So the first write waits within `--timeout`, and a run that ends meanwhile has changed nothing.
 //! [`super::admission`] decides for the pod that would go first; what could never show that it works goes before no write.
 
-use crate::engine::change::Direction;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
-use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::state::durable::{OwnLock, OwnerGoal, OwnerView};
 
 use super::admission::{Admission, Why};
 use super::entry::Is;
 use super::fault::Fault;
 use super::goal::PodGoal;
 use super::judge;
-use super::turn::Run;
+use super::run::Run;
 use super::world::Watch;
-
-/// What is kept of the wait.
-#[derive(Debug, Clone, Default)]
-pub(super) struct FirstWrite {
-    /// What is waited for, as it was told.
-    why: Option<String>,
-}
-
-impl FirstWrite {
-    /// Returns what is waited for.
-    pub(super) fn why(&self) -> Option<&str> {
-        self.why.as_deref()
-    }
-}
-
-/// Whether nothing was done yet for a rollout, by whatever run: the next write on the owner is its first. `view` is `None`
-/// before the owner was read.
-pub(super) fn is_ahead(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock: OwnLock) -> bool {
-    let lock = |view: &OwnerView| view.object.as_ref().and_then(|object| RolloutLock::of(object).ok().flatten());
-    let was_begun = match view {
-        Some(view) => lock(view).is_some_and(|lock| lock.id == owner.lock.id),
-        None => owner.replaces.is_some(),
-    };
-    owner.lock.direction == Direction::Forward && own_lock == OwnLock::Unwritten && !owner.adopts && !was_begun
-}
-
-/// Whether the next write on the owner is this run's first for a rollout that another run has left behind, and may wait.
-///
-/// It may not where a run that is at work has to be stopped by it (`--take-over`), nor where the lock was lost: until it is
-/// set again, nothing keeps somebody else from beginning.
-pub(super) fn is_going_on(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock: OwnLock) -> bool {
-    let found = view.and_then(|view| RolloutLock::of(view.object.as_ref()?).ok().flatten());
-    let is_left = found.is_some_and(|lock| lock.id == owner.lock.id) && owner.replaces.is_some();
-    is_left && own_lock == OwnLock::Unwritten && !owner.adopts && owner.unless_alive.is_some()
-}
 
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and tells what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
         let waits_for = if self.visit().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
         let Some(waits_for) = waits_for else {
-            self.state.first_write.why = None;
+            self.state.begin_waits_for = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);
             return false;
         };
         self.state.blocked_since.get_or_insert(self.now);
         // What is being read is no reason yet, and what was the reason before is still the last that is known.
         if let Some(why) = waits_for
-            && self.state.first_write.why.as_ref() != Some(&why)
+            && self.state.begin_waits_for.as_ref() != Some(&why)
         {
             self.turn.notices.push(Notice::WaitsToBegin { why: why.clone() });
-            self.state.first_write.why = Some(why);
+            self.state.begin_waits_for = Some(why);
         }
         true
     }

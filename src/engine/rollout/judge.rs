@@ -13,8 +13,8 @@ use super::entry::{Entry, Request, Seen, Sent};
 use super::fault::Fault;
 use super::goal::{ContainerGoal, Mode, PodGoal};
 use super::protocol::{by_another, drain, owner};
-use super::turn::Run;
-use super::visit::{Visit, Visited};
+use super::run::Run;
+use super::visit::{Judged, Visit, Visited};
 use super::{abandoned, pod_progress, steps};
 
 /// Why the server did not take a patch of a pod that another run has noted as its own.
@@ -49,7 +49,7 @@ impl Run<'_> {
         let judged = abandoned::judge(visit, visited, &mut entry, judged);
         let left = visited.pod.filter(|_| judged.phase == PodProgress::Done);
         let left = left.and_then(|pod| pod_progress::left_to_the_kubelet(visit, &goal, pod));
-        let judged = left.map_or(judged, pod_progress::Judged::from);
+        let judged = left.map_or(judged, Judged::from);
         self.turn.notices.extend(state.drains.say(visited));
         for (container, why) in &mut entry.by_restart {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));

@@ -6,7 +6,8 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `turn` | the interface, and the order in which a turn goes |
+//! | `action` | the interface: what a turn is given and what it gives |
+//! | `turn`, `run` | the order in which a turn goes |
 //! | `state` | what only this run knows; which answer belongs to whom |
 //! | `visit` | the goal, the world and the time of one turn |
 //! | `pods`, `entry` | the pods of the run with every index over them, and what is kept of one |
@@ -17,6 +18,7 @@
 //! | `progress` | how far it is at one moment, for a view that is drawn again and again |
 
 mod abandoned;
+mod action;
 mod admission;
 pub mod drain;
 mod ended;
@@ -33,6 +35,7 @@ mod polled;
 pub mod pre_pull;
 mod progress;
 mod protocol;
+mod run;
 mod schedule;
 #[cfg(test)]
 mod simulation;
@@ -45,9 +48,10 @@ mod visit;
 mod world;
 
 pub use crate::engine::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
+pub use action::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
 pub use progress::progress;
 pub use protocol::pulls::{delete_pull_pod, is_pull_pod_of, pull_pods_of};
 pub use state::RunState;
-pub use turn::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn, leave, turn};
+pub use turn::{leave, turn};
 pub use world::{Observation, Watch, World};

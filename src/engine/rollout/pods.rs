@@ -14,7 +14,7 @@ use crate::engine::state::hook::HookPhase;
 use super::entry::{Entry, Is, Request, Sent, Taken};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::pod_progress::Judged;
+use super::visit::Judged;
 use super::visit::Visit;
 use super::{Answer, Now};
 

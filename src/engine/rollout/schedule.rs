@@ -7,6 +7,7 @@ use crate::engine::report::Notice;
 use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
 
+use super::action::Action;
 use super::admission::{self, Admission, Why};
 use super::entry::{Is, Request};
 use super::fault::Fault;
@@ -14,8 +15,8 @@ use super::goal::{Mode, PodGoal};
 use super::pod_progress;
 use super::protocol::drain::Due;
 use super::protocol::{Asker, Effects};
+use super::run::Run;
 use super::steps;
-use super::turn::{Action, Run};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::entry::{Request, Sent};
 use super::fault::{Fault, Faults};
-use super::first_write::FirstWrite;
 use super::goal::Goal;
 use super::pods::Pods;
 use super::protocol::Asker;
@@ -29,7 +28,6 @@ pub struct RunState {
     pub(super) drains: Drains,
     pub(super) hooks: Hooks,
     pub(super) replacements: Replacements,
-    pub(super) first_write: FirstWrite,
     pub(super) followed: Followed,
     /// Who waits for which answer.
     asked: BTreeMap<ActionId, Asker>,
@@ -47,6 +45,8 @@ pub struct RunState {
     pub(super) watch_was_lost: bool,
     /// How many pods were begun when it was said that no more may be down.
     pub(super) budget_said: Option<u64>,
+    /// What the first write waits for, as it was reported.
+    pub(super) begin_waits_for: Option<String>,
     /// Since when nothing can be taken though something waits.
     pub(super) blocked_since: Option<Now>,
     /// Since when the verdict stands, while answers are still outstanding.

@@ -1,142 +1,19 @@
-//! The interface of a rollout, and the order in which a turn goes.
+//! The order in which a turn goes.
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::engine::k8s::names::{PodKey, WorkloadRef};
+use crate::engine::k8s::names::PodKey;
 use crate::engine::report::{Notice, Outcome};
-use crate::engine::rollout::patch::PodPatch;
-use crate::engine::state::durable::ObjectWrite;
-use crate::engine::state::hook::{HookEnd, HookRun};
 use crate::engine::state::outcome::EndResult;
 
+use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN, Turn};
 use super::entry::Is;
 use super::fault::Fault;
 use super::goal::{Goal, Mode};
-use super::protocol::Effects;
+use super::run::Run;
 use super::state::RunState;
-use super::visit::Visit;
 use super::world::{Watch, World};
 use super::{ended, verdict};
-
-/// Time since the rollout's start, by a clock that only goes forward.
-pub type Now = Duration;
-
-/// Seconds after which silence is broken by a sign of life.
-pub const SIGN_OF_LIFE_SECONDS: u64 = 30;
-
-/// Which action an answer belongs to; unique in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ActionId(pub u64);
-
-/// What the shell is to carry out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Action {
-    /// Send the patch, once.
-    Patch(PodPatch),
-    /// Write to the owner or to what belongs to it, once.
-    Write {
-        /// What.
-        write: ObjectWrite,
-        /// The field manager.
-        field_manager: String,
-    },
-    /// Read the owner and what belongs to it, and tell as an observation.
-    ReadOwner(WorkloadRef),
-    /// Read the pods that pull images for a workload and tell as an observation.
-    ReadPullPods {
-        /// The namespace.
-        namespace: String,
-        /// The label selector that finds them.
-        selector: String,
-    },
-    /// Read the PodDisruptionBudgets of a namespace and tell as an observation.
-    ReadBudgets {
-        /// The namespace.
-        namespace: String,
-    },
-    /// Read the EndpointSlices of these Services and tell as an observation.
-    ReadSlices {
-        /// The namespace.
-        namespace: String,
-        /// The names of the Services.
-        services: Vec<String>,
-    },
-    /// Run the person's command around a pod; the command is the goal's.
-    Hook(HookRun),
-    /// Read the pod and tell as an observation.
-    Read(PodKey),
-    /// Read the kubelet's events about changed definitions and tell as an observation.
-    ReadEvents(PodKey),
-}
-
-/// What became of an action.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Answer {
-    /// The patch was stored.
-    Accepted,
-    /// A test of the patch failed, or the pod is gone: what it rested on has moved.
-    #[serde(rename = "moved")]
-    Conflict {
-        /// The server's words.
-        message: String,
-    },
-    /// Certainly not done; may be sent again.
-    NotDone {
-        /// The server said when.
-        after: Option<Duration>,
-        /// Why.
-        message: String,
-    },
-    /// Refused for good.
-    Refused {
-        /// CamelCase.
-        reason: String,
-        /// The server's words.
-        message: String,
-    },
-    /// May have been done.
-    Unknown {
-        /// Why it is not known.
-        message: String,
-    },
-    /// The person's command has ended.
-    Hook(HookEnd),
-    /// A read has ended; what it found was told before.
-    Read,
-    /// A read failed.
-    #[serde(rename = "notRead")]
-    ReadFailed {
-        /// Why.
-        message: String,
-    },
-}
-
-/// Who asked to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Stop {
-    /// Ctrl-C.
-    Interrupt,
-    /// SIGTERM, SIGHUP, or an output that nobody reads any more.
-    Terminate,
-}
-
-/// What one look at the world says.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Turn {
-    /// To be carried out now, side by side.
-    pub actions: Vec<(ActionId, Action)>,
-    /// Worth saying, in order.
-    pub notices: Vec<Notice>,
-    /// Look again at this time, even if nothing happens.
-    pub wake: Option<Now>,
-    /// It is over.
-    pub end: Option<Outcome>,
-}
 
 /// Says what to do next. The only scheduler.
 pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn {
@@ -183,45 +60,7 @@ pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome 
     ended::outcome(state.visit(goal, world, now), state, result, None)
 }
 
-impl Stop {
-    /// Returns how a command ends that was stopped so.
-    pub fn result(self) -> EndResult {
-        match self {
-            Self::Interrupt => EndResult::Interrupted,
-            Self::Terminate => EndResult::Terminated,
-        }
-    }
-}
-
-/// One turn under way.
-pub(super) struct Run<'a> {
-    pub(super) goal: &'a Goal,
-    pub(super) world: &'a World,
-    pub(super) now: Now,
-    pub(super) state: &'a mut RunState,
-    pub(super) turn: Turn,
-}
-
-impl<'a> Run<'a> {
-    pub(super) fn visit(&self) -> Visit<'a> {
-        self.state.visit(self.goal, self.world, self.now)
-    }
-
-    /// Does and says what a protocol wants.
-    pub(super) fn carry_out(&mut self, effects: Effects) {
-        for (asker, action) in effects.actions {
-            self.turn.actions.push((self.state.id_for(asker), action));
-        }
-        self.turn.notices.extend(effects.notices);
-    }
-
-    /// Asks a protocol, and does and says what it wants.
-    pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, Visit<'a>) -> Effects) {
-        let visit = self.visit();
-        let effects = protocol(self.state, visit);
-        self.carry_out(effects);
-    }
-
+impl Run<'_> {
     fn begin(&mut self) {
         if self.state.began.is_some() {
             return;
@@ -333,7 +172,7 @@ impl<'a> Run<'a> {
         let stop = self.state.stop.filter(|_| !visit.has(Fault::IgnoresInterrupt));
         let (since, within, result, why) = if let Some((stop, since)) = stop {
             self.state.ending_since = None;
-            (since, verdict::STOP_WITHIN, stop.result(), None)
+            (since, STOP_WITHIN, stop.result(), None)
         } else if let Some((result, why)) = verdict::judge(visit, self.state) {
             (*self.state.ending_since.get_or_insert(self.now), verdict::END_WITHIN, result, why)
         } else {

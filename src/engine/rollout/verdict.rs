@@ -9,6 +9,8 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodProgress;
 use crate::engine::state::outcome::EndResult;
 
+use super::abandoned;
+use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN};
 use super::entry::Is;
 use super::fault::Fault;
 use super::goal::Mode;
@@ -17,11 +19,7 @@ use super::protocol::owner;
 use super::state::RunState;
 use super::visit::Visit;
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, abandoned};
 use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
-
-/// After an interrupt, answers that are outstanding are waited for this long.
-pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
 
 /// After a failure, likewise.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
@@ -133,7 +131,7 @@ fn timeout(visit: Visit<'_>) -> Duration {
 }
 
 fn what_blocks(visit: Visit<'_>, state: &RunState) -> String {
-    if let Some(why) = state.first_write.why() {
+    if let Some(why) = state.begin_waits_for.as_deref() {
         return format!("no pod may be taken down: {why}");
     }
     match visit.world.watch() {

@@ -7,6 +7,7 @@ use super::fault::{Fault, Faults};
 use super::goal::{Goal, PodGoal};
 use super::world::{Watch, World};
 use crate::engine::k8s::pod::Pod;
+use crate::engine::report::progress::PodProgress;
 
 /// One look at the world.
 #[derive(Clone, Copy)]
@@ -45,5 +46,17 @@ impl Visit<'_> {
 
     pub(super) fn has(self, fault: Fault) -> bool {
         self.faults.has(fault)
+    }
+}
+
+/// The phase, and when it may change without any observation.
+pub(super) struct Judged {
+    pub(super) phase: PodProgress,
+    pub(super) wake: Option<Now>,
+}
+
+impl From<PodProgress> for Judged {
+    fn from(phase: PodProgress) -> Self {
+        Self { phase, wake: None }
     }
 }

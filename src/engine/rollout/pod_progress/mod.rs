@@ -26,21 +26,9 @@ use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::left_running;
 use super::pods::Pods;
 use super::steps;
-use super::visit::{Visit, Visited};
+use super::visit::{Judged, Visit, Visited};
 use crate::engine::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
 use crate::engine::value::duration::second;
-
-/// The phase, and when it may change without any observation.
-pub(super) struct Judged {
-    pub(super) phase: PodProgress,
-    pub(super) wake: Option<Now>,
-}
-
-impl From<PodProgress> for Judged {
-    fn from(phase: PodProgress) -> Self {
-        Self { phase, wake: None }
-    }
-}
 
 /// Judges one pod. `entry` is what is kept of it: when things were first seen, by our clock.
 pub(super) fn pod_progress(visit: Visit<'_>, pods: &Pods, visited: Visited<'_>, entry: &mut Entry) -> Judged {

@@ -16,7 +16,8 @@ use super::super::fault::Fault;
 use super::super::goal::Mode;
 use super::super::left_running::{self, LeftRunning};
 use super::super::steps;
-use super::{ContainerProgress, Judged, PodJudge, conflict, decided, next_resize};
+use super::super::visit::Judged;
+use super::{ContainerProgress, PodJudge, conflict, decided, next_resize};
 
 /// A kubelet that does not tell which resize it speaks of is given so long to look at the one that is asked for.
 const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);

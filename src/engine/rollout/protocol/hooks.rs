@@ -19,8 +19,8 @@ use crate::engine::state::record::UpdateRecord;
 use crate::engine::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::goal::Mode;
-use crate::engine::rollout::pod_progress::Judged;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::visit::Judged;
 use crate::engine::rollout::visit::{Visit, Visited};
 use crate::engine::rollout::{Action, Answer, Now, steps};
 

@@ -14,7 +14,7 @@ use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
 use crate::engine::state::hook::HookPhase;
 
-use super::turn::Action;
+use super::action::Action;
 
 pub(super) use taken_over::by_another;
 

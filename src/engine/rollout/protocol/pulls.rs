@@ -20,10 +20,10 @@ use crate::engine::rollout::pre_pull::{
 use crate::engine::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::engine::state::outcome::EndResult;
 
+use crate::engine::rollout::action::STOP_WITHIN;
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::goal::{Goal, Mode};
 use crate::engine::rollout::polled::PolledRead;
-use crate::engine::rollout::verdict::STOP_WITHIN;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 

@@ -18,12 +18,12 @@ use crate::engine::report::progress::PodProgress;
 use crate::engine::state::record::{Drained, UpdateRecord};
 
 use crate::engine::rollout::Now;
+use crate::engine::rollout::action::STOP_WITHIN;
 use crate::engine::rollout::entry::{Entry, MAX_SENDS, Sent};
 use crate::engine::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
-use crate::engine::rollout::pod_progress::Judged;
 use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::steps;
-use crate::engine::rollout::verdict::STOP_WITHIN;
+use crate::engine::rollout::visit::Judged;
 use crate::engine::rollout::visit::{Visit, Visited};
 
 use super::{Asker, Effects};

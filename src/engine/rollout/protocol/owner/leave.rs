@@ -11,10 +11,9 @@ use crate::engine::kinds;
 use crate::engine::kinds::HoldsBy;
 use crate::engine::report::NewPods;
 use crate::engine::rollout::Now;
+use crate::engine::rollout::action::STOP_WITHIN;
 use crate::engine::rollout::entry::Is;
-use crate::engine::rollout::first_write;
 use crate::engine::rollout::pods::Pods;
-use crate::engine::rollout::verdict::STOP_WITHIN;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::state::durable;
 use crate::engine::state::durable::OwnerStep;
@@ -25,7 +24,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
 use super::super::{Effects, taken_over};
-use super::{End, Owner, WATCHFUL};
+use super::{End, Owner, WATCHFUL, begin};
 
 impl Owner {
     /// Returns whether the run may end now. One that leaves the owner's lock behind first notes on it that it has stopped, and
@@ -128,7 +127,7 @@ impl Owner {
     pub(crate) fn has_changed_nothing(&self, visit: Visit<'_>) -> bool {
         let Some(owner) = &visit.goal.owner else { return false };
         let view = visit.world.owner().filter(|_| self.read.last.is_some());
-        !self.is_unanswered() && first_write::is_ahead(owner, view, self.own_lock)
+        !self.is_unanswered() && begin::is_ahead(owner, view, self.own_lock)
     }
 
     /// Returns what `value` finds in the owner's template, by a look at it since the last write.

@@ -2,6 +2,7 @@
 //!
 //! One request at a time, and after each write the owner is read afresh before anything else is decided.
 
+mod begin;
 mod leave;
 mod pods;
 
@@ -15,7 +16,7 @@ use crate::engine::rollout::goal::Goal;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::visit::Visit;
-use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now, first_write};
+use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 use crate::engine::state::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
 };
@@ -229,7 +230,7 @@ impl Owner {
 
     /// Returns whether this phase asks for this run's first write.
     pub(crate) fn is_first_write(&self, visit: Visit<'_>, phase: &OwnerPhase) -> bool {
-        let is_ahead = |owner: &OwnerGoal| first_write::is_ahead(owner, visit.world.owner(), self.own_lock);
+        let is_ahead = |owner: &OwnerGoal| begin::is_ahead(owner, visit.world.owner(), self.own_lock);
         let OwnerPhase::Write(step, _) = phase else { return false };
         let begins = *step == OwnerStep::SetTemplate && visit.goal.owner.as_deref().is_some_and(is_ahead);
         begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(visit)
@@ -237,7 +238,7 @@ impl Owner {
 
     /// Returns whether the rollout was begun by another run, and this one has written nothing yet.
     pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
-        let is_going_on = |owner: &OwnerGoal| first_write::is_going_on(owner, visit.world.owner(), self.own_lock);
+        let is_going_on = |owner: &OwnerGoal| begin::is_going_on(owner, visit.world.owner(), self.own_lock);
         visit.goal.owner.as_deref().is_some_and(is_going_on)
     }
 

@@ -1,0 +1,38 @@
+//! One turn under way: what it may ask of the state, and what it does and says.
+
+use super::action::{Now, Turn};
+use super::goal::Goal;
+use super::protocol::Effects;
+use super::state::RunState;
+use super::visit::Visit;
+use super::world::World;
+
+/// One turn under way.
+pub(super) struct Run<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) world: &'a World,
+    pub(super) now: Now,
+    pub(super) state: &'a mut RunState,
+    pub(super) turn: Turn,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn visit(&self) -> Visit<'a> {
+        self.state.visit(self.goal, self.world, self.now)
+    }
+
+    /// Does and says what a protocol wants.
+    pub(super) fn carry_out(&mut self, effects: Effects) {
+        for (asker, action) in effects.actions {
+            self.turn.actions.push((self.state.id_for(asker), action));
+        }
+        self.turn.notices.extend(effects.notices);
+    }
+
+    /// Asks a protocol, and does and says what it wants.
+    pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, Visit<'a>) -> Effects) {
+        let visit = self.visit();
+        let effects = protocol(self.state, visit);
+        self.carry_out(effects);
+    }
+}
