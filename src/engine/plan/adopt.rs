@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::durable::{holder, is_stale};
 use super::held::{is_held_back, is_held_by_another, known, pods, strategy};
 use super::partition;
 use super::policy::policy_of;
-use super::resume::Start;
+use super::sides::{holder, is_stale};
+use super::start::Start;
 use crate::engine::change::template::TemplateDiff;
 use crate::engine::change::{self, Change, Difference, Direction, FieldChanges, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
@@ -187,7 +187,7 @@ pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
 /// Whether a Deployment is a copy of the one that the lock was written on.
 pub(super) fn is_anothers(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     live.workload.reference.kind.holds_by() == HoldsBy::Paused
-        && deployment::is_anothers(&live.surroundings.owned, lock, &super::resume::sides(live, lock).0)
+        && deployment::is_anothers(&live.surroundings.owned, lock, &super::sides::sides(live, lock).0)
 }
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.

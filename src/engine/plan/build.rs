@@ -8,15 +8,17 @@ use serde_json::Value;
 use super::adopt;
 use super::availability;
 use super::back_off::BackOff;
+use super::context::Context;
 use super::drift::Drift;
 use super::durable::{self, if_resumed};
 use super::estimate::estimate;
+use super::known::Known;
 use super::order::{self, Ranked};
-use super::pods::{effect, is_chosen, pod_plan};
+use super::pods::pod_plan;
 use super::policy::policy;
 use super::resized;
 use super::revision::CurrentRevision;
-use super::wanted::{Known, Wanted};
+use super::wanted::Wanted;
 use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::change::FieldChanges;
@@ -27,29 +29,12 @@ use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::kinds;
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::plan::intent::{Intent, IntentError};
-use crate::engine::plan::live::{LiveWorkload, Options, Subset};
+use crate::engine::plan::live::{LiveWorkload, Options};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{Goal, PodGoal, Policy};
 use crate::engine::state::durable::stateful_set;
 use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::engine::value::suggest;
-
-/// What every part of a plan is made from.
-pub(super) struct Context<'a> {
-    pub(super) live: &'a LiveWorkload,
-    pub(super) known: &'a Known,
-    pub(super) wanted: &'a Wanted<'a>,
-    pub(super) revision: CurrentRevision<'a>,
-    /// The owner's template goes along.
-    pub(super) durable: bool,
-    pub(super) subset: &'a Subset,
-    /// Pods are taken out of their Services first, where they can be.
-    pub(super) drains: bool,
-    /// What the kubelets are expected to hold back.
-    pub(super) back_off: BackOff,
-    /// Containers that change one after the other.
-    pub(super) order: &'a [ContainerName],
-}
 
 /// Builds the plan of one workload.
 ///
@@ -260,7 +245,7 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
     // A lock without names is about every pod.
     if let Some(node) = context.subset.node.as_ref().filter(|_| context.durable)
         && !context.live.pods.is_empty()
-        && !context.live.pods.iter().any(|pod| is_chosen(context, pod))
+        && !context.live.pods.iter().any(|pod| context.is_chosen(pod))
     {
         let nodes = context.live.pods.iter().map(|pod| pod.spec.node_name.as_str());
         let suggestion = suggest::closest(node, nodes).map(str::to_owned);
@@ -381,7 +366,7 @@ fn container_plan(
     });
     let effect = match other.is_some() {
         true if changes_no_pod(name, &in_pods) => Effect::LaterPods,
-        true => effect(list, container),
+        true => Effect::of(list, container),
         false => Effect::Unchanged,
     };
     let (from, to) = match other {

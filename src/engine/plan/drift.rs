@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::build::Context;
+use super::context::Context;
 use super::partition;
 use super::wanted::is_pinned;
 use crate::engine::k8s::names::ContainerName;

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::build::Context;
-use super::pods::is_chosen;
+use super::context::Context;
+use super::sides::{holder, is_stale};
 use super::template_stand::{TemplateStand, stand, was_let_go};
 use super::{Verdict, WorkloadPlan};
 use super::{adopt, drift, held};
 use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::change::{Change, Direction, TemplateImage, same};
+use crate::engine::change::{Change, Direction, TemplateImage};
 use crate::engine::k8s::names::{ContainerName, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
@@ -19,9 +19,9 @@ use crate::engine::kinds;
 use crate::engine::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::history::HistoryEntry;
-use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::{LockState, Outgoing, RolloutLock};
-use crate::engine::state::durable::{deployment, history, revisions, stateful_set};
+use crate::engine::state::durable::{deployment, revisions, stateful_set};
 use crate::engine::value::duration;
 
 /// The owner's part of a durable rollout.
@@ -207,7 +207,7 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
     if context.subset.node.is_none() && context.subset.pods.is_empty() {
         return BTreeSet::new();
     }
-    let chosen = context.live.pods.iter().filter(|pod| is_chosen(context, pod));
+    let chosen = context.live.pods.iter().filter(|pod| context.is_chosen(pod));
     chosen.map(|pod| pod.key.name.clone()).collect()
 }
 
@@ -380,11 +380,6 @@ fn lock_is_unreadable(workload: &Workload) -> bool {
     RolloutLock::of(&workload.object).is_err()
 }
 
-/// A lock whose rollout is in the history came back with a ReplicaSet's annotations (`kubectl rollout undo`).
-pub(super) fn is_stale(workload: &Workload, owned: &[Value], lock: &RolloutLock) -> bool {
-    history::union(std::iter::once(&workload.object).chain(owned)).iter().any(|entry| entry.id == lock.id)
-}
-
 /// A Deployment that an earlier run left under its pause has to be settled first.
 fn deployment_is_unsettled(workload: &Workload) -> bool {
     kinds::is_paused(&workload.object)
@@ -421,14 +416,6 @@ fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
     }
     let one = running.into_iter().filter(|(_, ids)| ids.len() == 1);
     one.filter_map(|(name, ids)| Some((name, ids.into_iter().next()?))).collect()
-}
-
-/// The ReplicaSet of a Deployment that holds a template.
-pub(super) fn holder<'s>(sets: &'s [Value], template: &Value) -> Option<&'s Value> {
-    let text = |set: &Value, pointer: &str| set.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    // The controller takes the oldest that matches (`FindNewReplicaSet`).
-    let age = |set: &&Value| (text(set, "/metadata/creationTimestamp"), text(set, "/metadata/name"));
-    sets.iter().filter(|set| same(&deployment::template_of(set), template)).min_by_key(age)
 }
 
 /// The ReplicaSet that holds a Deployment's template and, alone, all its pods.

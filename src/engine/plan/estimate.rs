@@ -4,7 +4,7 @@
 //! pod; what it takes to stop is not told by anything but its preStop hook, and by a container that had to be killed. Not
 //! known, and left out: how long a person's commands run, how large an image is, and when a node is found for a pod.
 
-use super::build::Context;
+use super::context::Context;
 use super::durable::DurablePlan;
 use super::{PodPlan, PodVerdict};
 use crate::engine::k8s::pod::{Container, Pod, Probe};

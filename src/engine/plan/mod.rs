@@ -8,6 +8,7 @@ mod back_off;
 mod became;
 mod build;
 mod container_order;
+mod context;
 mod drains;
 mod drift;
 mod durable;
@@ -15,6 +16,7 @@ mod estimate;
 mod goal;
 mod held;
 pub mod intent;
+mod known;
 pub mod live;
 pub mod offline;
 mod order;
@@ -29,6 +31,8 @@ mod resumed_pods;
 mod revision;
 mod rules;
 mod saved;
+mod sides;
+mod start;
 mod template_stand;
 #[cfg(test)]
 mod tests;
@@ -45,7 +49,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
-use crate::engine::k8s::pod::ContainerList;
+use crate::engine::k8s::pod::{Container, ContainerList};
 use crate::engine::rollout::pre_pull::{PrePull, Pull};
 use crate::engine::rollout::{DrainGoal, Policy};
 use crate::engine::state::hook::Hooks;
@@ -73,10 +77,11 @@ pub use held::{has_on_delete, is_left_held, left_strategy, saved_strategy};
 pub use intent::{Intent, IntentError, Manifest};
 pub use policy::policy_of;
 pub use restart::RestartError;
-pub use resume::{ResumeError, Start, put_back, resume};
+pub use resume::{ResumeError, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
+pub use start::Start;
 pub use template_stand::{TemplateStand, kept_template, patch_back, template_stand};
 pub use undo::{UndoError, undone};
 pub use warnings::{missing_labels, not_read};
@@ -212,6 +217,13 @@ pub enum Effect {
     NoEffectNow,
     /// No pod there is changes: the template does, for pods created later.
     LaterPods,
+}
+
+impl Effect {
+    /// Returns what another image does to a container.
+    pub(in crate::engine) fn of(list: ContainerList, container: &Container) -> Self {
+        if container.is_long_lived(list) { Self::Restart } else { Self::NoEffectNow }
+    }
 }
 
 /// What would happen to one pod.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::build::Context;
+use super::context::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
 use super::{drains, durable, partition};
 use crate::engine::change::reason::Reason;
@@ -44,7 +44,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         }
     }
     plan.left_off = drains::left_off(pod).filter(|_| !pod.is_finished());
-    if !is_chosen(context, pod) || context.durable && partition::is_below(&live.workload, pod) {
+    if !context.is_chosen(pod) || context.durable && partition::is_below(&live.workload, pod) {
         // What is off is put back also where nothing else is wanted.
         plan.verdict = if plan.left_off.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);
@@ -79,22 +79,13 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     Some(plan)
 }
 
-/// Whether a pod is among those that a person chose.
-pub(super) fn is_chosen(context: &Context<'_>, pod: &Pod) -> bool {
-    let subset = context.subset;
-    let ordinal = || pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<u32>().ok());
-    (subset.pods.is_empty() || subset.pods.contains(&pod.key.name))
-        && subset.node.as_ref().is_none_or(|node| *node == pod.spec.node_name)
-        && subset.partition.is_none_or(|lowest| ordinal().is_none_or(|ordinal| ordinal >= lowest))
-}
-
 /// Notes the containers that change or changed; returns whether one is on its way already.
 fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
     let mut in_progress = false;
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         for container in pod.containers(list) {
             let Some(to) = context.wanted.image_in(pod, list, container) else { continue };
-            let effect = effect(list, container);
+            let effect = Effect::of(list, container);
             let differs = container.image != to;
             // Nothing of an update is on its way in a pod that no node has taken, and that was made so.
             if !differs && pod.is_unstarted() && Baseline::of(pod, &container.name) == Baseline::Created {
@@ -173,10 +164,6 @@ pub(super) fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
 /// Whether the image is the one that a pod without a node asked for before an update.
 fn goes_back(pod: &Pod, name: &ContainerName, to: &str) -> bool {
     pod.is_unstarted() && recorded_from(pod, name).is_some_and(|from| from == to)
-}
-
-pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {
-    if container.is_long_lived(list) { Effect::Restart } else { Effect::NoEffectNow }
 }
 
 /// The pod asks for the wanted image already: does it run, as far as one look can tell?

@@ -1,6 +1,6 @@
 //! What a change of cpu and memory meets.
 
-use super::build::Context;
+use super::context::Context;
 use super::{PodPlan, PodVerdict};
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::pod::Pod;

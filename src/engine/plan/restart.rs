@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Effect;
-use super::pods::effect;
-use super::wanted::{ByPod, Known, Purpose};
+use super::known::{ByPod, Known, Purpose};
 use crate::engine::change::reason::Reason;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod};
@@ -71,7 +70,7 @@ fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName
 fn may_restart(live: &LiveWorkload, known: &Known, name: &ContainerName) -> bool {
     let in_template = known.template.get(name).and_then(|container| Some((known.list(name)?, container)));
     let in_pods = live.pods.iter().find_map(|pod| pod.container(name)).map(|(list, _, container)| (list, container));
-    in_template.or(in_pods).is_none_or(|(list, container)| effect(list, container) == Effect::Restart)
+    in_template.or(in_pods).is_none_or(|(list, container)| Effect::of(list, container) == Effect::Restart)
 }
 
 /// The other text for what a container runs, or why there is none.

@@ -1,16 +1,18 @@
 //! From a plan, or from the lock that another run has left, to the owner's part of a goal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::adopt;
 use super::drains::left_off;
-use super::durable::{HistoryPlan, is_set_back, is_stale, life};
+use super::durable::{HistoryPlan, is_set_back, life};
 use super::resumed_pods::{Resumed, put_back_goal};
+use super::sides::{is_stale, sides};
+use super::start::Start;
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::change::{Change, Direction};
+use crate::engine::change::Direction;
 use crate::engine::k8s::names::RolloutId;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
@@ -18,75 +20,13 @@ use crate::engine::plan::live::LiveWorkload;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{Goal, Mode, Policy};
 use crate::engine::state::durable::history::{self, HistoryEntry};
-use crate::engine::state::durable::holder::{Holder, Process, beat_of};
+use crate::engine::state::durable::holder::Holder;
+use crate::engine::state::durable::life::beat_of;
 use crate::engine::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
-use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
+use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment};
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{TakenOver, UpdateRecord};
-
-/// Who begins a run, when, and how it is to leave things.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Start {
-    /// The run: another one of the same rollout has another.
-    pub run: String,
-    /// The run of the same command that this one continues: its lock is its own.
-    pub continues: Option<String>,
-    /// The user as the server knows it.
-    pub who: String,
-    /// The process.
-    pub process: Process,
-    /// The time by the server's clock, or by this machine's where the server did not tell it (RFC 3339).
-    pub clock: String,
-    /// Why, in the person's words.
-    pub reason: Option<String>,
-    /// The field manager of the writes.
-    pub field_manager: String,
-    /// Stay owner of the changed fields for server-side apply.
-    pub keep_field_ownership: bool,
-    /// `--pre-pull`.
-    pub pre_pull: PrePull,
-    /// `--before-pod`, `--after-pod`: no lock has them.
-    pub hooks: Hooks,
-    /// `--take-over`: a run that is at work does not count.
-    pub take_over: bool,
-}
-
-impl Start {
-    /// When it took the lock is filled in by the write.
-    pub(super) fn holder(&self) -> Option<Holder> {
-        Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
-    }
-
-    /// Returns the lock of a rollout that begins with this run: what it changes, and nothing yet of what was before.
-    pub(super) fn lock(&self, id: RolloutId, change: Change, policy: Policy) -> RolloutLock {
-        RolloutLock {
-            id,
-            run: self.run.clone(),
-            who: self.who.clone(),
-            since: self.clock.clone(),
-            reason: self.reason.clone(),
-            cause: None,
-            holder: self.holder(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            state: LockState::Running,
-            direction: Direction::Forward,
-            change,
-            digests: BTreeMap::new(),
-            origin: BTreeMap::new(),
-            strategy: None,
-            replaced: Vec::new(),
-            outgoing: None,
-            history: HistoryStep::Keep,
-            reuses: None,
-            released: false,
-            late: false,
-            only: BTreeSet::new(),
-            hooks: BTreeSet::new(),
-            policy,
-        }
-    }
-}
 
 /// Why a rollout cannot be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -393,20 +333,4 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
         hooks: Hooks::default(),
         owner: None,
     })
-}
-
-/// The templates before and after: worked out from the revision that the lock names, which nobody else writes to.
-pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
-    let workload = &live.workload;
-    let outgoing = lock.outgoing.as_ref();
-    let named = live.surroundings.owned.iter().find(|object| {
-        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
-        outgoing.is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
-    });
-    // Of a rollout that took the place of another one, and goes back to where that one began, it has neither side. Nor has
-    // another client's template: it must not be taken for the rollout's.
-    let imposed = |template: &Value| Some((lock.change.reversed().apply(template)?, lock.change.apply(template)?));
-    let of = |template: &Value| lock.change.sides(template).or_else(|| imposed(template));
-    let of_revision = named.map(|object| template_of_revision(workload.reference.kind, object));
-    of_revision.as_ref().and_then(of).or_else(|| of(workload.template())).unwrap_or_default()
 }

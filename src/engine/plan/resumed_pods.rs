@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Effect;
 use super::drains::{drain_goal, left_off};
 use super::order::{self, Ranked};
 use super::partition;
-use super::pods::{effect, is_in_progress};
+use super::pods::is_in_progress;
 use crate::engine::change::{Direction, FieldChanges, FieldProgress};
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::{ContainerName, Uid};
@@ -110,7 +111,7 @@ impl Resumed<'_> {
     fn has_to_prove(&self, pod: &Pod, name: &ContainerName) -> bool {
         let Some((list, _, container)) = pod.container(name) else { return false };
         let is_forward = self.lock.direction == Direction::Forward;
-        let is_under_way = || is_forward && is_in_progress(pod, container, effect(list, container));
+        let is_under_way = || is_forward && is_in_progress(pod, container, Effect::of(list, container));
         match Baseline::of(pod, name) {
             // What becomes of those that the owner has made since, the run sees by itself.
             Baseline::Created => !self.is_since(&pod.created) && is_under_way(),

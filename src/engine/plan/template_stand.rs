@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::adopt::{self, current, leads_from_all, with_pods};
 use super::live::LiveWorkload;
-use super::resume::sides;
+use super::sides::sides;
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::mask;
 use crate::engine::kinds::{HoldsBy, Revisions};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::wanted::{ByPod, Purpose};
+use super::known::{ByPod, Purpose};
 use crate::engine::change::reason::Reason;
 use crate::engine::change::{Change, PodResourcesChange, Row, TemplateImage};
 use crate::engine::k8s::names::{ContainerName, RolloutId};

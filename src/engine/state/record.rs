@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::engine::change::{ContainerResources, FieldChanges, PodResourcesChange, ResourcesChange};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
-use crate::engine::state::starts::NotedStart;
 
 /// How every annotation and label begins in which this program keeps its books.
 pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
@@ -80,6 +79,15 @@ pub struct LaterChange {
     pub from: String,
     /// The image wanted.
     pub to: String,
+}
+
+/// One start that the kubelet has noted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedStart {
+    /// The image as the pod asked for it.
+    pub image: String,
+    /// When the container started, or the one before it ended where none could be made (RFC 3339).
+    pub at: String,
 }
 
 /// By what a pod is taken out of its Services: it goes off, and has to be put back.

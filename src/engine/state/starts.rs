@@ -8,13 +8,11 @@
 //! The API does not serve what was noted, and shows no more than one container that has ended. So each update writes into
 //! the pod what was known before it. That may be less than the kubelet knows, never more.
 
-use serde::{Deserialize, Serialize};
-
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerStatus, Pod, Terminated};
 use crate::engine::state::evidence::{Baseline, last_ended};
-use crate::engine::state::record::{ContainerRecord, UpdateRecord};
+use crate::engine::state::record::{ContainerRecord, NotedStart, UpdateRecord};
 use crate::engine::value::duration::second;
 use crate::engine::value::image;
 
@@ -23,15 +21,6 @@ pub const FORGETS_SECONDS: i64 = 600;
 
 /// After so many starts of one text the back-off grows no more.
 const MOST_STARTS: u64 = 6;
-
-/// One start that the kubelet has noted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotedStart {
-    /// The image as the pod asked for it.
-    pub image: String,
-    /// When the container started, or the one before it ended where none could be made (RFC 3339).
-    pub at: String,
-}
 
 /// Returns those of a container that the kubelet still knows, the one of the present container included.
 pub fn noted(pod: &Pod, name: &ContainerName) -> Vec<NotedStart> {

@@ -27,7 +27,7 @@ use crate::engine::plan::{
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
 use crate::engine::state::durable::history::{self, HistoryEntry};
-use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};

@@ -12,7 +12,8 @@ use crate::engine::change::{FieldProgress, Row};
 use crate::engine::k8s::names::RolloutId;
 use crate::engine::k8s::pod::Waiting;
 use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::state::durable::holder::{Holder, Life};
+use crate::engine::state::durable::holder::Holder;
+use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::status::{
     Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, TemplateContainer, WorkloadStatus,

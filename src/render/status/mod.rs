@@ -7,7 +7,7 @@ mod tests;
 
 use crate::engine::change::Direction;
 use crate::engine::plan::Hold;
-use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};

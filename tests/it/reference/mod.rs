@@ -14,7 +14,7 @@ use kubectl_inplace::engine::change::reason::{
 use kubectl_inplace::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use kubectl_inplace::engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
 use kubectl_inplace::engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
-use kubectl_inplace::engine::state::durable::holder::BEAT_LABEL;
+use kubectl_inplace::engine::state::durable::life::BEAT_LABEL;
 use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
 

@@ -13,6 +13,7 @@ mod state_word;
 mod warning;
 mod warning_code;
 mod warning_sentence;
+mod word;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -22,9 +23,10 @@ pub use code::Explanation;
 pub use other_word::OTHER_WORDS;
 pub use reason_code::ReasonCode;
 pub use report_code::ReportCode;
-pub use state_word::{STATE_WORDS, StateWord, every_word, nearest_state, state_words};
+pub use state_word::{STATE_WORDS, every_word, nearest_state, state_words};
 pub use warning::Warning;
 pub use warning_code::WarningCode;
+pub use word::StateWord;
 
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;

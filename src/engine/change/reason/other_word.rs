@@ -3,7 +3,7 @@
 //!
 //! Every word that a schema lists and that is no state, code or exit code is here: a test of `tests/it/schemas.rs` holds that.
 
-use super::state_word::{StateWord, word};
+use super::word::{StateWord, word};
 
 const EFFECT: &str = "the effect of a change, in plan, diff and history";
 const LINE: &str = "the type of a line, in the JSON of a rollout";

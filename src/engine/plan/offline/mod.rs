@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::pods::effect;
 use super::policy::policy;
 use super::rules;
 use super::warnings::of_the_reference;
@@ -320,7 +319,7 @@ fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
         .filter(|(_, container)| !diff.rest.renamed.iter().any(|(_, to)| *to == container.name))
         .map(|(list, container)| {
             let (from, to, effect) = match diff.change.images.get(&container.name) {
-                Some(image) => (image.from.clone(), Some(image.to.clone()), effect(list, &container)),
+                Some(image) => (image.from.clone(), Some(image.to.clone()), Effect::of(list, &container)),
                 None => (container.image, None, Effect::Unchanged),
             };
             let resize_restarts = diff.change.fields.restarting().any(|name| *name == container.name);

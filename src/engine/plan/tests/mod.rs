@@ -528,7 +528,7 @@ fn a_restart_needs_to_know_which_container() {
     live.controllers = ["rs".into()].into();
     let wanted = |live: &LiveWorkload, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
-        restart::restart(live, &wanted::Known::of(live), &names).map_err(|error| error.to_string())
+        restart::restart(live, &known::Known::of(live), &names).map_err(|error| error.to_string())
     };
     assert_eq!(wanted(&live, &[]).err().unwrap(), "it has several containers, and none was named: app, side, mesh");
     assert_eq!(

@@ -16,7 +16,7 @@ use crate::engine::k8s::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
-use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};

@@ -8,7 +8,7 @@ use super::Updated;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 
 /// Kubelets that copy `started` from the container before (kubernetes#141155).
 const STARTED_IS_COPIED: std::ops::RangeInclusive<u32> = 35..=37;

@@ -6,7 +6,7 @@ use super::Updated;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 use crate::engine::plan::{Effect, ImageChange, PodPlan, PodVerdict};
 use crate::engine::value::image::ImageReference;
 

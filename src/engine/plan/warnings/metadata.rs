@@ -8,7 +8,7 @@ use crate::engine::change::{FieldChanges, Row};
 use crate::engine::k8s::metadata::MetadataMap;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::PodPlan;
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 
 pub(super) fn warn(
     context: &Context<'_>,

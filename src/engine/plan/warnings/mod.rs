@@ -15,7 +15,7 @@ pub use traffic::missing_labels;
 
 use super::adopt;
 use super::back_off::Held;
-use super::build::Context;
+use super::context::Context;
 use super::drift::{self, Drift};
 use super::durable;
 use super::{ContainerPlan, PodPlan, PodVerdict};

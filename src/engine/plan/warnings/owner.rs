@@ -8,7 +8,7 @@ use super::Updated;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 use crate::engine::plan::held::{has_on_delete, left_strategy};
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::plan::resize;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 use crate::engine::plan::drift::Drift;
 use crate::engine::plan::{ContainerPlan, PodPlan, PodVerdict, partition};
 

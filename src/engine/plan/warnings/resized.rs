@@ -7,7 +7,7 @@ use crate::engine::change::reason::Warning;
 use crate::engine::change::{FieldChanges, Row};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::PodPlan;
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 
 pub(super) fn warn(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
     if !super::is_at_rest(context) {

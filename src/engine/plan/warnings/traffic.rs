@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Updated;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::pod::{Container, ContainerPort, Pod};
-use crate::engine::plan::build::Context;
+use crate::engine::plan::context::Context;
 use crate::engine::plan::drains::{drain_of, left_off};
 use crate::engine::plan::{LiveWorkload, PodPlan, PodVerdict};
 use crate::engine::rollout::drain::{self, Drain};

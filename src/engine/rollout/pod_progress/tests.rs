@@ -11,8 +11,7 @@ use crate::engine::k8s::pod::{
 };
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
-use crate::engine::state::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
-use crate::engine::state::starts;
+use crate::engine::state::record::{ContainerRecord, NotedStart, UPDATE_ANNOTATION, UpdateRecord};
 
 const BEFORE: &str = "registry.example/side:v1";
 const WANTED: &str = "registry.example/side:v2";
@@ -300,9 +299,8 @@ fn until_when_a_container_is_held_is_said_of_the_back_off_of_its_image_alone() {
         let mut pod = with_status(patched_pod(), status);
         let mut record = UpdateRecord::of(&pod).expect("it has one").into_owned();
         record.set_at.insert("side".into(), "2026-03-01T10:00:10Z".into());
-        let starts = earlier
-            .iter()
-            .map(|image| starts::NotedStart { image: (*image).into(), at: "2026-03-01T09:59:00Z".into() });
+        let starts =
+            earlier.iter().map(|image| NotedStart { image: (*image).into(), at: "2026-03-01T09:59:00Z".into() });
         record.containers.values_mut().for_each(|container| container.starts = starts.clone().collect());
         pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
         match judged(Some(pod), &mut Entry::default(), NOW).phase {

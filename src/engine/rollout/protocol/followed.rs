@@ -5,7 +5,8 @@ use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, Now};
-use crate::engine::state::durable::holder::{Life, ProcessState};
+use crate::engine::state::durable::holder::ProcessState;
+use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 
 use super::{Asker, Effects};

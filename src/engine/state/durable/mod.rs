@@ -9,6 +9,7 @@ mod daemon_set;
 pub mod deployment;
 pub mod history;
 pub mod holder;
+pub mod life;
 pub mod lock;
 mod objects;
 mod own_lock;
@@ -28,7 +29,7 @@ use crate::engine::k8s::names::{RolloutId, Uid};
 use crate::engine::kinds::{Release, Revisions, WorkloadKind};
 use crate::engine::state::record::TakenOver;
 use crate::engine::value::json_path::text;
-use holder::BEAT_LABEL;
+use life::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
 use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer};
@@ -109,7 +110,7 @@ impl OwnerGoal {
 
     /// Whether the run whose lock this one replaces has given a sign of life since it was taken for gone.
     fn has_come_alive(&self, object: &Value) -> bool {
-        self.unless_alive.as_ref().is_some_and(|seen| seen.0.as_deref() != holder::beat_of(object))
+        self.unless_alive.as_ref().is_some_and(|seen| seen.0.as_deref() != life::beat_of(object))
     }
 
     /// Says who holds the owner in place of this run.
@@ -446,7 +447,7 @@ pub fn mark(
 pub fn beat(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView) -> Option<ObjectWrite> {
     let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
     let lock = RolloutLock::of(object).ok()?.filter(|lock| lock.is_same_run(&goal.lock))?;
-    let beat = holder::next_beat(&lock, object, view.now.as_deref())?;
+    let beat = life::next_beat(&lock, object, view.now.as_deref())?;
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
     Some(patch.label(&[(BEAT_LABEL, Some(beat))]).write())
 }

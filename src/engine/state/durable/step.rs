@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::history::{self, HistoryEntry};
-use super::holder::{BEAT_LABEL, Holder, beat_of};
+use super::holder::Holder;
+use super::life::{BEAT_LABEL, beat_of};
 use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use super::objects::Guarded;
 use super::{

@@ -8,7 +8,7 @@ use crate::engine::k8s::names::RolloutId;
 use crate::engine::kinds::{Revisions, WorkloadKind};
 use crate::engine::state::durable::deployment::{history_hash, template_of};
 use crate::engine::state::durable::history;
-use crate::engine::state::durable::holder::beat_of;
+use crate::engine::state::durable::life::beat_of;
 use crate::engine::state::durable::lock::{HistoryStep, RolloutLock};
 use crate::engine::state::outcome::EndResult;
 

@@ -1,0 +1,74 @@
+//! Who begins a run, and what it leaves to whoever carries on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::change::{Change, Direction};
+use crate::engine::k8s::names::RolloutId;
+use crate::engine::rollout::Policy;
+use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::state::durable::holder::{Holder, Process};
+use crate::engine::state::durable::lock::{HistoryStep, LockState, RolloutLock};
+use crate::engine::state::hook::Hooks;
+
+/// Who begins a run, when, and how it is to leave things.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Start {
+    /// The run: another one of the same rollout has another.
+    pub run: String,
+    /// The run of the same command that this one continues: its lock is its own.
+    pub continues: Option<String>,
+    /// The user as the server knows it.
+    pub who: String,
+    /// The process.
+    pub process: Process,
+    /// The time by the server's clock, or by this machine's where the server did not tell it (RFC 3339).
+    pub clock: String,
+    /// Why, in the person's words.
+    pub reason: Option<String>,
+    /// The field manager of the writes.
+    pub field_manager: String,
+    /// Stay owner of the changed fields for server-side apply.
+    pub keep_field_ownership: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
+    /// `--before-pod`, `--after-pod`: no lock has them.
+    pub hooks: Hooks,
+    /// `--take-over`: a run that is at work does not count.
+    pub take_over: bool,
+}
+
+impl Start {
+    /// When it took the lock is filled in by the write.
+    pub(super) fn holder(&self) -> Option<Holder> {
+        Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
+    }
+
+    /// Returns the lock of a rollout that begins with this run: what it changes, and nothing yet of what was before.
+    pub(super) fn lock(&self, id: RolloutId, change: Change, policy: Policy) -> RolloutLock {
+        RolloutLock {
+            id,
+            run: self.run.clone(),
+            who: self.who.clone(),
+            since: self.clock.clone(),
+            reason: self.reason.clone(),
+            cause: None,
+            holder: self.holder(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            state: LockState::Running,
+            direction: Direction::Forward,
+            change,
+            digests: BTreeMap::new(),
+            origin: BTreeMap::new(),
+            strategy: None,
+            replaced: Vec::new(),
+            outgoing: None,
+            history: HistoryStep::Keep,
+            reuses: None,
+            released: false,
+            late: false,
+            only: BTreeSet::new(),
+            hooks: BTreeSet::new(),
+            policy,
+        }
+    }
+}
