@@ -8,7 +8,7 @@ use futures::FutureExt;
 use futures::future::{self, Either};
 use tokio::runtime::Handle;
 
-use super::{Shell, usage};
+use super::{Shell, meant};
 use crate::cluster::Cluster;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
@@ -88,7 +88,7 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
     }
     let Some(answers) = answers(shell) else {
         let error = CommandError::usage("there is no terminal to ask on, so nothing was done");
-        return Err(error.hint(usage::approved(shell)));
+        return Err(error.hint(meant::approved(shell.line())));
     };
     let context = cluster.context().unwrap_or("(no context)");
     let question = format!(

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
+use super::meant;
 use super::next::Typing;
 use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
 use super::targets;
-use super::usage;
 use crate::cli::{self, ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
@@ -75,7 +75,7 @@ impl Planned {
                 say_ways_on(live, &shell.typing(&self.cluster), shell);
             }
         }
-        for whole in usage::as_meant(&self.plan, shell) {
+        for whole in meant::as_meant(&self.plan, shell.line()) {
             shell.hint(&whole);
         }
     }

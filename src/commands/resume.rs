@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::job::Job;
 use super::kept::say_what_goes_back_keeps;
 use super::next::Verb;
 use super::permitted::Permitted;
 use super::rolling::Rolling;
-use super::several::Job;
 use super::targets;
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};

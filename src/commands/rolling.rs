@@ -4,11 +4,11 @@ use crate::engine::value::hint::{Hint, inplace, kubectl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::job::Job;
 use super::kept::say_what_goes_back_keeps;
 use super::next::{MOST_PODS, Typing, Verb};
 use super::planning;
 use super::recording::RecordTo;
-use super::several::Job;
 use super::witness::Witness;
 use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};

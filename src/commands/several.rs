@@ -6,28 +6,19 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use futures::stream::{self, StreamExt};
 
 use super::Shell;
+use super::job::Job;
 use super::rolling::Rolling;
 use crate::cli::OnFailure;
 use crate::drive::Session;
-use crate::engine::plan::LiveWorkload;
 use crate::engine::report::WorkloadEnd;
-use crate::engine::rollout::{Goal, Stop};
+use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{self, Meaning};
-
-/// What is to be done to one workload; `None` where there is nothing to do.
-pub(super) struct Job {
-    pub(super) goal: Option<Goal>,
-    pub(super) live: LiveWorkload,
-    /// How long the plan expects it to take.
-    pub(super) expected: Option<Duration>,
-}
 
 /// What the runs of a command share.
 struct Shared {

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::meant::{self, Line};
 use super::next::{self, Typing};
 use super::notices::Notices;
 use super::template;
-use super::usage;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
@@ -77,6 +77,11 @@ impl Shell {
         self.quiet = global.quiet;
         self.warnings_as_errors = global.warnings_as_errors;
         trace(global.verbosity);
+    }
+
+    /// Returns what was typed.
+    pub(super) fn line(&self) -> Line<'_> {
+        Line { arguments: &self.arguments, typed: &self.typed }
     }
 
     /// Reads the template of `-o jsonpath`, before the cluster is asked anything.
@@ -350,7 +355,7 @@ impl Shell {
         for (label, command) in &error.ways {
             self.say(Meaning::Plain, label, command);
         }
-        let whole = error.meant.as_deref().and_then(|(missing, meant)| usage::with_name(missing, meant, self));
+        let whole = error.meant.as_deref().and_then(|(missing, meant)| meant::with_name(missing, meant, self.line()));
         // It follows the name that was meant.
         let (first, others) = error.hints.split_at(error.hints.len().min(1));
         for hint in first.iter().chain(&whole).chain(others) {

@@ -6,6 +6,7 @@ use std::io;
 use thiserror::Error;
 
 use super::finding::Findings;
+use super::place::Place;
 use super::snippet::{Snippet, escape};
 use super::source::{Position, Source};
 use super::{MAX_DEPTH, MAX_INPUT_BYTES};
@@ -136,22 +137,6 @@ pub enum ManifestError {
         /// The document with the second of them.
         second: Source,
     },
-}
-
-/// A document, or an item of the list that it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The document.
-    pub source: Source,
-    /// The path to the item, `items[2]`; empty for the document itself.
-    pub item: String,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.source)?;
-        if self.item.is_empty() { Ok(()) } else { write!(formatter, ": {}", self.item) }
-    }
 }
 
 /// What makes bytes no text.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::engine::value::api_schema::{Fault, Problem, Step};
 
-use super::error::Place;
 use super::locate::At;
+use super::place::Place;
 use super::snippet::{Snippet, escape};
 use super::source::Position;
 

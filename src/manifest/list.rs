@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use crate::engine::value::api_schema::type_name;
 
 use super::MAX_DEPTH;
-use super::error::{ManifestError, Place};
+use super::error::ManifestError;
 use super::packed::Packer;
+use super::place::Place;
 use super::source::Source;
 
 /// Takes the object, or those of the list that it is: a `kind` that ends in `List` with `items`. Items of such a list

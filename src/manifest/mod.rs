@@ -34,6 +34,7 @@ mod number;
 mod object;
 mod packed;
 mod pattern;
+mod place;
 mod snippet;
 mod source;
 mod value;
@@ -52,7 +53,7 @@ use packed::Packer;
 
 use crate::engine::value::api_schema::Scope;
 
-pub use error::{EncodingProblem, Format, ManifestError, Place};
+pub use error::{EncodingProblem, Format, ManifestError};
 pub use finding::{Finding, Findings};
 pub use packed::Packed;
 pub use snippet::Snippet;
@@ -149,7 +150,7 @@ pub fn read(
         }
     }
     let objects = packer.finish()?;
-    object::reject_duplicates(&objects)?;
+    packed::reject_duplicates(&objects)?;
     Ok(objects)
 }
 
@@ -163,7 +164,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
     let mut packer = Packer::new(|_, _| true, None);
     parse_objects(name, bytes.to_vec(), &mut packer)?;
     let objects = packer.finish()?;
-    object::reject_duplicates(&objects)?;
+    packed::reject_duplicates(&objects)?;
     Ok(objects.into_iter().map(|packed| Manifest { object: packed.object(), source: packed.source }).collect())
 }
 

@@ -1,14 +1,11 @@
 //! What every object of a manifest must have.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use crate::engine::value::api_schema::type_name;
 
-use super::error::{ManifestError, Place};
-use super::packed::Packed;
-use super::source::Source;
+use super::error::ManifestError;
+use super::place::Place;
 
 /// How a YAML reader may have made something else of a string.
 const QUOTE_HINT: &str = "; put it in quotes";
@@ -66,21 +63,4 @@ fn require_string(
         expected: "a string",
         hint,
     })
-}
-
-/// Refuses one object twice: same group, kind, namespace as written, and name. Versions of one group are the same object.
-pub(super) fn reject_duplicates(objects: &[Packed]) -> Result<(), ManifestError> {
-    let mut seen: HashMap<[&str; 4], &Source> = HashMap::with_capacity(objects.len());
-    for Packed { api_version, kind, namespace, name, source, .. } in objects {
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        if let Some(first) = seen.insert([group, kind, namespace, name], source) {
-            let separator = if namespace.is_empty() { "" } else { "/" };
-            return Err(ManifestError::Duplicate {
-                object: format!("{kind} {namespace}{separator}{name}"),
-                first: first.clone(),
-                second: source.clone(),
-            });
-        }
-    }
-    Ok(())
 }

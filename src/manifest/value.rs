@@ -8,15 +8,8 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::error::Format;
-use super::packed::{Items, Limit};
+use super::packed::{Items, KEY_MEMORY, Limit, MAPPING_MEMORY, TEXT_MEMORY, VALUE_MEMORY};
 use super::{MAX_OBJECT_MEMORY, MAX_REPEATED_BYTES, Wanted, number};
-
-/// Estimates of the memory of a value, a mapping with entries, an entry's key and a text, in bytes; for a text or a key, its
-/// length comes on top. Taken from what lists of a million of them use on 64 bits.
-pub(super) const VALUE_MEMORY: usize = 64;
-pub(super) const MAPPING_MEMORY: usize = 32;
-pub(super) const KEY_MEMORY: usize = 80;
-pub(super) const TEXT_MEMORY: usize = 16;
 
 /// Mappings with fewer entries than this are built again, in the room that they need.
 const SMALL: usize = 4;

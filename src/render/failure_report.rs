@@ -10,8 +10,8 @@ use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance, 
 use crate::engine::report::progress::Stage;
 
 use super::run::Run;
+use super::run::Told;
 use super::style::{Meaning, Style};
-use super::summary::Told;
 use super::words;
 
 /// Writes the report.

@@ -12,10 +12,11 @@ use crate::engine::rollout::{Goal, Mode};
 use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::hook::HookPhase;
 
-use super::run::{NextSteps, Run};
+use super::elide::elided;
+use super::run::{NextSteps, Run, Told};
 use super::style::{Meaning, Style};
-use super::summary::{self, Told};
-use super::{Listener, Terminal, Writer, table, words};
+use super::summary;
+use super::{Listener, Terminal, Writer, words};
 
 /// What a line begins with: `[ 12.3s] `.
 const CLOCK_COLUMNS: usize = 9;
@@ -299,7 +300,7 @@ impl Narrator {
     /// Returns a name that fits on a line of its own.
     fn short(&self, name: &str) -> String {
         let width = self.style.width.map_or(usize::MAX, |width| usize::from(width).saturating_sub(CLOCK_COLUMNS));
-        table::elided(name, width.max(LEAST_NAME), &self.style)
+        elided(name, width.max(LEAST_NAME), &self.style)
     }
 }
 

@@ -11,6 +11,7 @@ mod access;
 mod around;
 mod containers;
 mod diff;
+mod elide;
 pub mod escape;
 mod failure_report;
 mod fields;

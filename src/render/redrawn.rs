@@ -8,9 +8,9 @@ use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::live::MARGIN;
 use super::style::Style;
 use super::terminal;
+use super::terminal::MARGIN;
 
 /// Shows a text again and again, on stdout.
 pub struct Redrawn {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
+use crate::engine::report::failure_report::FailureReport;
 use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
@@ -231,4 +232,15 @@ impl Run {
     pub(super) fn pods(&self) -> usize {
         self.pods.len()
     }
+}
+
+/// What a listener was told before the end.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told<'a> {
+    /// At the start.
+    pub(super) run: Option<&'a Run>,
+    /// Of the pods that failed.
+    pub(super) failure: Option<&'a FailureReport>,
+    /// It was told on a screen that is drawn again: nothing of it is there any more.
+    pub(super) is_gone: bool,
 }

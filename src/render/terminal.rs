@@ -10,8 +10,11 @@ use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
 use unicode_width::UnicodeWidthStr;
 
-use super::live::MARGIN;
 use super::style::Style;
+
+/// Columns that stay free: the terminal itself writes `^C` behind what is drawn, twice where somebody is in a hurry, and must
+/// not wrap, nor must the last column.
+pub(super) const MARGIN: u16 = 5;
 
 /// When to write colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

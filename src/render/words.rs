@@ -17,8 +17,9 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::engine::value::image::ImagePair;
 
+use super::elide::elided;
+use super::fields;
 use super::style::{Meaning, Style};
-use super::{fields, table};
 
 /// Returns `1 pod`, `3 pods`.
 pub(super) fn count(number: usize, noun: &str) -> String {
@@ -240,7 +241,7 @@ pub(super) fn first_words(text: &str, columns: usize, style: &Style) -> String {
         shown.push_str(gap);
         shown.push_str(word);
     }
-    if shown.is_empty() { table::elided(text, columns, style) } else { format!("{shown} {mark}") }
+    if shown.is_empty() { elided(text, columns, style) } else { format!("{shown} {mark}") }
 }
 
 /// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
@@ -473,7 +474,7 @@ mod tests {
         assert_eq!(of("ContainerCreating", 17), "ContainerCreating");
         assert_eq!(of("nothing tells them apart", 17), "nothing tells \u{2026}");
         assert_eq!(of("nothing tells them apart", 24), "nothing tells them apart");
-        assert_eq!(of("aWordThatIsLong indeed", 10), table::elided("aWordThatIsLong indeed", 10, &Style::PLAIN));
+        assert_eq!(of("aWordThatIsLong indeed", 10), elided("aWordThatIsLong indeed", 10, &Style::PLAIN));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::engine::plan::updates::{Course, Update, WorkloadUpdates};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::image::display_short;
 
+use super::elide::elided;
 use super::fields::{self, FieldView};
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
@@ -129,7 +130,7 @@ fn list(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> 
         let age = age(update, now, style).map(|age| format!("  {age} ago")).unwrap_or_default();
         words::whole_line(&format!("  {}{age}", style.whole(update.id.as_str())), style, out)?;
         for line in change(update, style).lines() {
-            words::whole_line(&format!("    {}", table::elided(line, room, style)), style, out)?;
+            words::whole_line(&format!("    {}", elided(line, room, style)), style, out)?;
         }
         let took = took(update).map(|took| format!(", took {took}")).unwrap_or_default();
         let who = update.who.as_ref().map(|who| format!(", by {}", style.show(who))).unwrap_or_default();

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::engine::report::progress::Progress;
+use crate::render::elide::elided;
 use crate::render::style::Style;
-use crate::render::{table, words};
+use crate::render::words;
 
 /// The columns of the bar itself, where there is room.
 const BAR_COLUMNS: [usize; 2] = [20, 10];
@@ -42,22 +43,26 @@ impl Head<'_> {
             let parts = [format!("{spinner}{bar} {counts}"), time.clone(), name.to_owned()];
             parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(GAP)
         };
-        let elided = |bar: &str| {
+        let shortened = |bar: &str| {
             let room = columns.saturating_sub(with_bar(bar, "").chars().count() + GAP.len());
             let is_seen = room >= LEAST_NAME || self.name.chars().count() <= room;
-            is_seen.then(|| with_bar(bar, &table::elided(self.name, room, style)))
+            is_seen.then(|| with_bar(bar, &elided(self.name, room, style)))
         };
         let [long, short] = BAR_COLUMNS.map(|columns| self.bar(columns, style));
         let bars = [long.as_str(), short.as_str()];
         let whole = bars.map(|bar| Some(with_bar(bar, self.name)));
-        let with_short_bar = self.of_several.then(|| elided(&short)).flatten();
-        let others =
-            [with_short_bar, Some(with_bar("", self.name)), elided(""), (!self.of_several).then(|| with_bar("", ""))];
+        let with_short_bar = self.of_several.then(|| shortened(&short)).flatten();
+        let others = [
+            with_short_bar,
+            Some(with_bar("", self.name)),
+            shortened(""),
+            (!self.of_several).then(|| with_bar("", "")),
+        ];
         let mut one = whole.into_iter().chain(others).flatten();
         if let Some(line) = one.find(|line| line.chars().count() <= columns) {
             return vec![line];
         }
-        let name = self.of_several.then(|| table::elided(self.name, columns.saturating_sub(2), style));
+        let name = self.of_several.then(|| elided(self.name, columns.saturating_sub(2), style));
         let below = [name, Some(counts), Some(time)].into_iter().flatten().enumerate();
         below.map(|(index, line)| format!("{} {line}", if index == 0 { spinner } else { " " })).collect()
     }

@@ -24,9 +24,10 @@ use crate::engine::state::hook::HookPhase;
 use head::{Head, Pace};
 
 use super::lines::{self, Narrator};
-use super::run::NextSteps;
+use super::run::{NextSteps, Told};
 use super::style::{Meaning, Style};
-use super::summary::{self, Told};
+use super::summary;
+use super::terminal::MARGIN;
 use super::{Listener, Terminal, Writer, table, words};
 
 /// A rollout that is over sooner shows no live view.
@@ -35,9 +36,6 @@ const APPEARS_AFTER: Duration = Duration::from_millis(250);
 const REDRAWN_EVERY: Duration = Duration::from_millis(200);
 /// More pods of each of several rollouts are counted, not shown.
 const SHOWN_PODS_OF_SEVERAL: usize = 2;
-/// Columns that stay free: the terminal itself writes `^C` behind what is drawn, twice where somebody is in a hurry, and must
-/// not wrap, nor must the last column.
-pub(super) const MARGIN: u16 = 5;
 /// Of why no further pod is taken no more lines are drawn.
 const HELD_LINES: usize = 3;
 /// Where a terminal does not say how wide it is.

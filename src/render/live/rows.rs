@@ -7,6 +7,7 @@ use crate::engine::rollout::PodGoal;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::value::duration::human;
 use crate::engine::value::image::display_short;
+use crate::render::elide::elided;
 use crate::render::run::Run;
 use crate::render::style::{Meaning, Style};
 use crate::render::table::{self, Before, Column};
@@ -60,7 +61,7 @@ fn changes(run: Option<&Run>, pods: &[PodInProgress], style: &Style) -> Vec<Stri
     if in_one.chars().count() + 2 <= width && !changes.is_empty() {
         changes = vec![in_one];
     }
-    let line = |change: &String| format!("  {}", table::elided(change, width.saturating_sub(2), style));
+    let line = |change: &String| format!("  {}", elided(change, width.saturating_sub(2), style));
     changes.iter().take(CHANGE_LINES).map(line).collect()
 }
 
@@ -105,7 +106,7 @@ fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
             Some((tag, digest)) => format!("{tag}@{}", digest.chars().take(DIGEST_COLUMNS).collect::<String>()),
             None => version.to_owned(),
         };
-        table::elided(&style.show(&short), VERSION_COLUMNS, style)
+        elided(&style.show(&short), VERSION_COLUMNS, style)
     };
     let images = words::changing(phase, goal).filter_map(|(name, wanted)| {
         let name = style.show(name.as_str());

@@ -10,31 +10,20 @@ use std::io::{self, Write};
 
 use crate::engine::change::FieldEffect;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::report::failure_report::{FailureReport, LATE};
+use crate::engine::report::failure_report::LATE;
 use crate::engine::report::progress::{PodProgress, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::outcome::EndResult;
 
-use super::run::{NextSteps, Run};
+use super::run::{NextSteps, Run, Told};
 use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
 
 /// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
-
-/// What a listener was told before the end.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Told<'a> {
-    /// At the start.
-    pub(super) run: Option<&'a Run>,
-    /// Of the pods that failed.
-    pub(super) failure: Option<&'a FailureReport>,
-    /// It was told on a screen that is drawn again: nothing of it is there any more.
-    pub(super) is_gone: bool,
-}
 
 /// Writes the end of a rollout as text, whatever was heard of it before.
 ///

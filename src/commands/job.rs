@@ -1,0 +1,14 @@
+//! What is to be done to one workload.
+
+use std::time::Duration;
+
+use crate::engine::plan::LiveWorkload;
+use crate::engine::rollout::Goal;
+
+/// What is to be done to one workload; `None` where there is nothing to do.
+pub(super) struct Job {
+    pub(super) goal: Option<Goal>,
+    pub(super) live: LiveWorkload,
+    /// How long the plan expects it to take.
+    pub(super) expected: Option<Duration>,
+}
