@@ -5,6 +5,7 @@ mod against;
 mod apply;
 mod architecture;
 mod budgets;
+mod circles;
 mod cli;
 mod completion;
 mod connection;
