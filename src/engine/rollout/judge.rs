@@ -29,7 +29,7 @@ impl Run<'_> {
         let visit = self.visit();
         let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(visit, goal));
         if let Some(goal) = restarting {
-            self.state.pods.replace(position, goal);
+            self.state.pods.set_goal(position, goal.into());
         }
         let state = &mut *self.state;
         let Some((goal, mut entry)) = state.pods.open(position) else { return };

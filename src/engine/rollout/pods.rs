@@ -14,8 +14,8 @@ use crate::engine::state::hook::HookPhase;
 use super::entry::{Entry, Is, Request, Sent, Taken};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::visit::Judged;
-use super::visit::Visit;
+use super::protocol::PodChange;
+use super::visit::{Judged, Visit};
 use super::{Answer, Now};
 
 static NONE: BTreeSet<usize> = BTreeSet::new();
@@ -39,7 +39,7 @@ pub(super) struct Pods {
     begun: u64,
     /// How many pods were looked at: a test holds that a turn costs what changed.
     #[cfg(test)]
-    pub(super) looks: usize,
+    pub(super) looks: std::cell::Cell<usize>,
 }
 
 /// What is there of them.
@@ -79,7 +79,7 @@ impl Pods {
     }
 
     /// Returns the same, to look at each of them and change it.
-    pub(super) fn visited(&mut self, what: Is) -> Vec<usize> {
+    pub(super) fn visited(&self, what: Is) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();
         self.looked_at(all.len());
         all
@@ -205,9 +205,9 @@ impl Pods {
     }
 
     /// Another goal for the same pod: judged in the next turn.
-    pub(super) fn replace(&mut self, position: usize, goal: PodGoal) {
+    pub(super) fn set_goal(&mut self, position: usize, goal: Arc<PodGoal>) {
         if let Some(slot) = self.goals.get_mut(position) {
-            *slot = Arc::new(goal);
+            *slot = goal;
         }
     }
 
@@ -244,53 +244,73 @@ impl Pods {
     }
 
     /// The pod was judged. Returns what is to be said of it.
-    pub(super) fn judged(&mut self, position: usize, mut entry: Entry, judged: Judged, now: Now) -> Option<Notice> {
-        let key = self.goals.get(position)?.key.clone();
-        let said = Notice::Pod { pod: key, phase: judged.phase.clone() };
-        let is_told = entry.enter(judged.phase, now);
-        let requested = match entry.request {
-            Request::BackOff { until } | Request::ReadAt(until) => Some(until),
-            Request::Idle | Request::Sent | Request::Accepted | Request::Unclear | Request::Reading => None,
-        };
-        let deadline = entry.deadline();
-        entry.wake =
-            [judged.wake, requested, deadline, entry.events_at].into_iter().flatten().filter(|at| *at > now).min();
-        self.timers.extend(entry.wake.map(|wake| (wake, position)));
-        entry.seen.is_late = deadline.is_some_and(|deadline| deadline <= now);
+    pub(super) fn judged(&mut self, position: usize, entry: Entry, judged: Judged, now: Now) -> Option<Notice> {
         *self.entries.get_mut(position)? = entry;
+        self.set_phase(position, judged.phase, now, |entry| {
+            let requested = match entry.request {
+                Request::BackOff { until } | Request::ReadAt(until) => Some(until),
+                Request::Idle | Request::Sent | Request::Accepted | Request::Unclear | Request::Reading => None,
+            };
+            let deadline = entry.deadline();
+            let times = [judged.wake, requested, deadline, entry.events_at];
+            entry.wake = times.into_iter().flatten().filter(|at| *at > now).min();
+            entry.seen.is_late = deadline.is_some_and(|deadline| deadline <= now);
+            entry.wake
+        })
+    }
+
+    /// A pod enters a phase, by what was seen of it or what is done to it; `also` is what else changes with it, and gives the
+    /// time when the pod is judged again at the latest. Returns what is to be said of it.
+    fn set_phase(
+        &mut self,
+        position: usize,
+        phase: PodProgress,
+        now: Now,
+        also: impl FnOnce(&mut Entry) -> Option<Now>,
+    ) -> Option<Notice> {
+        let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
+        let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
+        let is_told = entry.enter(phase, now);
+        let again = also(entry);
+        self.timers.extend(again.map(|at| (at, position)));
         self.index(position);
         is_told.then_some(said)
     }
 
-    /// A pod enters a phase by what is done to it now. Returns what is to be said of it.
-    pub(super) fn set_phase(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
-        let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
-        let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
+    /// Does to a pod what a protocol wants. Returns what is to be said of it.
+    pub(super) fn change(&mut self, position: usize, change: PodChange, now: Now) -> Option<Notice> {
+        match change {
+            PodChange::Phase(phase) => return self.begin(position, phase, now),
+            PodChange::Sent(sent) => self.sent(position, sent),
+            PodChange::Request(request) => self.set_request(position, request),
+            PodChange::Goal(goal) => self.set_goal(position, goal),
+            PodChange::Wake => self.wake(position, now),
+        }
+        None
+    }
+
+    /// A pod enters a phase by what is done to it now.
+    fn begin(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
+        let entry = self.entries.get_mut(position)?;
         if matches!(phase, PodProgress::Draining { .. } | PodProgress::Patched | PodProgress::Resizing { .. }) {
             entry.taken = Taken::Yes;
         } else if phase == (PodProgress::Hook { hook: HookPhase::Before }) {
             entry.taken = entry.taken.max(Taken::Hook);
         }
-        let is_told = entry.enter(phase, now);
-        // Its time runs from now, also when nothing is ever heard of it again.
-        let deadline = entry.deadline();
-        self.timers.extend(deadline.map(|at| (at, position)));
         self.begun += 1;
-        self.index(position);
-        is_told.then_some(said)
+        // Its time runs from now, also when nothing is ever heard of it again.
+        self.set_phase(position, phase, now, |entry| entry.deadline())
     }
 
     /// Another pod has gone down since: this one gives its place back, and waits for its turn again.
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
         self.untake(position);
-        let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
-        let said = Notice::Pod { pod: goal.key.clone(), phase: PodProgress::Waiting };
-        let is_told = entry.enter(PodProgress::Waiting, now);
-        (entry.started, entry.held_since) = (None, None);
-        // What was noted stays, and is no reason to go on with it before its turn.
-        (entry.sent, entry.request) = (Sent::default(), Request::Idle);
-        self.index(position);
-        is_told.then_some(said)
+        self.set_phase(position, PodProgress::Waiting, now, |entry| {
+            (entry.started, entry.held_since) = (None, None);
+            // What was noted stays, and is no reason to go on with it before its turn.
+            (entry.sent, entry.request) = (Sent::default(), Request::Idle);
+            None
+        })
     }
 
     /// Whether the end waits for pods that came in place of others.
@@ -414,11 +434,11 @@ impl Pods {
     }
 
     #[cfg(test)]
-    pub(super) fn looked_at(&mut self, pods: usize) {
-        self.looks += pods;
+    pub(super) fn looked_at(&self, pods: usize) {
+        self.looks.set(self.looks.get() + pods);
     }
 
     #[cfg(not(test))]
     #[expect(clippy::unused_self, reason = "the same call as in tests")]
-    pub(super) const fn looked_at(&mut self, _pods: usize) {}
+    pub(super) const fn looked_at(&self, _pods: usize) {}
 }

@@ -2,7 +2,7 @@
 
 use super::action::{Now, Turn};
 use super::goal::Goal;
-use super::protocol::Effects;
+use super::protocol::{Effect, Effects};
 use super::state::RunState;
 use super::visit::Visit;
 use super::world::World;
@@ -21,12 +21,19 @@ impl<'a> Run<'a> {
         self.state.visit(self.goal, self.world, self.now)
     }
 
-    /// Does and says what a protocol wants.
+    /// Does, says and keeps what a protocol wants.
     pub(super) fn carry_out(&mut self, effects: Effects) {
-        for (asker, action) in effects.actions {
-            self.turn.actions.push((self.state.id_for(asker), action));
+        for effect in effects.0 {
+            match effect {
+                Effect::Act(asker, action) => self.turn.actions.push((self.state.id_for(asker), action)),
+                Effect::Say(notice) => self.turn.notices.push(notice),
+                Effect::Add(pod) => self.state.pods.add(pod, self.now),
+                Effect::Pod(position, change) => {
+                    self.turn.notices.extend(self.state.pods.change(position, change, self.now));
+                }
+                Effect::WaitForReplacements(waits) => self.state.pods.wait_for_replacements(waits),
+            }
         }
-        self.turn.notices.extend(effects.notices);
     }
 
     /// Asks a protocol, and does and says what it wants.

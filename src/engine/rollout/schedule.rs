@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::goal::{Mode, PodGoal};
 use super::pod_progress;
 use super::protocol::drain::Due;
-use super::protocol::{Asker, Effects};
+use super::protocol::{Asker, Effects, PodChange};
 use super::run::Run;
 use super::steps;
 
@@ -38,7 +38,7 @@ impl Run<'_> {
         if self.state.ending_since.is_some() {
             return;
         }
-        self.effects(|state, visit| state.hooks.advance(visit, &mut state.pods));
+        self.effects(|state, visit| state.hooks.advance(visit, &state.pods));
         self.advance_drains(acts && is_live);
         if acts && is_live {
             self.advance_steps();
@@ -91,15 +91,15 @@ impl Run<'_> {
     /// Takes the pods that are drained one step further: those that are out get their images, those that are done are put back.
     fn advance_drains(&mut self, may_take: bool) {
         for position in self.state.pods.visited(Is::RejoiningService) {
-            self.effects(|state, visit| state.drains.restore(visit, &mut state.pods, position));
+            self.effects(|state, visit| state.drains.restore(visit, &state.pods, position));
         }
         let draining = if may_take { self.state.pods.visited(Is::Draining) } else { Vec::new() };
         for position in draining {
             match self.state.drains.due(self.visit(), &self.state.pods, position) {
                 Due::Nothing => {}
-                Due::Restore => self.effects(|state, visit| state.drains.restore(visit, &mut state.pods, position)),
+                Due::Restore => self.effects(|state, visit| state.drains.restore(visit, &state.pods, position)),
                 Due::GateOff(patch) if self.ask(position) == Admission::Go => {
-                    self.effects(|state, _| state.drains.turn_off(&mut state.pods, position, patch));
+                    self.effects(|state, _| state.drains.turn_off(position, patch));
                 }
                 Due::Images if self.ask(position) == Admission::Go => {
                     self.send(position);
@@ -123,7 +123,7 @@ impl Run<'_> {
                 // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
                 Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
                     self.state.hooks.again(position);
-                    self.effects(|state, visit| state.pods.wait_again(position, visit.now).into());
+                    self.turn.notices.extend(self.state.pods.wait_again(position, self.now));
                 }
                 Admission::Wait(_) => {}
             }
@@ -170,7 +170,7 @@ impl Run<'_> {
 
     fn begin_hook(&mut self, position: usize) -> bool {
         let visit = self.visit();
-        let begun = self.state.hooks.begin(visit, &mut self.state.pods, position);
+        let begun = self.state.hooks.begin(visit, &self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
@@ -180,7 +180,7 @@ impl Run<'_> {
             return false;
         }
         let visit = self.visit();
-        let begun = self.state.drains.begin(visit, &mut self.state.pods, position);
+        let begun = self.state.drains.begin(visit, &self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
@@ -222,7 +222,8 @@ impl Run<'_> {
     }
 
     fn patch(&mut self, position: usize, patch: PodPatch, phase: PodProgress) -> Option<()> {
-        let mut effects = Effects::from(self.state.pods.set_phase(position, phase, self.now));
+        let mut effects = Effects::default();
+        effects.change(position, PodChange::Phase(phase));
         effects.act(Asker::Pod(position), Action::Patch(patch));
         self.carry_out(effects);
         Some(())

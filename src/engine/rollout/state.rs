@@ -80,7 +80,8 @@ impl RunState {
         match self.asked.remove(&id) {
             Some(Asker::Pod(position)) => self.answer_of_a_pod(position, answer, now),
             Some(Asker::Hook(position, hook)) => {
-                self.hooks.answer(&mut self.pods, (position, hook), &answer, now);
+                self.hooks.answer(&self.pods, (position, hook), &answer);
+                self.pods.wake(position, now);
                 if self.stop.is_some() {
                     self.hooks.interrupted(position, hook);
                 }
@@ -90,7 +91,10 @@ impl RunState {
             Some(Asker::TakenOver(key)) => self.owner.answer_of_taken_over(key, answer, now),
             Some(Asker::Pulls(asked)) => self.pulls.answer(asked, answer, now),
             Some(Asker::Budgets) => self.budgets.answer(&answer, now),
-            Some(Asker::Slices) => self.drains.answer(&mut self.pods, &answer, now),
+            Some(Asker::Slices) => {
+                let waiting = self.drains.answer(&self.pods, &answer, now);
+                waiting.into_iter().for_each(|position| self.pods.wake(position, now));
+            }
             Some(Asker::Followed) => self.followed.answer(&answer, now),
             Some(Asker::Nobody) | None => {}
         }

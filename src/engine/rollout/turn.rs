@@ -32,7 +32,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.effects(|state, visit| state.followed.advance(visit, &state.pods));
     if run.state.stop.is_some() && goal.mode != Mode::Follow {
         // The only thing that is sent after an interrupt.
-        run.effects(|state, visit| state.drains.put_back(visit, &mut state.pods));
+        run.effects(|state, visit| state.drains.put_back(visit, &state.pods));
     }
     let mut end = run.end();
     if end.is_none() {
@@ -72,9 +72,8 @@ impl Run<'_> {
     /// The pods that the protocols look at themselves.
     fn see_what_changed(&mut self) {
         let changed: Vec<PodKey> = self.world.changed_since(self.state.seen).cloned().collect();
-        let visit = self.visit();
-        self.state.owner.find_pods(visit, &mut self.state.pods, &changed);
-        self.state.replacements.look_at(visit, &mut self.state.pods, &changed);
+        self.effects(|state, visit| state.owner.find_pods(visit, &state.pods, &changed));
+        self.state.replacements.look_at(self.visit(), &self.state.pods, &changed);
     }
 
     fn say_what_was_heard(&mut self) {
@@ -146,7 +145,7 @@ impl Run<'_> {
 
     /// Looks at replacement pods and the owner, once the nodes have pulled.
     fn settle(&mut self) {
-        self.effects(|state, visit| state.replacements.settle(visit, &mut state.pods));
+        self.effects(|state, visit| state.replacements.settle(visit, &state.pods));
         if self.state.pulls.is_over() {
             self.advance_owner();
         }
@@ -161,7 +160,7 @@ impl Run<'_> {
         if self.state.owner.is_first_write(visit, &phase) && self.waits_to_begin() {
             self.state.owner.waits_for_pods(self.now);
         } else {
-            self.effects(|state, visit| state.owner.carry_out(visit, &mut state.pods, phase));
+            self.effects(|state, visit| state.owner.carry_out(visit, &state.pods, phase));
         }
     }
 
@@ -193,7 +192,7 @@ impl Run<'_> {
         }
         let visit = self.visit();
         let pulls_are_gone = self.state.pulls.can_finish(visit);
-        let (drains_are_over, effects) = self.state.drains.can_finish(visit, &mut self.state.pods);
+        let (drains_are_over, effects) = self.state.drains.can_finish(visit, &self.state.pods);
         self.carry_out(effects);
         if !drains_are_over {
             self.read_what_is_unclear();

@@ -17,7 +17,7 @@ use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, Now};
 
-use super::{Asker, Effects};
+use super::{Asker, Effect, Effects};
 
 /// A pod is taken only if the budgets were read so lately, besides twice the time that the server took for it.
 const FRESH: Duration = Duration::from_secs(1);
@@ -140,7 +140,7 @@ impl Budgets {
     /// Says that they cannot be respected, once.
     pub(crate) fn say(&mut self) -> Effects {
         let why = self.forbidden.as_mut().and_then(Option::take);
-        why.map(|why| Notice::BudgetsUnreadable { why }).into()
+        Effects(why.map(|why| Effect::Say(Notice::BudgetsUnreadable { why })).into_iter().collect())
     }
 
     /// Why they could not be read the last time.

@@ -73,6 +73,7 @@ impl Followed {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::super::Effect;
     use super::*;
     use crate::engine::rollout::goal::{Goal, PodGoal};
     use crate::engine::rollout::{Observation, RunState, Stop, World};
@@ -109,7 +110,7 @@ mod tests {
     }
 
     fn asks(effects: &Effects) -> bool {
-        matches!(effects.actions.as_slice(), [(Asker::Followed, Action::ReadOwner(_))])
+        matches!(effects.0.as_slice(), [Effect::Act(Asker::Followed, Action::ReadOwner(_))])
     }
 
     #[test]

@@ -22,9 +22,9 @@ use crate::engine::rollout::goal::Mode;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::visit::Judged;
 use crate::engine::rollout::visit::{Visit, Visited};
-use crate::engine::rollout::{Action, Answer, Now, steps};
+use crate::engine::rollout::{Action, Answer, steps};
 
-use super::{Asker, Effects};
+use super::{Asker, Effect, Effects, PodChange};
 
 /// What became of one hook of one pod, in this run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +59,7 @@ impl Hooks {
     }
 
     /// Takes in the answer to a hook.
-    pub(crate) fn answer(&mut self, pods: &mut Pods, asked: (usize, HookPhase), answer: &Answer, now: Now) {
+    pub(crate) fn answer(&mut self, pods: &Pods, asked: (usize, HookPhase), answer: &Answer) {
         let (position, phase) = asked;
         let end = match answer {
             Answer::Hook(end) => end.clone(),
@@ -75,7 +75,6 @@ impl Hooks {
         if let Some(pod) = pods.goal(position) {
             self.ended.push((pod.key.clone(), phase, end));
         }
-        pods.wake(position, now);
     }
 
     fn set(&mut self, position: usize, phase: HookPhase, state: State) {
@@ -111,8 +110,7 @@ impl Hooks {
     /// Tells which have ended.
     pub(crate) fn say(&mut self) -> Effects {
         let ended = std::mem::take(&mut self.ended).into_iter();
-        let notices = ended.map(|(pod, hook, end)| Notice::HookEnded { pod, hook, end }).collect();
-        Effects { actions: Vec::new(), notices }
+        Effects(ended.map(|(pod, hook, end)| Effect::Say(Notice::HookEnded { pod, hook, end })).collect())
     }
 
     /// Says where a pod stands, with its hooks.
@@ -137,7 +135,7 @@ impl Hooks {
     }
 
     /// Asks for the hook before a pod whose turn has come; `None` where there is none to be done first.
-    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let (goal, entry) = pods.get(position)?;
         let pod = visit.world.pod(&goal.key)?;
         let is_wanted = visit.goal.hooks.before_pod.is_some()
@@ -150,7 +148,7 @@ impl Hooks {
     }
 
     /// Takes the pods that are done one step further: to their hook, and from it.
-    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
+    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in pods.visited(Is::Hooked) {
             let Some((goal, entry)) = pods.get(position) else { continue };
@@ -164,7 +162,7 @@ impl Hooks {
                     if let Some(patch) = after_pod_patch(pod, &visit.goal.field_manager) {
                         let notes = &mut self.pods.entry(position).or_default().notes;
                         *notes = notes.saturating_add(1);
-                        pods.sent(position, Sent::HookNote);
+                        effects.change(position, PodChange::Sent(Sent::HookNote));
                         effects.act(Asker::Pod(position), Action::Patch(patch));
                     }
                 }
@@ -174,7 +172,7 @@ impl Hooks {
         effects
     }
 
-    fn ask(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize, hook: HookPhase) -> Option<Effects> {
+    fn ask(&mut self, visit: Visit<'_>, pods: &Pods, position: usize, hook: HookPhase) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
         let pod = visit.world.pod(&goal.key)?;
         let run = HookRun {
@@ -185,7 +183,8 @@ impl Hooks {
             containers: steps::of(visit.goal, &goal).concat().into_iter().cloned().collect(),
         };
         self.set(position, hook, State::Runs);
-        let mut effects = Effects::from(pods.set_phase(position, PodProgress::Hook { hook }, visit.now));
+        let mut effects = Effects::default();
+        effects.change(position, PodChange::Phase(PodProgress::Hook { hook }));
         effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
         effects.act(Asker::Hook(position, hook), Action::Hook(run));
         Some(effects)

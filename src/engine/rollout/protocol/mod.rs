@@ -1,5 +1,5 @@
 //! The protocols of a rollout with others: each has a state of its own that no other sees, is given what the turn looks at,
-//! and returns what is to be done and said. When it has to be looked at again, its `next_visit` tells.
+//! and returns what is to be done, said and kept: none changes the pods itself. When it has to be looked at again, its `next_visit` tells.
 
 pub(super) mod budgets;
 pub(super) mod drain;
@@ -10,11 +10,17 @@ pub(super) mod pulls;
 pub(super) mod replacements;
 mod taken_over;
 
+use std::sync::Arc;
+
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
 use crate::engine::state::hook::HookPhase;
 
+use crate::engine::report::progress::PodProgress;
+
 use super::action::Action;
+use super::entry::{Request, Sent};
+use super::goal::PodGoal;
 
 pub(super) use taken_over::by_another;
 
@@ -35,37 +41,57 @@ pub(super) enum Asker {
     Followed,
 }
 
-/// What a protocol wants done and said, in this order.
+/// One thing that a protocol wants done, said, or kept.
+#[derive(Debug)]
+pub(super) enum Effect {
+    Act(Asker, Action),
+    Say(Notice),
+    /// Another pod is the run's.
+    Add(Arc<PodGoal>),
+    /// Of the pod at this position.
+    Pod(usize, PodChange),
+    /// Whether the end waits for pods that came in place of others.
+    WaitForReplacements(bool),
+}
+
+/// What changes of a pod of the run.
+#[derive(Debug)]
+pub(super) enum PodChange {
+    Phase(PodProgress),
+    /// A patch of it is sent.
+    Sent(Sent),
+    Request(Request),
+    /// It has another goal.
+    Goal(Arc<PodGoal>),
+    /// It is judged in the next turn.
+    Wake,
+}
+
+/// What a protocol wants, in this order.
 #[derive(Debug, Default)]
 #[must_use]
-pub(super) struct Effects {
-    pub(super) actions: Vec<(Asker, Action)>,
-    pub(super) notices: Vec<Notice>,
-}
+pub(super) struct Effects(pub(super) Vec<Effect>);
 
 impl Effects {
     pub(super) fn act(&mut self, asker: Asker, action: Action) {
-        self.actions.push((asker, action));
+        self.0.push(Effect::Act(asker, action));
     }
 
     pub(super) fn say(&mut self, notice: Notice) {
-        self.notices.push(notice);
+        self.0.push(Effect::Say(notice));
+    }
+
+    pub(super) fn change(&mut self, position: usize, change: PodChange) {
+        self.0.push(Effect::Pod(position, change));
     }
 
     pub(super) fn extend(&mut self, more: Self) {
-        self.actions.extend(more.actions);
-        self.notices.extend(more.notices);
-    }
-}
-
-impl From<Option<Notice>> for Effects {
-    fn from(notice: Option<Notice>) -> Self {
-        Self { actions: Vec::new(), notices: notice.into_iter().collect() }
+        self.0.extend(more.0);
     }
 }
 
 impl From<(Asker, Action)> for Effects {
-    fn from(action: (Asker, Action)) -> Self {
-        Self { actions: vec![action], notices: Vec::new() }
+    fn from((asker, action): (Asker, Action)) -> Self {
+        Self(vec![Effect::Act(asker, action)])
     }
 }

@@ -27,7 +27,7 @@ use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 
-use super::{Asker, Effects};
+use super::{Asker, Effect, Effects};
 
 /// Names the workload that a pull pod was made for.
 const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
@@ -212,7 +212,7 @@ impl Pulls {
     pub(crate) fn advance(&mut self, visit: Visit<'_>) -> Effects {
         let mut effects = Effects::default();
         self.step(visit, &mut effects);
-        effects.notices.append(&mut self.notices);
+        effects.0.extend(self.notices.drain(..).map(Effect::Say));
         effects
     }
 
@@ -395,7 +395,7 @@ impl Pulls {
 
     fn finish(&mut self, effects: &mut Effects) {
         self.over = true;
-        effects.notices.append(&mut self.notices);
+        effects.0.extend(self.notices.drain(..).map(Effect::Say));
         for moving in moving_tags(&self.pulled) {
             let nodes = moving.nodes.iter().map(|(image_id, nodes)| format!("{image_id} on {}", nodes.join(", ")));
             let nodes = nodes.collect::<Vec<_>>().join("; ");

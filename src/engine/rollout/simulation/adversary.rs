@@ -108,7 +108,7 @@ pub(super) struct Scenario {
     /// All patches of this pod are put off, for ever.
     pub(super) throttled: Option<usize>,
     pub(super) refused: Option<usize>,
-    /// Stop after so many actions and go on with a new ledger.
+    /// Stop after so many actions and go on with a new state.
     pub(super) new_ledger_after: Option<u64>,
     /// Only watches: all that happens is somebody else's doing.
     pub(super) follows: bool,

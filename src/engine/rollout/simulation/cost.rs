@@ -27,19 +27,19 @@ pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: 
 /// The most pods that one of a hundred turns looks at, after one pod's change each.
 fn dearest_turn(scenario: &Scenario, goal: &Goal, ready: bool) -> usize {
     let mut world = World::default();
-    let mut ledger = RunState::new();
+    let mut state = RunState::new();
     world
         .observe(Observation::Relisted((0..scenario.pods).map(|index| ready_pod(scenario, index, 1, ready)).collect()));
     let mut dearest = 0;
     // The first turn looks at everything, once.
-    turn(goal, &world, &mut ledger, Now::ZERO);
-    assert!(ledger.pods.looks >= scenario.pods);
+    turn(goal, &world, &mut state, Now::ZERO);
+    assert!(state.pods.looks.get() >= scenario.pods);
     for step in 1..=100_u64 {
         let index = usize::try_from(step * 37).expect("small") % scenario.pods;
         world.observe(Observation::Applied(Box::new(ready_pod(scenario, index, 1 + step, ready))));
-        let before = ledger.pods.looks;
-        turn(goal, &world, &mut ledger, Now::from_millis(step));
-        dearest = dearest.max(ledger.pods.looks - before);
+        let before = state.pods.looks.get();
+        turn(goal, &world, &mut state, Now::from_millis(step));
+        dearest = dearest.max(state.pods.looks.get() - before);
     }
     dearest
 }

@@ -223,14 +223,14 @@ enum End {
 struct Run {
     scenario: Scenario,
     world: World,
-    ledger: RunState,
+    state: RunState,
     waits: Vec<String>,
 }
 
 impl Run {
     fn to_its_end(scenario: &Scenario, goal: &Goal, fault: Option<Fault>) -> (End, Vec<String>) {
-        let (world, ledger) = (World::default(), RunState::faulty(fault));
-        let mut run = Self { scenario: scenario.clone(), world, ledger, waits: Vec::new() };
+        let (world, state) = (World::default(), RunState::faulty(fault));
+        let mut run = Self { scenario: scenario.clone(), world, state, waits: Vec::new() };
         let mut now = Now::ZERO;
         loop {
             let pods = (0..scenario.pods.len()).filter_map(|index| scenario.pod(index, now)).collect();
@@ -247,7 +247,7 @@ impl Run {
     /// Everything that is asked for is answered at once.
     fn until_quiet(&mut self, goal: &Goal, now: Now) -> Result<Option<Now>, End> {
         loop {
-            let said = turn(goal, &self.world, &mut self.ledger, now);
+            let said = turn(goal, &self.world, &mut self.state, now);
             let waits = said.notices.iter().filter_map(|notice| match notice {
                 Notice::WaitsToBegin { why } => Some(why.clone()),
                 _ => None,
@@ -271,7 +271,7 @@ impl Run {
                     other => panic!("before the first write: {other:?}"),
                 };
                 self.world.observe(observation);
-                self.ledger.answer(id, Answer::Read, now);
+                self.state.answer(id, Answer::Read, now);
             }
         }
     }

@@ -143,7 +143,7 @@ struct Simulation {
     judged: Goal,
     owner: Owned,
     world: World,
-    ledger: RunState,
+    state: RunState,
     api: ApiServer,
     kubelets: BTreeMap<PodKey, Kubelet>,
     agenda: BTreeMap<(Now, u64), Due>,
@@ -191,7 +191,7 @@ impl Simulation {
             judged: goal(&scenario),
             owner: Owned::new(&scenario),
             world: World::default(),
-            ledger: RunState::faulty(fault),
+            state: RunState::faulty(fault),
             api: ApiServer::default(),
             kubelets: BTreeMap::new(),
             agenda: BTreeMap::new(),
@@ -312,13 +312,13 @@ impl Simulation {
             is_undisturbed: self.scenario.is_undisturbed(),
         };
         self.invariants.visit(&truth);
-        let mut said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
+        let mut said = turn(&self.goal, &self.world, &mut self.state, self.now);
         if let Some(outcome) = said.end.as_mut().filter(|outcome| outcome.result == EndResult::Aborted) {
             // All is as it is wanted.
             outcome.result = EndResult::Complete;
         }
         self.invariants.judge(&said, &truth);
-        let again = turn(&self.goal, &self.world, &mut self.ledger.clone(), self.now);
+        let again = turn(&self.goal, &self.world, &mut self.state.clone(), self.now);
         if !again.actions.is_empty() || !again.notices.is_empty() || again.end.is_some() {
             self.invariants.broken(
                 Invariant::Idempotent,
@@ -373,7 +373,7 @@ impl Simulation {
         }
         self.run += 1;
         self.kill_hooks();
-        self.ledger = RunState::faulty(self.fault);
+        self.state = RunState::faulty(self.fault);
         self.world = World::default();
         self.relist();
         self.invariants.new_ledger(self.now);
@@ -396,7 +396,7 @@ impl Simulation {
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
-            let said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
+            let said = turn(&self.goal, &self.world, &mut self.state, self.now);
             if said != Turn::default() {
                 self.invariants.broken(Invariant::AfterEnd, self.now, format!("{said:?}"));
             }

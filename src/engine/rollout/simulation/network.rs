@@ -202,7 +202,7 @@ impl Simulation {
         {
             self.invariants.unclear.insert(key);
         }
-        self.ledger.answer(id, answer, self.now);
+        self.state.answer(id, answer, self.now);
     }
 
     /// Sees to it that what happened will be delivered.
@@ -237,7 +237,7 @@ impl Simulation {
         let events = self.api.history().iter().skip(self.cursor);
         events.for_each(|event| by_events.observe(told(event)));
         by_list.observe(Observation::Relisted(self.api.list()));
-        let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
+        let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.state.clone(), self.now));
         // Whether a pod was seen going tells why it is gone, and nothing else.
         for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
             if let Notice::Pod { phase: PodProgress::Gone { why }, .. } = notice {
@@ -288,7 +288,7 @@ impl Simulation {
                 pod.labels.insert("relabelled".into(), now.as_millis().to_string());
             }),
             Deed::Stop(stop) => {
-                self.ledger.stop(stop, now);
+                self.state.stop(stop, now);
                 self.invariants.stopped_at.get_or_insert(now);
             }
             Deed::WatchLost(seconds) if self.watch_is_live => {

@@ -48,12 +48,12 @@ fn put_off() -> Answer {
 
 #[test]
 fn a_server_that_throttles_is_not_asked_for_the_next_pods_instead() {
-    let (_, goal, world, mut ledger) = story(5);
-    let first = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    let (_, goal, world, mut state) = story(5);
+    let first = patches(&turn(&goal, &world, &mut state, Now::ZERO));
     assert_eq!(first.len(), 2);
-    first.iter().for_each(|(id, _)| ledger.answer(*id, put_off(), Now::ZERO));
-    assert_eq!(patches(&turn(&goal, &world, &mut ledger, Now::ZERO)), []);
-    let again = patches(&turn(&goal, &world, &mut ledger, Now::from_secs(1)));
+    first.iter().for_each(|(id, _)| state.answer(*id, put_off(), Now::ZERO));
+    assert_eq!(patches(&turn(&goal, &world, &mut state, Now::ZERO)), []);
+    let again = patches(&turn(&goal, &world, &mut state, Now::from_secs(1)));
     let names = |patches: &[(ActionId, String)]| patches.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&again), names(&first));
 }
@@ -66,13 +66,13 @@ fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
     for (answer, left, said) in
         [(conflict(), true, ["", "NotPatched"]), (lost(), true, [""; 2]), (lost(), false, ["Retrying", ""])]
     {
-        let (_, goal, mut world, mut ledger) = story(1);
-        let (id, _) = patches(&turn(&goal, &world, &mut ledger, Now::ZERO)).remove(0);
+        let (_, goal, mut world, mut state) = story(1);
+        let (id, _) = patches(&turn(&goal, &world, &mut state, Now::ZERO)).remove(0);
         if left {
             world.observe(Observation::Deleted(goal.pods[0].key.clone()));
         }
-        ledger.answer(id, answer.clone(), Now::from_secs(2));
-        let told = format!("{:?}", turn(&goal, &world, &mut ledger, Now::from_secs(2)).notices);
+        state.answer(id, answer.clone(), Now::from_secs(2));
+        let told = format!("{:?}", turn(&goal, &world, &mut state, Now::from_secs(2)).notices);
         let found = ["Retrying", "NotPatched"].map(|word| if told.contains(word) { word } else { "" });
         assert_eq!(found, said, "{answer:?} {told}");
     }
@@ -80,51 +80,51 @@ fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
 
 #[test]
 fn the_last_try_is_told_in_the_turn_that_finds_it() {
-    let (_, goal, world, mut ledger) = story(1);
+    let (_, goal, world, mut state) = story(1);
     for second in 0..u64::from(MAX_SENDS) {
-        let sent = patches(&turn(&goal, &world, &mut ledger, Now::from_secs(second)));
-        sent.iter().for_each(|(id, _)| ledger.answer(*id, put_off(), Now::from_secs(second)));
+        let sent = patches(&turn(&goal, &world, &mut state, Now::from_secs(second)));
+        sent.iter().for_each(|(id, _)| state.answer(*id, put_off(), Now::from_secs(second)));
     }
-    let last = turn(&goal, &world, &mut ledger, Now::from_secs(60));
+    let last = turn(&goal, &world, &mut state, Now::from_secs(60));
     assert_eq!(last.end.map(|outcome| outcome.result), Some(EndResult::Failed));
 }
 
 #[test]
 fn a_pods_time_runs_from_the_send_though_nothing_is_heard() {
-    let (_, mut goal, world, mut ledger) = story(1);
+    let (_, mut goal, world, mut state) = story(1);
     goal.policy.timeout_given = Some(7);
-    let sent = turn(&goal, &world, &mut ledger, Now::ZERO);
+    let sent = turn(&goal, &world, &mut state, Now::ZERO);
     assert_eq!(sent.wake, Some(Now::from_secs(7)));
 }
 
 #[test]
 fn a_deadline_that_has_passed_is_not_waited_for_again() {
-    let (_, mut goal, world, mut ledger) = story(1);
+    let (_, mut goal, world, mut state) = story(1);
     goal.policy.total_timeout = Some(3);
-    turn(&goal, &world, &mut ledger, Now::ZERO);
+    turn(&goal, &world, &mut state, Now::ZERO);
     // The answer is outstanding: it is waited for a second, and no turn in between is asked for.
-    assert_eq!(turn(&goal, &world, &mut ledger, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
-    ledger.stop(Stop::Interrupt, Now::from_secs(3));
-    assert_eq!(turn(&goal, &world, &mut ledger, Now::from_secs(3)).wake, Some(Now::from_secs(8)));
+    assert_eq!(turn(&goal, &world, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
+    state.stop(Stop::Interrupt, Now::from_secs(3));
+    assert_eq!(turn(&goal, &world, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(8)));
 }
 
 #[test]
 fn a_pod_that_was_gone_before_the_first_list_is_noticed() {
-    let (scenario, goal, _, mut ledger) = story(2);
+    let (scenario, goal, _, mut state) = story(2);
     let mut world = World::default();
-    assert_eq!(turn(&goal, &world, &mut ledger, Now::ZERO).end, None);
+    assert_eq!(turn(&goal, &world, &mut state, Now::ZERO).end, None);
     world.observe(Observation::Relisted(vec![ready_pod(&scenario, 0, 1, true)]));
-    let end = turn(&goal, &world, &mut ledger, Now::from_secs(1)).end;
+    let end = turn(&goal, &world, &mut state, Now::from_secs(1)).end;
     assert_eq!(end.map(|outcome| outcome.result), Some(EndResult::Superseded));
 }
 
 #[test]
 fn a_watch_that_never_opens_ends_in_time() {
-    let (_, goal, _, mut ledger) = story(1);
+    let (_, goal, _, mut state) = story(1);
     let world = World::default();
     let mut now = Now::ZERO;
     for _ in 0..100 {
-        let said = turn(&goal, &world, &mut ledger, now);
+        let said = turn(&goal, &world, &mut state, now);
         if let Some(end) = said.end {
             assert_eq!(end.result, EndResult::TimedOut);
             assert!(end.why.is_some_and(|why| why.contains("could not be listed")));
@@ -137,29 +137,29 @@ fn a_watch_that_never_opens_ends_in_time() {
 
 #[test]
 fn a_failure_that_was_told_stands_while_the_end_is_on_its_way() {
-    let (scenario, goal, mut world, mut ledger) = story(2);
-    let sent = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    let (scenario, goal, mut world, mut state) = story(2);
+    let sent = patches(&turn(&goal, &world, &mut state, Now::ZERO));
     // The second answer is outstanding, so that the end has to wait.
-    sent.iter().take(1).for_each(|(id, _)| ledger.answer(*id, Answer::Accepted, Now::ZERO));
+    sent.iter().take(1).for_each(|(id, _)| state.answer(*id, Answer::Accepted, Now::ZERO));
     let mut pod = ready_pod(&scenario, 0, 2, false);
     pod.spec.containers.iter_mut().filter(|c| c.name.as_str() == "side").for_each(|c| c.image = WANTED.into());
     let waiting = Waiting { reason: "ErrImagePull".into(), message: "not found".into() };
-    for (millis, state) in [
+    for (millis, shown) in [
         (100, ContainerState { waiting: Some(waiting), ..ContainerState::default() }),
         (600, ContainerState { running: Some(Running::default()), ..ContainerState::default() }),
     ] {
         pod.resource_version += 1;
-        pod.status.container_statuses.iter_mut().for_each(|status| status.state = state.clone());
+        pod.status.container_statuses.iter_mut().for_each(|status| status.state = shown.clone());
         world.observe(Observation::Applied(Box::new(pod.clone())));
-        assert_eq!(turn(&goal, &world, &mut ledger, Now::from_millis(millis)).end, None);
+        assert_eq!(turn(&goal, &world, &mut state, Now::from_millis(millis)).end, None);
     }
-    let end = turn(&goal, &world, &mut ledger, Now::from_millis(1_100)).end;
+    let end = turn(&goal, &world, &mut state, Now::from_millis(1_100)).end;
     assert_eq!(end.map(|outcome| outcome.result), Some(EndResult::Failed));
 }
 
 #[test]
 fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
-    let (mut scenario, _, _, mut ledger) = story(3);
+    let (mut scenario, _, _, mut state) = story(3);
     scenario.drain_seconds = Some(0);
     let (goal, mut world, mut api) = (goal(&scenario), World::default(), ApiServer::default());
     (0..3).for_each(|index| api.create(ready_pod(&scenario, index, 1, true)));
@@ -167,14 +167,14 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
     for second in 0..8 {
         world.observe(Observation::Relisted(api.list()));
         let now = Now::from_secs(second);
-        for (id, action) in turn(&goal, &world, &mut ledger, now).actions {
+        for (id, action) in turn(&goal, &world, &mut state, now).actions {
             if let Action::Patch(patch) = action {
                 api.patch(&patch, now).expect("nobody else writes");
                 images.extend((sent_of(&patch) == Sent::Images).then(|| patch.key.name.clone()));
-                ledger.answer(id, Answer::Accepted, now);
+                state.answer(id, Answer::Accepted, now);
             } else {
                 world.observe(Observation::Slices(Vec::new()));
-                ledger.answer(id, Answer::Read, now);
+                state.answer(id, Answer::Read, now);
             }
         }
         // Two are on their way out, and then a third one is down by itself.
@@ -186,7 +186,7 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
 
 #[test]
 fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
-    let (scenario, mut goal, mut world, mut ledger) = story(3);
+    let (scenario, mut goal, mut world, mut state) = story(3);
     (goal.replicas, goal.policy.respects_budgets) = (2, true);
     let mut leaving = ready_pod(&scenario, 2, 2, false);
     leaving.terminating = true;
@@ -198,22 +198,22 @@ fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
         "spec": {"minAvailable": 1, "selector": {}},
         "status": {"observedGeneration": 1, "disruptionsAllowed": 2, "currentHealthy": 3, "expectedPods": 3},
     })]));
-    let asked = turn(&goal, &world, &mut ledger, Now::ZERO).actions;
-    asked.iter().for_each(|(id, _)| ledger.answer(*id, Answer::Read, Now::ZERO));
-    let patched = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    let asked = turn(&goal, &world, &mut state, Now::ZERO).actions;
+    asked.iter().for_each(|(id, _)| state.answer(*id, Answer::Read, Now::ZERO));
+    let patched = patches(&turn(&goal, &world, &mut state, Now::ZERO));
     assert_eq!(patched.len(), 1, "{patched:?}");
 }
 
 #[test]
 fn a_lost_answer_about_one_pod_holds_no_place_for_another_that_was_refused() {
-    let (_, mut goal, world, mut ledger) = story(3);
+    let (_, mut goal, world, mut state) = story(3);
     goal.policy.goes_on_after_failure = true;
-    let sent = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    let sent = patches(&turn(&goal, &world, &mut state, Now::ZERO));
     let refused = Answer::Refused { reason: "AdmissionRefused".into(), message: "no".into() };
     for ((id, _), answer) in sent.iter().zip([Answer::Unknown { message: "timed out".into() }, refused]) {
-        ledger.answer(*id, answer, Now::ZERO);
+        state.answer(*id, answer, Now::ZERO);
     }
-    let next = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    let next = patches(&turn(&goal, &world, &mut state, Now::ZERO));
     assert_eq!(next.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), ["web-2"]);
 }
 
@@ -306,13 +306,13 @@ fn a_pod_whose_container_does_not_run_is_not_drained() {
 
 #[test]
 fn a_pod_that_left_is_none_of_those_that_are_waited_for() {
-    let (mut scenario, _, mut world, mut ledger) = story(3);
+    let (mut scenario, _, mut world, mut state) = story(3);
     scenario.owned = true;
     let goal = goal(&scenario);
-    turn(&goal, &world, &mut ledger, Now::ZERO);
+    turn(&goal, &world, &mut state, Now::ZERO);
     world.observe(Observation::Deleted(pod_key(0, 0)));
-    turn(&goal, &world, &mut ledger, Now::from_secs(1));
-    assert_eq!(progress(&goal, &world, &ledger, Now::from_secs(1), 5).pods, 2);
-    let said = turn(&goal, &world, &mut ledger, Now::from_secs(40)).notices;
+    turn(&goal, &world, &mut state, Now::from_secs(1));
+    assert_eq!(progress(&goal, &world, &state, Now::from_secs(1), 5).pods, 2);
+    let said = turn(&goal, &world, &mut state, Now::from_secs(40)).notices;
     assert!(matches!(said.as_slice(), [Notice::StillWaiting { done: 0, total: 2, .. }]), "{said:?}");
 }

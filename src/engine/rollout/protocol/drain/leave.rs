@@ -8,30 +8,37 @@ use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::state::record::UpdateRecord;
 
+use super::super::PodChange;
 use super::{Drains, Effects, LEAVE_WITHIN};
 
 impl Drains {
     /// Puts back everything that is off, as soon as nothing else is under way for the pod.
-    pub(crate) fn put_back(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
-        let unseen: Vec<usize> = pods.all(Is::InProgress).difference(pods.all(Is::Drained)).copied().collect();
-        for position in unseen {
-            read_if_accepted(pods, position, &[Sent::Drain]);
-        }
+    pub(crate) fn put_back(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
-        for position in pods.visited(Is::Drained) {
-            // What was done to a gate decides what is next.
-            read_if_accepted(pods, position, &[Sent::GateOff, Sent::GateOn]);
-            // What else is accepted and not seen: the tests of the patch tell if that matters.
-            if pods.entry(position).is_some_and(|e| e.request == Request::Accepted && e.sent != Sent::Restore) {
-                pods.set_request(position, Request::Idle);
+        for position in pods.all(Is::InProgress).difference(pods.all(Is::Drained)).copied() {
+            if accepted(pods, position) == Some(Sent::Drain) {
+                effects.change(position, PodChange::Request(Request::Unclear));
             }
-            effects.extend(self.restore(visit, pods, position));
+        }
+        for position in pods.visited(Is::Drained) {
+            match accepted(pods, position) {
+                // What was done to a gate decides what is next, and is read first.
+                Some(Sent::GateOff | Sent::GateOn) => {
+                    effects.change(position, PodChange::Request(Request::Unclear));
+                }
+                // What else is accepted and not seen: the tests of the patch tell if that matters.
+                Some(Sent::Images | Sent::Note | Sent::Resize | Sent::HookNote | Sent::Drain) => {
+                    effects.change(position, PodChange::Request(Request::Idle));
+                    effects.extend(self.restore_now(visit, pods, position).unwrap_or_default());
+                }
+                Some(Sent::Restore) | None => effects.extend(self.restore(visit, pods, position)),
+            }
         }
         effects
     }
 
     /// Returns whether the run may end: everything is back, or there is no more time to put it back.
-    pub(crate) fn can_finish(&mut self, visit: Visit<'_>, pods: &mut Pods) -> (bool, Effects) {
+    pub(crate) fn can_finish(&mut self, visit: Visit<'_>, pods: &Pods) -> (bool, Effects) {
         let mut effects = Effects::default();
         if visit.goal.mode == Mode::Follow {
             return (true, effects);
@@ -71,9 +78,7 @@ impl Drains {
     }
 }
 
-/// A request of that kind was done, and the pod was not seen since.
-fn read_if_accepted(pods: &mut Pods, position: usize, kinds: &[Sent]) {
-    if pods.entry(position).is_some_and(|e| kinds.contains(&e.sent) && e.request == Request::Accepted) {
-        pods.set_request(position, Request::Unclear);
-    }
+/// Which request for the pod was done, and not seen since.
+fn accepted(pods: &Pods, position: usize) -> Option<Sent> {
+    pods.entry(position).filter(|entry| entry.request == Request::Accepted).map(|entry| entry.sent)
 }

@@ -9,7 +9,7 @@ use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::state::record::UpdateRecord;
 
-use super::super::by_another;
+use super::super::{PodChange, by_another};
 use super::{Asker, Drains, Effects, serves_nothing, wanted};
 
 /// What a pod that is on its way out needs next.
@@ -26,7 +26,7 @@ pub(crate) enum Due {
 
 impl Drains {
     /// Begins to take a pod out whose turn it is; `None` where there is nothing to be done first.
-    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
         let (pod, drain) = (visit.world.pod(&goal.key)?, wanted(visit.goal, &goal)?);
         if serves_nothing(&goal, pod) {
@@ -37,9 +37,9 @@ impl Drains {
         of_pod.takes = of_pod.takes.saturating_add(1);
         (of_pod.switches, of_pod.restores, of_pod.switches_on) = (0, 0, 0);
         (of_pod.restored, of_pod.back_since) = (false, None);
-        let mut effects = self.send(pods, position, patch, Sent::Drain);
         let phase = PodProgress::Draining { services: drain.services.clone() };
-        effects.notices.extend(pods.set_phase(position, phase, visit.now));
+        let mut effects = self.send(position, patch, Sent::Drain);
+        effects.change(position, PodChange::Phase(phase));
         Some(effects)
     }
 
@@ -62,20 +62,23 @@ impl Drains {
     }
 
     /// Turns the gate off.
-    pub(crate) fn turn_off(&mut self, pods: &mut Pods, position: usize, patch: PodPatch) -> Effects {
+    pub(crate) fn turn_off(&mut self, position: usize, patch: PodPatch) -> Effects {
         self.of(position).switches += 1;
-        self.send(pods, position, patch, Sent::GateOff)
+        self.send(position, patch, Sent::GateOff)
     }
 
     /// Sends the next request that puts a pod back.
-    pub(crate) fn restore(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Effects {
-        self.try_to_restore(visit, pods, position).unwrap_or_default()
+    pub(crate) fn restore(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Effects {
+        let may_send = pods.entry(position).is_some_and(|entry| entry.may_send(visit.now));
+        let restored = if may_send { self.restore_now(visit, pods, position) } else { None };
+        restored.unwrap_or_default()
     }
 
-    fn try_to_restore(&mut self, visit: Visit<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
-        let (goal, entry) = pods.get(position)?;
+    /// The same, whatever is under way for the pod.
+    pub(super) fn restore_now(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+        let goal = pods.goal(position)?;
         let of_pod = self.of(position);
-        if !entry.may_send(visit.now) || of_pod.was_abandoned() {
+        if of_pod.was_abandoned() {
             return None;
         }
         let pod = visit.world.pod(&goal.key).filter(|pod| !by_another(visit.goal, pod))?;
@@ -92,12 +95,14 @@ impl Drains {
             }
         };
         of_pod.restored = true;
-        Some(self.send(pods, position, patch, sent))
+        Some(self.send(position, patch, sent))
     }
 
-    fn send(&mut self, pods: &mut Pods, position: usize, patch: PodPatch, sent: Sent) -> Effects {
+    fn send(&mut self, position: usize, patch: PodPatch, sent: Sent) -> Effects {
         self.slices.hurry();
-        pods.sent(position, sent);
-        (Asker::Pod(position), Action::Patch(patch)).into()
+        let mut effects = Effects::default();
+        effects.change(position, PodChange::Sent(sent));
+        effects.act(Asker::Pod(position), Action::Patch(patch));
+        effects
     }
 }

@@ -12,11 +12,10 @@ use crate::engine::rollout::{Action, Answer, Now};
 use super::{Asker, Drains, Effects};
 
 impl Drains {
-    /// Takes in the answer to a read of the slices: the pods that wait for it are judged in the next turn.
-    pub(crate) fn answer(&mut self, pods: &mut Pods, answer: &Answer, now: Now) {
+    /// Takes in the answer to a read of the slices. Returns the pods that wait for it: they are judged in the next turn.
+    pub(crate) fn answer(&mut self, pods: &Pods, answer: &Answer, now: Now) -> Vec<usize> {
         self.slices.answered(answer, now);
-        let waiting: Vec<usize> = pods.all(Is::Draining).union(pods.all(Is::RejoiningService)).copied().collect();
-        waiting.into_iter().for_each(|position| pods.wake(position, now));
+        pods.all(Is::Draining).union(pods.all(Is::RejoiningService)).copied().collect()
     }
 
     /// Returns those of the Services that list the pod, if the slices were read after that time.

@@ -248,7 +248,7 @@ impl Owner {
     }
 
     /// Does what the phase asks for.
-    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &mut Pods, phase: OwnerPhase) -> Effects {
+    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &Pods, phase: OwnerPhase) -> Effects {
         let Some(owner) = &visit.goal.owner else { return Effects::default() };
         match phase {
             OwnerPhase::Write(step, write) => return self.send(visit, step, write),
@@ -267,12 +267,11 @@ impl Owner {
                 self.waits_for = None;
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
-                if !is_known {
-                    self.label_all(visit, pods, owner);
-                }
+                let mut effects = if is_known { Effects::default() } else { self.label_all(visit, pods, owner) };
                 if self.read.last.is_none_or(|read| read.answered + WATCHFUL <= visit.now) {
-                    return self.read(visit);
+                    effects.extend(self.read(visit));
                 }
+                return effects;
             }
             OwnerPhase::Superseded { why, cleanup } => {
                 // Once it has recorded the end, the owner tells only that.

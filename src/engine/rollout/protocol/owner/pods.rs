@@ -16,8 +16,8 @@ use crate::engine::rollout::visit::Visit;
 use crate::engine::rollout::world::World;
 use crate::engine::state::durable::{self, OwnerGoal, OwnerView, PodsState, revisions};
 
-use super::super::taken_over;
-use super::Owner;
+use super::super::{Effect, PodChange, taken_over};
+use super::{Effects, Owner};
 
 /// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
 pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
@@ -28,27 +28,32 @@ pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
 impl Owner {
     /// Adds the pods that a durable rollout finds after it was planned: made between its steps from the template that it
     /// leaves, or not labelled with the new revision.
-    pub(crate) fn find_pods(&mut self, visit: Visit<'_>, pods: &mut Pods, changed: &[PodKey]) {
-        let Some(owner) = &visit.goal.owner else { return };
+    pub(crate) fn find_pods(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) -> Effects {
+        let mut effects = Effects::default();
+        let Some(owner) = &visit.goal.owner else { return effects };
         for key in changed {
             if visit.world.pod(key).is_some_and(|pod| taken_over::by_another(visit.goal, pod)) {
                 // Who has it, and what has become of the rollout, the owner tells.
                 self.must_be_read(visit.now);
             }
-            if pods.position(key).is_none() && self.take_in(visit, pods, owner, key) {
+            if let Some(found) = self.found(visit, pods, owner, key) {
                 // It may be younger than the owner that was read.
                 self.must_be_read(visit.now);
+                effects.0.push(Effect::Add(found.into()));
             }
         }
+        effects
     }
 
-    /// Takes in a pod that is not as the rollout wants it; returns whether it is one.
-    fn take_in(&self, visit: Visit<'_>, pods: &mut Pods, owner: &OwnerGoal, key: &PodKey) -> bool {
-        let pod = visit.world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished());
-        let Some(pod) = pod.filter(|pod| pod.is_controlled_by(&visit.goal.controllers)) else { return false };
+    /// Returns what is wanted of a pod that is not the run's yet, and not as the rollout wants it.
+    fn found(&self, visit: Visit<'_>, pods: &Pods, owner: &OwnerGoal, key: &PodKey) -> Option<PodGoal> {
+        let pod = visit.world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished())?;
+        if pods.position(key).is_some() || !pod.is_controlled_by(&visit.goal.controllers) {
+            return None;
+        }
         // Of chosen pods none is found later: what the owner makes in their place is right by itself.
         if !owner.lock.only.is_empty() || !is_above_partition(owner, visit.world, pod) {
-            return false;
+            return None;
         }
         let change = owner.lock.directed();
         let mut containers = ContainerGoal::of_change(&change, pod, &visit.goal.id);
@@ -60,10 +65,9 @@ impl Owner {
         let drain = drain_like(visit.goal, pod);
         let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain };
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
-            return false;
+            return None;
         }
-        pods.add(labelled(found, pod, revision).into(), visit.now);
-        true
+        Some(labelled(found, pod, revision))
     }
 
     /// The revision that a pod is to be labelled with, where it is known and the pod comes to be of it.
@@ -74,21 +78,23 @@ impl Owner {
     }
 
     /// The revision that the pods are to be labelled with is known, or is another one: every pod is looked at again.
-    pub(super) fn label_all(&self, visit: Visit<'_>, pods: &mut Pods, owner: &OwnerGoal) {
+    pub(super) fn label_all(&self, visit: Visit<'_>, pods: &Pods, owner: &OwnerGoal) -> Effects {
+        let mut effects = Effects::default();
         for position in 0..pods.len() {
             let Some(goal) = pods.goal(position) else { continue };
             if let Some(pod) = visit.world.pod(&goal.key) {
                 let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(visit, owner, pod));
-                pods.replace(position, goal);
+                effects.change(position, PodChange::Goal(goal.into()));
             }
-            pods.wake(position, visit.now);
+            effects.change(position, PodChange::Wake);
         }
         // In an order of their own, so that the same observations lead to the same decisions.
         let others = visit.world.pods().filter(|pod| pods.position(&pod.key).is_none());
         let others: BTreeSet<PodKey> = others.map(|pod| pod.key.clone()).collect();
-        for key in &others {
-            self.take_in(visit, pods, owner, key);
-        }
+        effects.0.extend(
+            others.iter().filter_map(|key| self.found(visit, pods, owner, key)).map(|found| Effect::Add(found.into())),
+        );
+        effects
     }
 
     /// What the pods say. A Deployment's pods may be any ReplicaSet's of its.

@@ -51,7 +51,7 @@ pub(crate) struct Replacements {
 
 impl Replacements {
     /// Looks at those of the pods that have changed that are none of the goal's.
-    pub(crate) fn look_at(&mut self, visit: Visit<'_>, pods: &mut Pods, changed: &[PodKey]) {
+    pub(crate) fn look_at(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) {
         // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
         // container is started again.
         if visit.goal.owner.is_none() || visit.ending_since.is_some() {
@@ -83,7 +83,7 @@ impl Replacements {
     }
 
     /// Has the end wait until they are ready.
-    pub(crate) fn settle(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
+    pub(crate) fn settle(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         self.ready.look_at(visit, pods)
     }
 

@@ -16,7 +16,7 @@ use crate::engine::rollout::visit::Visit;
 use crate::engine::state::policy::CANARY_HOLD_SECONDS;
 use crate::engine::value::duration::seconds_between;
 
-use super::Effects;
+use super::super::{Effect, Effects};
 
 /// How many pods are named.
 const NAMED: usize = 5;
@@ -38,12 +38,12 @@ pub(super) struct Ready {
 
 impl Ready {
     /// Looks whether the end has to wait for them, once every pod of the plan is done or has left.
-    pub(super) fn look_at(&mut self, visit: Visit<'_>, pods: &mut Pods) -> Effects {
+    pub(super) fn look_at(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         let is_asked = visit.goal.owner.is_some() || follows_all(visit, pods);
         if !is_asked || !pods.all_over() {
             *self = Self::default();
-            pods.wait_for_replacements(false);
+            effects.0.push(Effect::WaitForReplacements(false));
             return effects;
         }
         if self.is_proven || !visit.is_live() || visit.ending_since.is_some() {
@@ -67,7 +67,7 @@ impl Ready {
                 self.waits = None;
             }
         }
-        pods.wait_for_replacements(!self.is_proven);
+        effects.0.push(Effect::WaitForReplacements(!self.is_proven));
         effects
     }
 

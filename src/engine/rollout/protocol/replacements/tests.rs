@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::Effect;
 use super::*;
 use crate::engine::k8s::failure::LASTING_SECONDS;
 use crate::engine::k8s::names::WorkloadRef;
@@ -65,7 +66,7 @@ fn visit<'a>(goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
 
 fn look_at_all(replacements: &mut Replacements, visit: Visit<'_>) {
     let keys: Vec<PodKey> = visit.world.pods().map(|pod| pod.key.clone()).collect();
-    replacements.look_at(visit, &mut Pods::default(), &keys);
+    replacements.look_at(visit, &Pods::default(), &keys);
 }
 
 fn seen(goal: &Goal, object: &Value) -> (World, Replacements) {
@@ -109,10 +110,10 @@ fn what_fails_in_a_pod_made_anew_from_the_wanted_template_ends_the_rollout() {
     for (what, direction, goes_on, object, fails) in cases {
         let goal = goal(direction, goes_on);
         let (world, mut replacements) = seen(&goal, &object);
-        let said = replacements.say(visit(&goal, &world, START)).notices;
+        let said = replacements.say(visit(&goal, &world, START)).0;
         assert_eq!(replacements.have_failed(&goal), fails, "{what}");
         assert_eq!(replacements.ends().len(), said.len(), "{what}");
-        let again = replacements.say(visit(&goal, &world, START)).notices;
+        let again = replacements.say(visit(&goal, &world, START)).0;
         assert!(said.len() <= 1 && again.is_empty(), "{what}: said twice");
     }
 }
@@ -156,8 +157,8 @@ fn new_pods_that_are_ready_whenever_they_are_looked_at_are_proven_once_nothing_i
         world.observe(Observation::Relisted(vec![object]));
         let visit = visit(&goal, &world, START + Duration::from_secs(second));
         pods.count(visit, &key);
-        drop(ready.look_at(visit, &mut pods));
-        pods.waits_for_replacements()
+        let effects = ready.look_at(visit, &pods);
+        matches!(effects.0.last(), Some(Effect::WaitForReplacements(true)))
     };
     for (restarts, second, expected) in
         [(0, 0, true), (0, 4, true), (1, 5, true), (1, 9, true), (2, 10, true), (2, 14, true), (2, 15, false)]

@@ -1,5 +1,5 @@
 //! The promises of the rollout, watched from outside: counted from the world and from the simulator's truth, never
-//! from what the ledger believes.
+//! from what the state believes.
 
 mod steps;
 
