@@ -20,7 +20,7 @@ use examples::{
     HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
     UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
-use formats::{TemplateArgs, documents, of_hashes, text_json_or_yaml, text_or_json, text_or_lines};
+use formats::{TemplateArgs, format};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
     ChoiceArgs, DisruptionBudget, OnFailure, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
@@ -32,7 +32,7 @@ pub use typed::{Typed, root};
 
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::kinds::WorkloadKind;
-use crate::render::{HashFormat, OutputFormat};
+use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StreamFormat};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
 ///
@@ -136,8 +136,8 @@ pub struct PlanArgs {
     /// Output format
     ///
     /// Output format; wide: also UIDs, kubelet versions, image IDs and hashes; name: the pods that would change; markdown: a comment for a pull request
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = documents(&OutputFormat::ALL))]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<PlanFormat>())]
+    pub output: PlanFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,
@@ -183,7 +183,7 @@ pub struct HashArgs {
     #[arg(long, value_name = "VERSION")]
     pub kubelet_version: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = of_hashes())]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<HashFormat>())]
     pub output: HashFormat,
     /// What is taken out of the document.
     #[command(flatten)]
@@ -211,8 +211,8 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Do exactly what a saved plan says
     ///
     /// Do exactly what a saved plan says; refused if what it was made from has changed since. Pods that came with a scale-up get the same.
@@ -256,8 +256,8 @@ pub struct FollowArgs {
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Record every decision, and what it was made from, as one JSON object a line: for a report of a bug
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -324,8 +324,8 @@ pub struct RbacArgs {
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
     /// Output format; text is YAML with comments, or a table with --check
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<RoleFormat>())]
+    pub output: RoleFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,
@@ -376,8 +376,8 @@ pub struct VersionArgs {
     #[arg(long)]
     pub client: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_json_or_yaml())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<DocumentFormat>())]
+    pub output: DocumentFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,

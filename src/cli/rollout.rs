@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DryRun, FIELD_MANAGER, WorkloadArgs, text_or_lines};
+use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format};
 use crate::engine::plan::PodOrder;
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::state::policy::OnDeferred;
-use crate::render::OutputFormat;
+use crate::render::StreamFormat;
 
 /// Headings of flags.
 const PACE: &str = "Pace";
@@ -168,8 +168,8 @@ pub struct RestartArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -232,8 +232,8 @@ pub struct ResumeArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -269,8 +269,8 @@ pub struct UndoArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
