@@ -32,6 +32,9 @@ pub use typed::{Typed, root};
 
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::state::policy::LONGEST_SECONDS;
+use crate::engine::value::duration::{self, DurationError};
+use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StreamFormat};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
@@ -181,7 +184,7 @@ pub struct HashArgs {
     pub targets: TargetArgs,
     /// Version of the kubelet, such as 1.29 [default: that of the pod's node, else 1.32 or newer]
     #[arg(long, value_name = "VERSION")]
-    pub kubelet_version: Option<String>,
+    pub kubelet_version: Option<KubeletVersion>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<HashFormat>())]
     pub output: HashFormat,
@@ -263,6 +266,12 @@ pub struct FollowArgs {
     pub record: Option<PathBuf>,
 }
 
+/// Reads a time to wait, in seconds; 0 is without end, as `kubectl rollout status` has it.
+fn seconds(given: &str) -> Result<u64, DurationError> {
+    let duration = duration::parse(given)?;
+    Ok(if duration.is_zero() { LONGEST_SECONDS } else { duration.as_secs().max(1) })
+}
+
 /// How long ready must hold, and how long to wait.
 #[derive(Debug, Args, Default)]
 pub struct FollowPolicyArgs {
@@ -270,19 +279,21 @@ pub struct FollowPolicyArgs {
     #[arg(long, value_name = "SECONDS")]
     pub min_ready_seconds: Option<u32>,
     /// How long to wait for each pod, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
-    #[arg(long, value_name = "DURATION")]
-    pub timeout: Option<String>,
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    pub timeout: Option<u64>,
     /// How long everything may take [default: no limit]
-    #[arg(long, value_name = "DURATION")]
-    pub total_timeout: Option<String>,
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    pub total_timeout: Option<u64>,
 }
 
-/// The commands that permissions are known of.
-fn cluster_command() -> impl TypedValueParser<Value = ClusterCommand> {
-    PossibleValuesParser::new(ClusterCommand::ALL.map(ClusterCommand::word)).map(|word| {
-        let found = ClusterCommand::ALL.into_iter().find(|command| command.word() == word);
-        found.unwrap_or(ClusterCommand::Plan)
-    })
+impl ValueEnum for ClusterCommand {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.word()))
+    }
 }
 
 /// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
@@ -306,7 +317,6 @@ pub struct KindOrAll(
 #[derive(Debug, Args)]
 pub struct RbacArgs {
     /// The command that is to be allowed
-    #[arg(value_parser = cluster_command())]
     pub command: ClusterCommand,
     /// The kind of workloads
     #[arg(value_name = "TYPE", default_value = "all", value_parser = kind_or_all())]

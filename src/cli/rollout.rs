@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format};
+use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, seconds};
 use crate::engine::plan::PodOrder;
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
@@ -43,11 +43,11 @@ pub struct PaceArgs {
     /// How long one pod may take, such as 90s
     ///
     /// How long one pod may take, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
-    #[arg(long, help_heading = PACE, value_name = "DURATION")]
-    pub timeout: Option<String>,
+    #[arg(long, help_heading = PACE, value_name = "DURATION", value_parser = seconds)]
+    pub timeout: Option<u64>,
     /// How long everything may take [default: no limit]
-    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION")]
-    pub total_timeout: Option<String>,
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION", value_parser = seconds)]
+    pub total_timeout: Option<u64>,
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
