@@ -1,6 +1,7 @@
-//! `-o`: the formats that a command has, in kubectl's words.
+//! `-o`: what clap's own parser of an enum has not: kubectl's refusal, its tips, and the templates of `-o jsonpath`.
 
 use std::ffi::OsStr;
+use std::marker::PhantomData;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -8,7 +9,7 @@ use clap::{Arg, ArgAction, Args, Command, Error, ValueEnum};
 
 use super::booleans::boolean;
 use crate::engine::value::suggest;
-use crate::render::{HashFormat, OutputFormat};
+use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StatusFormat, StreamFormat};
 
 /// What kubectl has besides, and this program has not.
 const TEMPLATES: [&str; 6] =
@@ -17,12 +18,39 @@ const TEMPLATES: [&str; 6] =
 /// The ways to give a template for one document; its text is read where the command begins.
 const JSON_PATHS: [&str; 3] = ["jsonpath", "jsonpath-as-json", "jsonpath-file"];
 
-/// The formats of a command; with `document`, which is JSON, also templates that take fields out of it.
-#[derive(Debug, Clone)]
-pub(super) struct Formats<F> {
-    known: Vec<F>,
-    document: Option<F>,
+/// What clap has to know of the formats of a command besides their names.
+pub(super) trait Format: ValueEnum {
+    /// What a template takes fields out of; `None` where the command has no templates.
+    const DOCUMENT: Option<Self>;
 }
+
+impl Format for PlanFormat {
+    const DOCUMENT: Option<Self> = Some(Self::Json);
+}
+
+impl Format for StatusFormat {
+    const DOCUMENT: Option<Self> = Some(Self::Json);
+}
+
+impl Format for DocumentFormat {
+    const DOCUMENT: Option<Self> = Some(Self::Json);
+}
+
+impl Format for RoleFormat {
+    const DOCUMENT: Option<Self> = Some(Self::Json);
+}
+
+impl Format for HashFormat {
+    const DOCUMENT: Option<Self> = Some(Self::Json);
+}
+
+impl Format for StreamFormat {
+    const DOCUMENT: Option<Self> = None;
+}
+
+/// Reads a format, and refuses what is none as kubectl does.
+#[derive(Debug, Clone)]
+pub(super) struct Formats<F>(PhantomData<F>);
 
 /// What a template is, and what it is strict about; read with `-o`, as kubectl's `get` has them.
 #[derive(Debug, Args, Default, Clone)]
@@ -35,40 +63,20 @@ pub struct TemplateArgs {
     pub allow_missing_template_keys: bool,
 }
 
-/// The formats of what a rollout says: JSON is one object a line.
-pub(super) fn text_or_lines() -> Formats<OutputFormat> {
-    Formats { known: vec![OutputFormat::Text, OutputFormat::Json], document: None }
+/// The parser of a command's `-o`.
+pub(super) fn format<F: Format>() -> Formats<F> {
+    Formats(PhantomData)
 }
 
-/// Text and a document.
-pub(super) fn text_or_json() -> Formats<OutputFormat> {
-    documents(&[OutputFormat::Text, OutputFormat::Json])
-}
-
-/// Text and a document, in both of its forms.
-pub(super) fn text_json_or_yaml() -> Formats<OutputFormat> {
-    documents(&[OutputFormat::Text, OutputFormat::Json, OutputFormat::Yaml])
-}
-
-/// These, and templates.
-pub(super) fn documents(known: &[OutputFormat]) -> Formats<OutputFormat> {
-    Formats { known: known.to_vec(), document: Some(OutputFormat::Json) }
-}
-
-/// Those of hashes, and templates.
-pub(super) fn of_hashes() -> Formats<HashFormat> {
-    Formats { known: HashFormat::value_variants().to_vec(), document: Some(HashFormat::Json) }
-}
-
-impl<F: ValueEnum> Formats<F> {
-    fn names(&self) -> Vec<PossibleValue> {
-        let templates =
-            self.document.iter().flat_map(|_| JSON_PATHS).map(|name| PossibleValue::new(name).hide(name != "jsonpath"));
-        self.known.iter().filter_map(ValueEnum::to_possible_value).chain(templates).collect()
+impl<F: Format> Formats<F> {
+    fn names() -> Vec<PossibleValue> {
+        let templates = F::DOCUMENT.into_iter().flat_map(|_| JSON_PATHS);
+        let templates = templates.map(|name| PossibleValue::new(name).hide(name != "jsonpath"));
+        F::value_variants().iter().filter_map(ValueEnum::to_possible_value).chain(templates).collect()
     }
 
-    fn refusal(&self, given: &str) -> String {
-        let names: Vec<String> = self.names().iter().map(|value| value.get_name().to_owned()).collect();
+    fn refusal(given: &str) -> String {
+        let names: Vec<String> = Self::names().iter().map(|value| value.get_name().to_owned()).collect();
         let allowed = names.join(",");
         // kubectl's sentence (cli-runtime `genericclioptions.NoCompatiblePrinterError`).
         let sentence = format!(
@@ -77,7 +85,7 @@ impl<F: ValueEnum> Formats<F> {
         let format = given.split('=').next().unwrap_or_default();
         let is_template = TEMPLATES.contains(&format) || JSON_PATHS.contains(&format);
         let tip = match suggest::closest(format, names.iter().map(String::as_str)) {
-            _ if is_template && self.document.is_some() => {
+            _ if is_template && F::DOCUMENT.is_some() => {
                 "-o json prints every field, and -o jsonpath=TEMPLATE takes some of them".to_owned()
             }
             _ if is_template => {
@@ -90,21 +98,17 @@ impl<F: ValueEnum> Formats<F> {
     }
 }
 
-impl<F: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Formats<F> {
+impl<F: Format + Send + Sync + 'static> TypedValueParser for Formats<F> {
     type Value = F;
 
     fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<F, Error> {
         let given = value.to_string_lossy();
-        let known = self
-            .known
-            .iter()
-            .find(|format| format.to_possible_value().is_some_and(|value| value.matches(&given, false)));
-        let is_template = || JSON_PATHS.contains(&given.split('=').next().unwrap_or_default());
-        let found = known.or_else(|| self.document.as_ref().filter(|_| is_template()));
-        found.cloned().ok_or_else(|| Error::raw(ErrorKind::InvalidValue, self.refusal(&given)).with_cmd(command))
+        let is_template = JSON_PATHS.contains(&given.split('=').next().unwrap_or_default());
+        let format = F::from_str(&given, false).ok().or(F::DOCUMENT.filter(|_| is_template));
+        format.ok_or_else(|| Error::raw(ErrorKind::InvalidValue, Self::refusal(&given)).with_cmd(command))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.names().into_iter()))
+        Some(Box::new(Self::names().into_iter()))
     }
 }

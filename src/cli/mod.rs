@@ -20,7 +20,7 @@ use examples::{
     HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
     UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
-use formats::{TemplateArgs, documents, of_hashes, text_json_or_yaml, text_or_json, text_or_lines};
+use formats::{TemplateArgs, format};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
     ChoiceArgs, DisruptionBudget, OnFailure, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
@@ -32,7 +32,10 @@ pub use typed::{Typed, root};
 
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::kinds::WorkloadKind;
-use crate::render::{HashFormat, OutputFormat};
+use crate::engine::state::policy::LONGEST_SECONDS;
+use crate::engine::value::duration::{self, DurationError};
+use crate::engine::value::kubelet_version::KubeletVersion;
+use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StreamFormat};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
 ///
@@ -136,8 +139,8 @@ pub struct PlanArgs {
     /// Output format
     ///
     /// Output format; wide: also UIDs, kubelet versions, image IDs and hashes; name: the pods that would change; markdown: a comment for a pull request
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = documents(&OutputFormat::ALL))]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<PlanFormat>())]
+    pub output: PlanFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,
@@ -181,9 +184,9 @@ pub struct HashArgs {
     pub targets: TargetArgs,
     /// Version of the kubelet, such as 1.29 [default: that of the pod's node, else 1.32 or newer]
     #[arg(long, value_name = "VERSION")]
-    pub kubelet_version: Option<String>,
+    pub kubelet_version: Option<KubeletVersion>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = of_hashes())]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<HashFormat>())]
     pub output: HashFormat,
     /// What is taken out of the document.
     #[command(flatten)]
@@ -211,8 +214,8 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Do exactly what a saved plan says
     ///
     /// Do exactly what a saved plan says; refused if what it was made from has changed since. Pods that came with a scale-up get the same.
@@ -256,11 +259,17 @@ pub struct FollowArgs {
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Record every decision, and what it was made from, as one JSON object a line: for a report of a bug
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+}
+
+/// Reads a time to wait, in seconds; 0 is without end, as `kubectl rollout status` has it.
+fn seconds(given: &str) -> Result<u64, DurationError> {
+    let duration = duration::parse(given)?;
+    Ok(if duration.is_zero() { LONGEST_SECONDS } else { duration.as_secs().max(1) })
 }
 
 /// How long ready must hold, and how long to wait.
@@ -270,19 +279,21 @@ pub struct FollowPolicyArgs {
     #[arg(long, value_name = "SECONDS")]
     pub min_ready_seconds: Option<u32>,
     /// How long to wait for each pod, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
-    #[arg(long, value_name = "DURATION")]
-    pub timeout: Option<String>,
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    pub timeout: Option<u64>,
     /// How long everything may take [default: no limit]
-    #[arg(long, value_name = "DURATION")]
-    pub total_timeout: Option<String>,
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    pub total_timeout: Option<u64>,
 }
 
-/// The commands that permissions are known of.
-fn cluster_command() -> impl TypedValueParser<Value = ClusterCommand> {
-    PossibleValuesParser::new(ClusterCommand::ALL.map(ClusterCommand::word)).map(|word| {
-        let found = ClusterCommand::ALL.into_iter().find(|command| command.word() == word);
-        found.unwrap_or(ClusterCommand::Plan)
-    })
+impl ValueEnum for ClusterCommand {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.word()))
+    }
 }
 
 /// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
@@ -306,7 +317,6 @@ pub struct KindOrAll(
 #[derive(Debug, Args)]
 pub struct RbacArgs {
     /// The command that is to be allowed
-    #[arg(value_parser = cluster_command())]
     pub command: ClusterCommand,
     /// The kind of workloads
     #[arg(value_name = "TYPE", default_value = "all", value_parser = kind_or_all())]
@@ -324,8 +334,8 @@ pub struct RbacArgs {
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
     /// Output format; text is YAML with comments, or a table with --check
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<RoleFormat>())]
+    pub output: RoleFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,
@@ -376,8 +386,8 @@ pub struct VersionArgs {
     #[arg(long)]
     pub client: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_json_or_yaml())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<DocumentFormat>())]
+    pub output: DocumentFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DryRun, FIELD_MANAGER, WorkloadArgs, text_or_lines};
+use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, seconds};
 use crate::engine::plan::PodOrder;
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::state::policy::OnDeferred;
-use crate::render::OutputFormat;
+use crate::render::StreamFormat;
 
 /// Headings of flags.
 const PACE: &str = "Pace";
@@ -43,11 +43,11 @@ pub struct PaceArgs {
     /// How long one pod may take, such as 90s
     ///
     /// How long one pod may take, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
-    #[arg(long, help_heading = PACE, value_name = "DURATION")]
-    pub timeout: Option<String>,
+    #[arg(long, help_heading = PACE, value_name = "DURATION", value_parser = seconds)]
+    pub timeout: Option<u64>,
     /// How long everything may take [default: no limit]
-    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION")]
-    pub total_timeout: Option<String>,
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION", value_parser = seconds)]
+    pub total_timeout: Option<u64>,
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
@@ -168,8 +168,8 @@ pub struct RestartArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -232,8 +232,8 @@ pub struct ResumeArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -269,8 +269,8 @@ pub struct UndoArgs {
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,

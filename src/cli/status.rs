@@ -3,8 +3,8 @@
 use clap::{Args, ValueHint};
 
 use super::targets::WORKLOADS;
-use super::{TargetArgs, TemplateArgs, documents, text_json_or_yaml};
-use crate::render::OutputFormat;
+use super::{TargetArgs, TemplateArgs, format};
+use crate::render::{DocumentFormat, StatusFormat};
 
 /// Which workloads, where no image is asked for.
 #[derive(Debug, Args, Default)]
@@ -51,10 +51,6 @@ impl From<&WorkloadArgs> for TargetArgs {
     }
 }
 
-/// The formats of `status`: markdown is for a plan alone.
-const STATUS_FORMATS: [OutputFormat; 5] =
-    [OutputFormat::Text, OutputFormat::Wide, OutputFormat::Json, OutputFormat::Yaml, OutputFormat::Name];
-
 /// `status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
@@ -68,8 +64,8 @@ pub struct StatusArgs {
     #[arg(long)]
     pub exit_code: bool,
     /// Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = documents(&STATUS_FORMATS))]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StatusFormat>())]
+    pub output: StatusFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,
@@ -82,8 +78,8 @@ pub struct HistoryArgs {
     #[command(flatten)]
     pub targets: WorkloadArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_json_or_yaml())]
-    pub output: OutputFormat,
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<DocumentFormat>())]
+    pub output: DocumentFormat,
     /// What is taken out of the document.
     #[command(flatten)]
     pub template: TemplateArgs,

@@ -63,10 +63,10 @@ pub struct ChangeArgs {
     #[arg(short, long, help_heading = WHAT, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
     /// Requests, such as cpu=200m,memory=256Mi
-    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY")]
+    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY", conflicts_with_all = ["filename", "kustomize"])]
     pub requests: Vec<String>,
     /// Limits, such as memory=512Mi
-    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY")]
+    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY", conflicts_with_all = ["filename", "kustomize"])]
     pub limits: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::cluster::Nodes;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
-use crate::render::{Meaning, OutputFormat};
+use crate::render::{Meaning, PlanFormat, StreamFormat};
 
 pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     if let Some(file) = &args.plan {
@@ -26,7 +26,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if let Some(end) = planned.ends_here(args.dry_run, shell) {
         return Ok(end);
     }
-    if args.output == OutputFormat::Json {
+    if args.output == StreamFormat::Json {
         // The lines of the rollout do not have the plan, which says so elsewhere.
         for new in planned.plan.workloads.iter().filter(|plan| plan.is_offline()) {
             shell.note(&format!("{}: skipped: it is new; kubectl apply creates it", new.workload));
@@ -62,8 +62,8 @@ async fn saved_plan(
     let (planned, field_manager) = match saved::read(file, ask_server, global, shell).await? {
         Reread::Fresh(planned, field_manager) => (planned, field_manager),
         Reread::Stale(plan) => {
-            if args.output == OutputFormat::Json {
-                plan::show((&plan, None), OutputFormat::Json, None, shell)?;
+            if args.output == StreamFormat::Json {
+                plan::show((&plan, None), PlanFormat::Json, None, shell)?;
             }
             shell.say(
                 Meaning::Failing,
@@ -92,11 +92,8 @@ fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<(), Comman
     let acts = args.dry_run == DryRun::None;
     // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
     match args.output {
-        // The command line has none but text and JSON here.
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            plan::show_before(planned, OutputFormat::Text, acts && args.yes, shell)
-        }
-        OutputFormat::Json if planned.plan.is_applyable() && acts => Ok(()),
-        OutputFormat::Json => plan::show_as(planned.shown(), OutputFormat::Json, (None, acts), shell),
+        StreamFormat::Text => plan::show_before(planned, PlanFormat::Text, acts && args.yes, shell),
+        StreamFormat::Json if planned.plan.is_applyable() && acts => Ok(()),
+        StreamFormat::Json => plan::show_as(planned.shown(), PlanFormat::Json, (None, acts), shell),
     }
 }

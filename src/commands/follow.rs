@@ -39,7 +39,7 @@ const LOOKS_AFTER_A_FAILURE: u32 = 5;
 const LOOKS_AGAIN_SOON: Duration = Duration::from_millis(500);
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let options = follow_options(&args.policy)?;
+    let options = follow_options(&args.policy);
     let asked = targets::read(&args.targets, false, shell).await?;
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();

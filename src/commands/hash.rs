@@ -21,14 +21,12 @@ use crate::manifest::Packed;
 use crate::render::{self, HashFormat};
 
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let given = args.kubelet_version.as_deref().map(str::parse::<KubeletVersion>).transpose();
-    let given = given.map_err(|error| CommandError::usage(format!("--kubelet-version: {error}")))?;
     let request = request(&args.targets, shell).await?;
     let images = request.images.clone();
     let manifests = manifests(&args.targets, shell).await?;
     let is_live = !request.named.is_empty() || !request.selected.is_empty();
     let objects = if !is_live {
-        of_manifests(&manifests, &images, given, global)?
+        of_manifests(&manifests, &images, args.kubelet_version, global)?
     } else {
         let cluster = shell.connect(global).await?;
         // `targets::find` takes the words alone.
@@ -36,7 +34,7 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
         let mut nodes = Nodes { cluster: &cluster, read: BTreeMap::new() };
         let mut objects = Vec::new();
         for (workload, _) in found {
-            let kubelet = nodes.kubelet(&workload, given, shell).await;
+            let kubelet = nodes.kubelet(&workload, args.kubelet_version, shell).await;
             let manifest = manifest_for(&manifests, &workload.reference)?;
             objects.push(of_live(&workload, manifest, &images, kubelet)?);
         }

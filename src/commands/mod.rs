@@ -48,7 +48,7 @@ use crate::cli::{Cli, Command, Typed, resolved, root};
 use crate::engine::change::Direction;
 use crate::engine::state::outcome::{DiffResult, EndResult, Ending};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{Meaning, OutputFormat};
+use crate::render::{Meaning, StreamFormat};
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///
@@ -136,7 +136,7 @@ fn tells_lines(command: &Command) -> bool {
         | Command::Version(_)
         | Command::Complete(_) => return false,
     };
-    output == OutputFormat::Json
+    output == StreamFormat::Json
 }
 
 /// Returns the arguments, and what of them was typed.

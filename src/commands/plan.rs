@@ -12,12 +12,12 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::Plan;
 use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, Guide, OutputFormat};
+use crate::render::{self, Guide, PlanFormat};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let nodes = match args.output {
-        OutputFormat::Wide | OutputFormat::Json | OutputFormat::Yaml => Nodes::OfEveryPod,
-        OutputFormat::Text | OutputFormat::Name | OutputFormat::Markdown => Nodes::WhereDecisive,
+        PlanFormat::Wide | PlanFormat::Json | PlanFormat::Yaml => Nodes::OfEveryPod,
+        PlanFormat::Text | PlanFormat::Name | PlanFormat::Markdown => Nodes::WhereDecisive,
     };
     let ask_server = args.dry_run != DryRun::Client;
     let purpose = Purpose { command: ClusterCommand::Plan, field_manager: &args.field_manager, ask_server, nodes };
@@ -36,7 +36,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         }
         made => made?,
     };
-    if args.output == OutputFormat::Wide {
+    if args.output == PlanFormat::Wide {
         warn_of_nodes(&mut planned);
     }
     let next = match &args.out {
@@ -49,9 +49,9 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     show(planned.shown(), args.output, next.as_deref(), shell)?;
     match args.output {
-        OutputFormat::Text | OutputFormat::Wide => planned.say_what_leads_on(shell),
+        PlanFormat::Text | PlanFormat::Wide => planned.say_what_leads_on(shell),
         // Documents carry the reason and its hint; names are for a script.
-        OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {}
+        PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Name | PlanFormat::Markdown => {}
     }
     Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
 }
@@ -72,7 +72,7 @@ fn warn_of_nodes(planned: &mut Planned) {
 /// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr.
 pub(super) fn show(
     (plan, now): (&Plan, Option<&str>),
-    output: OutputFormat,
+    output: PlanFormat,
     next: Option<&str>,
     shell: &Shell,
 ) -> Result<(), CommandError> {
@@ -82,7 +82,7 @@ pub(super) fn show(
 /// The same; `is_refused`: it was to be carried out, and cannot be.
 pub(super) fn show_as(
     (plan, now): (&Plan, Option<&str>),
-    output: OutputFormat,
+    output: PlanFormat,
     (next, is_refused): (Option<&str>, bool),
     shell: &Shell,
 ) -> Result<(), CommandError> {
@@ -96,12 +96,7 @@ pub(super) fn show_as(
 }
 
 /// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
-pub(super) fn show_before(
-    planned: &Planned,
-    output: OutputFormat,
-    yes: bool,
-    shell: &Shell,
-) -> Result<(), CommandError> {
+pub(super) fn show_before(planned: &Planned, output: PlanFormat, yes: bool, shell: &Shell) -> Result<(), CommandError> {
     if shell.is_quiet() && yes && planned.plan.is_applyable() {
         return Ok(render::plan_warnings(output, &planned.plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
     }
@@ -110,10 +105,10 @@ pub(super) fn show_before(
 }
 
 /// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.
-fn as_shown(plan: &Plan, output: OutputFormat) -> Cow<'_, Plan> {
+fn as_shown(plan: &Plan, output: PlanFormat) -> Cow<'_, Plan> {
     let is_told_by_the_shell = match output {
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name => true,
-        OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Markdown => false,
+        PlanFormat::Text | PlanFormat::Wide | PlanFormat::Name => true,
+        PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => false,
     };
     let is_told = |warning: &Warning| is_told_by_the_shell && matches!(warning, Warning::ServerWarning { .. });
     if !plan.workloads.iter().any(|workload| workload.warnings.iter().any(is_told)) {

@@ -25,9 +25,7 @@ use crate::engine::plan::{
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::state::hook::{HookPhase, Hooks};
 use crate::engine::state::outcome::EndResult;
-use crate::engine::state::policy::LONGEST_SECONDS;
 use crate::engine::status::status;
-use crate::engine::value::duration;
 use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::error::CommandError;
 use crate::render::Meaning;
@@ -220,15 +218,6 @@ pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
     cluster.selecting(std::iter::once(live)).await;
 }
 
-/// Reads a time to wait, in seconds.
-fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandError> {
-    let Some(given) = given else { return Ok(None) };
-    let duration = duration::parse(given).map_err(|error| CommandError::usage(format!("{flag}: {error}")))?;
-    // As kubectl rollout status has it: without end.
-    let seconds = if duration.is_zero() { LONGEST_SECONDS } else { duration.as_secs().max(1) };
-    Ok(Some(seconds))
-}
-
 /// Reads a number of pods, or a percentage of them, of which neither 0 nor more than all makes sense.
 fn pods(flag: &str, given: Option<&String>, why: &str) -> Result<Option<IntOrPercent>, CommandError> {
     let Some(given) = given else { return Ok(None) };
@@ -264,9 +253,11 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
 pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
     let max_unavailable =
         pods("--max-unavailable", policy.max_unavailable.as_ref(), "a restart in place takes a pod down")?;
-    let times = times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())?;
     Ok(Options {
         max_unavailable,
+        min_ready_seconds: policy.min_ready_seconds,
+        timeout: policy.timeout,
+        total_timeout: policy.total_timeout,
         take_over: policy.take_over,
         pause_after: policy.pause_after,
         container_order: policy.container_order.iter().map(|name| ContainerName::from(name.as_str())).collect(),
@@ -275,7 +266,7 @@ pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
         respects_budgets: policy.disruption_budget.map(DisruptionBudget::respects),
-        ..times
+        ..Options::default()
     })
 }
 
@@ -310,23 +301,13 @@ pub(super) fn order_error(error: &ContainerOrderError) -> CommandError {
 }
 
 /// Turns the flags of `follow` into the engine's options.
-pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Result<Options, CommandError> {
-    times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())
-}
-
-/// The options about time, which `apply` and `follow` share.
-fn times(
-    min_ready_seconds: Option<u32>,
-    timeout: Option<&String>,
-    total_timeout: Option<&String>,
-) -> Result<Options, CommandError> {
-    Ok(Options {
-        max_unavailable: None,
-        min_ready_seconds,
-        timeout: seconds("--timeout", timeout)?,
-        total_timeout: seconds("--total-timeout", total_timeout)?,
+pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Options {
+    Options {
+        min_ready_seconds: policy.min_ready_seconds,
+        timeout: policy.timeout,
+        total_timeout: policy.total_timeout,
         ..Options::default()
-    })
+    }
 }
 
 /// Asks the server by a dry run of the very patches, and the nodes for what they have to pull first.

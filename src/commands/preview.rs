@@ -15,7 +15,7 @@ use crate::engine::state::durable::{
     ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase,
 };
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, OutputFormat, Preview};
+use crate::render::{self, Preview, StreamFormat};
 
 /// Patches of pods that the server is asked about, at most.
 const ASKED_AT_MOST: usize = 10;
@@ -23,7 +23,7 @@ const ASKED_AT_MOST: usize = 10;
 impl Rolling<'_> {
     /// Shows what would be done. The server is asked only for a dry run that says so: the run itself looks afresh.
     pub(super) async fn preview(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<(), CommandError> {
-        if self.output == OutputFormat::Json && self.dry_run == DryRun::None {
+        if self.output == StreamFormat::Json && self.dry_run == DryRun::None {
             return Ok(());
         }
         let first = first_write(goal, live);

@@ -7,7 +7,7 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
-use crate::render::{self, Meaning, OutputFormat, Role};
+use crate::render::{self, Meaning, Role, RoleFormat};
 
 pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let command = args.command;
@@ -36,11 +36,8 @@ fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs, shell: &Shell) -> 
         permissions: asked.permissions(),
     };
     shell.document(|out| match args.output {
-        // The command line has none but text and JSON here.
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            render::role_yaml(&role, out)
-        }
-        OutputFormat::Json => render::role_json(&role, out),
+        RoleFormat::Text => render::role_yaml(&role, out),
+        RoleFormat::Json => render::role_json(&role, out),
     })?;
     Ok(EndResult::Complete)
 }
@@ -57,10 +54,8 @@ async fn check(
     let missing = permissions::missing(&answers);
     let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };
     shell.document(|out| match args.output {
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            render::access_table(&answers, namespace, &shell.terminal.stdout, out)
-        }
-        OutputFormat::Json => render::access_json(&answers, namespace, result, out),
+        RoleFormat::Text => render::access_table(&answers, namespace, &shell.terminal.stdout, out),
+        RoleFormat::Json => render::access_json(&answers, namespace, result, out),
     })?;
     tell(&missing, args, namespace, shell);
     Ok(result)

@@ -11,7 +11,7 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::{Intent, Options};
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
-use crate::render::OutputFormat;
+use crate::render::StreamFormat;
 
 pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // Nothing changes that a template could say.
@@ -46,8 +46,8 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
 
 fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), CommandError> {
     let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
-    if acts && args.output == OutputFormat::Json {
+    if acts && args.output == StreamFormat::Json {
         return Ok(());
     }
-    plan::show_before(planned, args.output, acts && args.yes, shell)
+    plan::show_before(planned, args.output.into(), acts && args.yes, shell)
 }

@@ -35,14 +35,14 @@ use crate::engine::state::unpulled::cannot_be_pulled;
 use crate::engine::status::{Deed, Way, only_fails, status};
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
-use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
+use crate::render::{Listener, Meaning, NextSteps, StreamFormat};
 
 /// What one command carries out its goals with.
 #[derive(Clone)]
 pub(super) struct Rolling<'a> {
     pub(super) cluster: &'a Cluster,
     pub(super) rollout: &'a RolloutArgs,
-    pub(super) output: OutputFormat,
+    pub(super) output: StreamFormat,
     pub(super) start: Start,
     pub(super) typing: Typing,
     pub(super) recording: RecordTo,
@@ -62,7 +62,7 @@ impl<'a> Rolling<'a> {
     pub(super) async fn new(
         cluster: &'a Cluster,
         rollout: &'a RolloutArgs,
-        (output, field_manager): (OutputFormat, &str),
+        (output, field_manager): (StreamFormat, &str),
         shell: &Shell,
     ) -> Self {
         let start = Start {

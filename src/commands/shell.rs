@@ -21,7 +21,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::engine::value::hint::{Flags, Hint};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, OutputFormat, SharedScreen, Terminal};
+use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, SharedScreen, StreamFormat, Terminal};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {
@@ -242,7 +242,7 @@ impl Shell {
 
     /// Returns what shows a rollout: results on stdout, progress on stderr.
     /// Of several side by side each line says whose it is.
-    pub(super) fn listener(&self, output: OutputFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
+    pub(super) fn listener(&self, output: StreamFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
         let terminal = Terminal { live: self.terminal.live && !self.quiet, quiet: self.quiet, ..self.terminal };
         if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
             notices.hold();
@@ -317,7 +317,7 @@ impl Shell {
     /// Writes the last line of a rollout of nothing.
     pub(super) fn tell_end_of_nothing(&self, result: EndResult) -> Result<(), CommandError> {
         let end = (result, Duration::ZERO);
-        self.document(|out| render::workload_ends(OutputFormat::Json, &[], end, &self.terminal.stdout, out))
+        self.document(|out| render::workload_ends(StreamFormat::Json, &[], end, &self.terminal.stdout, out))
     }
 
     /// Shows an error and its hints.

@@ -21,7 +21,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
 use crate::engine::value::hint::Hint;
 use crate::error::CommandError;
-use crate::render::{self, OutputFormat, Redrawn, StatusContext, Style};
+use crate::render::{self, Redrawn, StatusContext, StatusFormat, Style};
 use crate::signals::Signals;
 
 /// The shortest time between two looks.
@@ -40,7 +40,7 @@ struct Look<'a> {
     words: TargetArgs,
     global: &'a GlobalArgs,
     cluster: Cluster,
-    output: OutputFormat,
+    output: StatusFormat,
 }
 
 /// What one look has read.
@@ -97,9 +97,9 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
 async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError> {
     let mut signals = Signals::listen()?;
     let (in_place, separator) = match look.output {
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Markdown => (true, "\n"),
-        OutputFormat::Yaml => (false, "---\n"),
-        OutputFormat::Json | OutputFormat::Name => (false, ""),
+        StatusFormat::Text | StatusFormat::Wide => (true, "\n"),
+        StatusFormat::Yaml => (false, "---\n"),
+        StatusFormat::Json | StatusFormat::Name => (false, ""),
     };
     let mut shown = Redrawn::new(in_place, separator);
     let mut said: Vec<String> = Vec::new();

@@ -50,14 +50,8 @@ pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<
     }
     let targets = with_containers(args, resources.is_empty())?;
     let mut asked = read(&targets, resources.is_empty(), shell).await?;
-    match &mut asked {
-        Asked::Words(request) => request.images.resources = resources,
-        Asked::Manifests(_) if !resources.is_empty() => {
-            return Err(CommandError::usage(
-                "-f cannot be combined with --requests and --limits: the manifest contains cpu and memory",
-            ));
-        }
-        Asked::Manifests(_) => {}
+    if let Asked::Words(request) = &mut asked {
+        request.images.resources = resources;
     }
     Ok(asked)
 }

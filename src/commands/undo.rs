@@ -15,7 +15,7 @@ use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::error::CommandError;
-use crate::render::OutputFormat;
+use crate::render::StreamFormat;
 
 pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
@@ -114,8 +114,8 @@ async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Res
 
 fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), CommandError> {
     let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
-    if acts && args.output == OutputFormat::Json {
+    if acts && args.output == StreamFormat::Json {
         return Ok(());
     }
-    plan::show_before(planned, args.output, acts && args.yes, shell)
+    plan::show_before(planned, args.output.into(), acts && args.yes, shell)
 }

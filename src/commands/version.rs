@@ -7,7 +7,7 @@ use crate::cli::{GlobalArgs, VersionArgs};
 use crate::cluster::connect::platform;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
-use crate::render::{self, OutputFormat};
+use crate::render::{self, DocumentFormat};
 
 /// Where no `--request-timeout` is given: a server that hangs is what a person who asks for versions looks for.
 const TIMEOUT: &str = "5s";
@@ -34,28 +34,23 @@ fn build() -> String {
 
 pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // The client's version is known without a server, and is often what an unreachable one is asked about.
-    let is_document = match args.output {
-        OutputFormat::Json | OutputFormat::Yaml => true,
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
-            shell.print(&format!("Client Version: v{VERSION} ({})\n", build()))?;
-            false
-        }
-    };
+    if args.output == DocumentFormat::Text {
+        shell.print(&format!("Client Version: v{VERSION} ({})\n", build()))?;
+    }
     let asked = if args.client { None } else { Some(server_version(global, shell).await) };
     let (server, error) = match asked.transpose() {
         Ok(server) => (server, None),
         Err(error) => (None, Some(error)),
     };
-    if is_document {
-        let document = json!({ "clientVersion": VERSION, "commit": COMMIT, "date": DATE, "platform": platform(), "serverVersion": server });
-        if args.output == OutputFormat::Yaml {
-            shell.print(&render::yaml(&document))?;
-        } else {
-            shell.document(|out| writeln!(out, "{document}"))?;
+    let document = json!({ "clientVersion": VERSION, "commit": COMMIT, "date": DATE, "platform": platform(), "serverVersion": server });
+    match args.output {
+        DocumentFormat::Text if args.client => {}
+        DocumentFormat::Text => {
+            let server = server.map_or_else(|| "unknown".to_owned(), |server| shell.terminal.stdout.show(&server));
+            shell.print(&format!("Server Version: {server}\n"))?;
         }
-    } else if !args.client {
-        let server = server.map_or_else(|| "unknown".to_owned(), |server| shell.terminal.stdout.show(&server));
-        shell.print(&format!("Server Version: {server}\n"))?;
+        DocumentFormat::Json => shell.document(|out| writeln!(out, "{document}"))?,
+        DocumentFormat::Yaml => shell.print(&render::yaml(&document))?,
     }
     error.map_or(Ok(EndResult::Complete), Err)
 }

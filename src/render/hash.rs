@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::engine::k8s::hash_comparison::{
@@ -11,10 +10,9 @@ use crate::engine::k8s::hash_comparison::{
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::plan::PLAN_API_VERSION;
 
-use super::escape;
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::words;
+use super::{HashFormat, escape, words};
 
 const ALONE: [Column; 3] = [Column::short("CONTAINER", 9), Column::short("IMAGE", 12), Column::whole("HASH")];
 
@@ -26,16 +24,6 @@ const COMPARED: [Column; 6] = [
     Column::whole("HASH AFTER").goes(1),
     Column::whole("RESTARTS"),
 ];
-
-/// How hashes are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum HashFormat {
-    /// A table.
-    #[default]
-    Text,
-    /// One document for a script.
-    Json,
-}
 
 /// Writes the hashes of all objects: a result, for stdout.
 ///

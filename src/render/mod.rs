@@ -4,8 +4,8 @@
 //! renderer asks for the time, the environment or the terminal but [`terminal`]; whatever comes from the cluster is
 //! escaped ([`escape`]). It decides nothing: sentences, hints, words and exit codes are the engine's.
 //!
-//! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render/mod.rs` walks
-//! [`OutputFormat::ALL`] and asks for its snapshots.
+//! A new format: a file, a variant of each type in `formats.rs` whose commands have it, its arms here; the shared test in
+//! `tests/it/render/mod.rs` walks those of [`PlanFormat`] and asks for their snapshots.
 
 mod access;
 mod around;
@@ -15,6 +15,7 @@ mod elide;
 pub mod escape;
 mod failure_report;
 mod fields;
+mod formats;
 mod hash;
 mod history;
 mod images;
@@ -49,8 +50,6 @@ mod yaml;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use crate::engine::k8s::names::PodKey;
 use crate::engine::plan::Plan;
 use crate::engine::report::failure_report::FailureReport;
@@ -62,7 +61,8 @@ use crate::engine::value::hint::{Flags, Hint};
 
 pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};
-pub use hash::{HashFormat, hashes};
+pub use formats::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StatusFormat, StreamFormat};
+pub use hash::hashes;
 pub use history::{HistoryContext, history};
 pub use json_lines::JsonLines;
 pub use jsonpath::{JsonPath, JsonPathError, JsonPathOptions};
@@ -101,55 +101,18 @@ impl Guide<'_> {
     }
 }
 
-/// How output is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum OutputFormat {
-    /// Plain text.
-    #[default]
-    Text,
-    /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.
-    Wide,
-    /// For a script: one document; of a rollout, one object a line.
-    Json,
-    /// The JSON document as YAML.
-    Yaml,
-    /// Names, one a line as `pod/NAME`: of a plan the pods that would change, else the workloads.
-    Name,
-    /// For a pull request's comment.
-    Markdown,
-}
-
-impl OutputFormat {
-    /// Whether a script reads it as a document.
-    pub fn is_document(self) -> bool {
-        match self {
-            Self::Json | Self::Yaml => true,
-            Self::Text | Self::Wide | Self::Name | Self::Markdown => false,
-        }
-    }
-
-    /// Every format.
-    pub const ALL: [Self; 6] = [Self::Text, Self::Wide, Self::Json, Self::Yaml, Self::Name, Self::Markdown];
-}
-
 /// Writes a plan: a result, for stdout.
 ///
 /// # Errors
 /// The writer's; a closed pipe among them.
-pub fn plan(
-    format: OutputFormat,
-    plan: &Plan,
-    guide: &Guide<'_>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        OutputFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
-        OutputFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
-        OutputFormat::Json => json::plan(plan, guide.is_refused, out),
-        OutputFormat::Yaml => yaml::plan(plan, out),
-        OutputFormat::Name => name::plan(plan, guide.every_namespace, style, out),
-        OutputFormat::Markdown => markdown::plan(plan, out),
+        PlanFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
+        PlanFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
+        PlanFormat::Json => json::plan(plan, guide.is_refused, out),
+        PlanFormat::Yaml => yaml::plan(plan, out),
+        PlanFormat::Name => name::plan(plan, guide.every_namespace, style, out),
+        PlanFormat::Markdown => markdown::plan(plan, out),
     }
 }
 
@@ -158,14 +121,14 @@ pub fn plan(
 ///
 /// # Errors
 /// The writer's.
-pub fn plan_warnings(format: OutputFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
+pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     match format {
-        OutputFormat::Text | OutputFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
-        OutputFormat::Name => words::in_lines(style, err, |err| {
+        PlanFormat::Text | PlanFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
+        PlanFormat::Name => words::in_lines(style, err, |err| {
             text::warnings(plan, style, err)?;
             name::not_eligible(plan, style, err)
         }),
-        OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Markdown => Ok(()),
+        PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => Ok(()),
     }
 }
 
@@ -217,33 +180,29 @@ pub trait Listener {
 /// A writer that a listener owns.
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
-/// Returns the listener for a format and a terminal; what is of a plan alone is written as text. Results go to `out`,
-/// all else to `err`, which must be stderr where `terminal.live` says that lines can be drawn again. Where several
-/// rollouts run side by side each line says whose it is, and they draw on the screen that they share.
+/// Returns the listener for a format and a terminal. Results go to `out`, all else to `err`, which must be stderr where
+/// `terminal.live` says that lines can be drawn again. Where several rollouts run side by side each line says whose it is,
+/// and they draw on the screen that they share.
 pub fn listener<'a>(
-    format: OutputFormat,
+    format: StreamFormat,
     terminal: &Terminal,
     side_by_side: Option<&SharedScreen>,
     out: Writer<'a>,
     err: Writer<'a>,
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
-        OutputFormat::Json => {
+        StreamFormat::Json => {
             let lines = JsonLines::new(out).side_by_side(side_by_side.is_some());
             Box::new(if terminal.quiet { lines } else { lines.progress(err) })
         }
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            match terminal.live {
-                true => {
-                    let columns = Box::new(terminal::stderr_columns);
-                    let screen = match side_by_side {
-                        Some(shared) => shared.screen(columns),
-                        None => Screen::new(draw_target(), columns),
-                    };
-                    Box::new(Live::new(screen, terminal, out, err))
-                }
-                false => Box::new(Lines::new(terminal, out, err).side_by_side(side_by_side.is_some())),
-            }
+        StreamFormat::Text if terminal.live => {
+            let columns = Box::new(terminal::stderr_columns);
+            let screen = match side_by_side {
+                Some(shared) => shared.screen(columns),
+                None => Screen::new(draw_target(), columns),
+            };
+            Box::new(Live::new(screen, terminal, out, err))
         }
+        StreamFormat::Text => Box::new(Lines::new(terminal, out, err).side_by_side(side_by_side.is_some())),
     }
 }

@@ -15,7 +15,7 @@ use crate::engine::value::duration;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{OutputFormat, escape, fields, images, words};
+use super::{StreamFormat, escape, fields, images, words};
 
 /// Pods that are named.
 const NAMED_PODS: usize = 10;
@@ -127,12 +127,10 @@ impl Preview<'_> {
 ///
 /// # Errors
 /// The writer's.
-pub fn preview(format: OutputFormat, preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn preview(format: StreamFormat, preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        OutputFormat::Json | OutputFormat::Yaml => document(preview, out),
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
-            words::in_lines(style, out, |out| text(preview, style, out))
-        }
+        StreamFormat::Text => words::in_lines(style, out, |out| text(preview, style, out)),
+        StreamFormat::Json => document(preview, out),
     }
 }
 

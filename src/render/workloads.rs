@@ -12,7 +12,7 @@ use super::json::WorkloadName;
 use super::style::{Meaning, Style};
 use super::table::Column;
 use super::tally::{Course, Tally};
-use super::{OutputFormat, escape, json_lines, place, words};
+use super::{StreamFormat, escape, json_lines, place, words};
 
 const COLUMNS: [Column; 5] = [
     Column::name("WORKLOAD", 16),
@@ -31,17 +31,15 @@ const NOT_STARTED: &str = "notStarted";
 /// # Errors
 /// The writer's.
 pub fn workload_ends(
-    format: OutputFormat,
+    format: StreamFormat,
     ends: &[WorkloadEnd],
     (result, elapsed): (EndResult, Duration),
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Json => lines(ends, (result, elapsed), out)?,
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            words::in_lines(style, out, |out| text(ends, (result, elapsed), style, out))?;
-        }
+        StreamFormat::Json => lines(ends, (result, elapsed), out)?,
+        StreamFormat::Text => words::in_lines(style, out, |out| text(ends, (result, elapsed), style, out))?,
     }
     out.flush()
 }

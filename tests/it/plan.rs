@@ -164,6 +164,7 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         ("deploy/web side=:v2 --max-unavailable none", "--max-unavailable"),
         ("deploy/web side=:v2 --timeout soon", "--timeout"),
         ("deploy/web side=:v2 -f x.yaml", "-f and -k cannot be combined with"),
+        ("-f x.yaml --limits memory=1Gi", "'--filename <FILE>' cannot be used with '--limits <NAME=QTY>'"),
         ("deploy/web side=:v2 -o yml", "format \"yml\""),
     ];
     for (line, text) in cases {

@@ -15,7 +15,7 @@ use super::fields::{self, FieldView};
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{OutputFormat, diff, escape, words};
+use super::{DocumentFormat, diff, escape, words};
 
 const NONE: &str = "<none>";
 
@@ -40,23 +40,21 @@ pub struct HistoryContext<'a> {
     pub commands: &'a dyn Fn(&WorkloadUpdates) -> Vec<(String, String)>,
 }
 
-/// Writes the updates: a result, for stdout. What is neither JSON nor YAML is text.
+/// Writes the updates: a result, for stdout.
 ///
 /// # Errors
 /// The writer's.
 pub fn history(
-    format: OutputFormat,
+    format: DocumentFormat,
     workloads: &[WorkloadUpdates],
     context: &HistoryContext<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Json => json(workloads, out),
-        OutputFormat::Yaml => out.write_all(diff::yaml(&serde_json::to_value(document(workloads))?).as_bytes()),
-        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
-            words::in_lines(style, out, |out| text(workloads, context, style, out))
-        }
+        DocumentFormat::Text => words::in_lines(style, out, |out| text(workloads, context, style, out)),
+        DocumentFormat::Json => json(workloads, out),
+        DocumentFormat::Yaml => out.write_all(diff::yaml(&serde_json::to_value(document(workloads))?).as_bytes()),
     }
 }
 

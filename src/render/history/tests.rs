@@ -43,7 +43,7 @@ fn workload(updates: Vec<Update>) -> WorkloadUpdates {
     }
 }
 
-fn written(format: OutputFormat, workloads: &[WorkloadUpdates]) -> String {
+fn written(format: DocumentFormat, workloads: &[WorkloadUpdates]) -> String {
     let mut out = Vec::new();
     let commands = |updates: &WorkloadUpdates| {
         vec![("Resume:".to_owned(), format!("kubectl inplace resume {}", updates.workload))]
@@ -57,8 +57,8 @@ fn how_an_update_of_a_pods_owner_ended_is_in_the_owners_history() {
     let unrecorded = || vec![update("id-1", Course::Unrecorded { pods: vec!["web-1".into()] }, None, None)];
     let mut of_a_pod = workload(unrecorded());
     of_a_pod.workload.kind = WorkloadKind::Pod;
-    assert!(written(OutputFormat::Text, &[of_a_pod]).contains("see its owner's history"));
-    assert!(written(OutputFormat::Text, &[workload(unrecorded())]).contains("not recorded: 1 pod"));
+    assert!(written(DocumentFormat::Text, &[of_a_pod]).contains("see its owner's history"));
+    assert!(written(DocumentFormat::Text, &[workload(unrecorded())]).contains("not recorded: 1 pod"));
 }
 
 fn samples() -> Vec<WorkloadUpdates> {
@@ -93,14 +93,14 @@ deployment/web  namespace prod
   No in-place updates recorded.
 ";
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let shown = written(OutputFormat::Text, &samples());
+    let shown = written(DocumentFormat::Text, &samples());
     assert_eq!(words(&shown), words(expected), "{shown}");
     assert!(!shown.contains('\u{1b}') && shown.lines().all(|line| line.trim_end() == line));
 }
 
 #[test]
 fn a_script_gets_one_document() {
-    let text = written(OutputFormat::Json, &samples());
+    let text = written(DocumentFormat::Json, &samples());
     let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&document["apiVersion"], &document["kind"]),

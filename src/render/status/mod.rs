@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
 use super::wide::Detail;
-use super::{OutputFormat, diff, escape, fields, images, name, place, words};
+use super::{StatusFormat, diff, escape, fields, images, name, place, words};
 
 /// Of a workload with more pods than these, those that are ready are only counted, and of the others so many are shown.
 const MANY_PODS: usize = 50;
@@ -48,30 +48,28 @@ pub struct StatusContext<'a> {
 /// # Errors
 /// The writer's.
 pub fn status(
-    format: OutputFormat,
+    format: StatusFormat,
     workloads: &[WorkloadStatus],
     context: &StatusContext<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Json => {
+        StatusFormat::Json => {
             let text =
                 serde_json::to_string_pretty(&document::of(workloads, context.not_read)?).map_err(io::Error::other)?;
             writeln!(out, "{}", escape::json(&text))
         }
-        OutputFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
-        OutputFormat::Name => {
+        StatusFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
+        StatusFormat::Name => {
             for workload in workloads {
                 writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
             }
             // Without a workload nothing is written; a closed pipe is still told.
             out.flush()
         }
-        OutputFormat::Text | OutputFormat::Markdown => {
-            words::in_lines(style, out, |out| text(workloads, context, Detail::Short, style, out))
-        }
-        OutputFormat::Wide => words::in_lines(style, out, |out| text(workloads, context, Detail::Wide, style, out)),
+        StatusFormat::Text => words::in_lines(style, out, |out| text(workloads, context, Detail::Short, style, out)),
+        StatusFormat::Wide => words::in_lines(style, out, |out| text(workloads, context, Detail::Wide, style, out)),
     }
 }
 

@@ -66,11 +66,11 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
     }
 }
 
-fn written(format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
+fn written(format: StatusFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
     written_at(None, format, workloads, asked_for)
 }
 
-fn written_at(width: Option<u16>, format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
+fn written_at(width: Option<u16>, format: StatusFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
     let mut out = Vec::new();
     let commands = |status: &WorkloadStatus| {
         let deed = |way: &Way| match &way.deed {
@@ -125,7 +125,7 @@ fn what_has_just_been_started_again_says_how_often_and_that_it_may_not_stay() {
     for (times, words) in [(Some(2), "restarted 2 times since the update"), (None, "restarted once in all")] {
         report.again = Some(Again { times, up_seconds: 3 });
         let one = pod("web-1", PodState::Restarted, vec![report.clone()]);
-        let shown = written(OutputFormat::Text, &[workload("web", vec![one])], true);
+        let shown = written(StatusFormat::Text, &[workload("web", vec![one])], true);
         assert!(shown.contains("1 pod: 1 just restarted\n"), "{shown}");
         let line = format!("pod/web-1  side: {words}, last exit code 3, up 3 s: whether it stays is not known yet\n");
         assert!(shown.contains(&line), "{shown}");
@@ -136,7 +136,7 @@ fn what_has_just_been_started_again_says_how_often_and_that_it_may_not_stay() {
 fn every_condition_has_its_words_and_nothing_hostile() {
     for (condition, words) in conditions() {
         let one = pod("web-1", PodState::NotReady, vec![report(condition, Comparison::Drifted)]);
-        let shown = written(OutputFormat::Text, &[workload("web", vec![one])], true);
+        let shown = written(StatusFormat::Text, &[workload("web", vec![one])], true);
         assert!(
             shown.contains(&format!(" side        {words}; drifted from the template; pod not ready  ")),
             "{shown}"
@@ -167,7 +167,7 @@ fn a_person_gets_a_table() {
     web.owner = vec![OwnerState::Paused, OwnerState::Stuck { reason: "X".into(), message: "y".into() }];
     web.held = Held::Unreadable { text: "{\u{7}".into() };
     web.not_read = vec!["no".into()];
-    let shown = written(OutputFormat::Text, &[web.clone()], true);
+    let shown = written(StatusFormat::Text, &[web.clone()], true);
     let expected = "\
 deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
   unreadable lock: it was made by another version, or edited: {^G
@@ -181,7 +181,7 @@ deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
                               mesh        updating from acme/side:v1   <none>   1 (exit 3)           acme/side:v2   acme/side:v1 (pinned)
 ";
     assert_eq!(squeezed(&shown), squeezed(expected), "{shown}");
-    let wide = written(OutputFormat::Wide, &[web], true);
+    let wide = written(StatusFormat::Wide, &[web], true);
     for text in ["uid-web-1", "node-a", "sha256:a", "id-1", "IMAGE ID"] {
         assert!(wide.contains(text), "{text}: {wide}");
     }
@@ -205,13 +205,13 @@ fn state_and_name_stay_where_it_is_narrow() {
         (80, "POD CONTAINER STATE RESTARTS IMAGE"),
         (120, "POD CONTAINER STATE AGE RESTARTS IMAGE"),
     ] {
-        let shown = written_at(Some(width), OutputFormat::Text, &web, true);
+        let shown = written_at(Some(width), StatusFormat::Text, &web, true);
         let table: Vec<&str> = shown.lines().skip_while(|line| !line.contains("STATE")).collect();
         assert_eq!(squeezed(table[0]), [heads], "{width}: {shown}");
         assert!(table[1].contains(name) && shown.contains("CrashLoopBackOff"), "{width}: {shown}");
         assert!(table.iter().all(|line| line.chars().count() <= usize::from(width)), "{width}: {shown}");
     }
-    let narrow = written_at(Some(40), OutputFormat::Text, &web, true);
+    let narrow = written_at(Some(40), StatusFormat::Text, &web, true);
     assert!(narrow.contains("  app: ready\n") && narrow.contains("  side: FAILED:\n"), "{narrow}");
 }
 
@@ -223,7 +223,7 @@ fn what_the_scheduler_says_of_several_pods_is_said_once() {
         let pod = pod(name, PodState::NotReady, containers);
         PodStatus { unscheduled: Some("0/1 nodes are available".into()), ..pod }
     };
-    let shown = written(OutputFormat::Text, &[workload("web", ["web-1", "web-2"].map(unscheduled).into())], true);
+    let shown = written(StatusFormat::Text, &[workload("web", ["web-1", "web-2"].map(unscheduled).into())], true);
     assert_eq!(shown.matches("0/1 nodes").count(), 1, "{shown}");
     assert!(shown.ends_with("  pod/web-1, pod/web-2  not scheduled: 0/1 nodes are available\n"), "{shown}");
     assert!(shown.contains(" not scheduled  ") && !shown.contains("pod not ready"), "{shown}");
@@ -234,14 +234,14 @@ fn without_a_target_only_what_there_is_something_to_say_of_is_shown() {
     let fine = || workload("fine", vec![pod("fine-1", PodState::Ready, vec![report(ready(), Comparison::Same)])]);
     let drifted = workload("odd", vec![pod("odd-1", PodState::Drifted, vec![report(ready(), Comparison::Drifted)])]);
     let both = [fine(), drifted];
-    let shown = written(OutputFormat::Text, &both, false);
+    let shown = written(StatusFormat::Text, &both, false);
     assert!(shown.starts_with("deployment/odd") && shown.ends_with("\n1 other workload is up to date.\n"), "{shown}");
-    assert!(written(OutputFormat::Text, &both, true).contains("fine-1"));
+    assert!(written(StatusFormat::Text, &both, true).contains("fine-1"));
     for asked_for in [false, true] {
-        assert_eq!(written(OutputFormat::Name, &both, asked_for), "deployment.apps/fine\ndeployment.apps/odd\n");
+        assert_eq!(written(StatusFormat::Name, &both, asked_for), "deployment.apps/fine\ndeployment.apps/odd\n");
     }
     let alone = "  WORKLOAD          NAMESPACE   PODS\n  deployment/fine   prod        1 pod: 1 ready\n";
-    assert_eq!(written(OutputFormat::Text, &[fine()], false), alone);
+    assert_eq!(written(StatusFormat::Text, &[fine()], false), alone);
 }
 
 #[test]
@@ -249,10 +249,10 @@ fn of_many_pods_those_that_are_ready_are_counted() {
     let ready = |index: usize| pod(&format!("web-{index}"), PodState::Ready, vec![report(ready(), Comparison::Same)]);
     let mut pods: Vec<PodStatus> = (0..60).map(ready).collect();
     pods[7].state = PodState::Drifted;
-    let shown = written(OutputFormat::Text, &[workload("web", pods.clone())], true);
+    let shown = written(StatusFormat::Text, &[workload("web", pods.clone())], true);
     assert!(shown.contains("web-7 ") && !shown.contains("web-8 "), "{shown}");
     assert!(shown.ends_with("  59 other pods not listed; -o wide lists every pod\n"), "{shown}");
-    assert!(written(OutputFormat::Wide, &[workload("web", pods)], true).contains("web-59 "));
+    assert!(written(StatusFormat::Wide, &[workload("web", pods)], true).contains("web-59 "));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_script_gets_one_document_with_everything() {
     }
     web.owner = vec![OwnerState::RollingOut { status: "1 of 2".into() }];
     let fine = workload("fine", Vec::new());
-    let text = written(OutputFormat::Json, &[web.clone(), fine], false);
+    let text = written(StatusFormat::Json, &[web.clone(), fine], false);
     assert!(!text.contains('\u{1b}'));
     let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&document["apiVersion"], &document["kind"]), (&json!("kubectl-inplace.io/v1alpha1"), &json!("Status")));
@@ -280,6 +280,6 @@ fn a_script_gets_one_document_with_everything() {
         (&json!("failed"), &json!("CrashLoopBackOff"), &json!(3), &json!("pending"))
     );
     web.held = Held::Unreadable { text: "x".into() };
-    let yaml = written(OutputFormat::Yaml, &[web], false);
+    let yaml = written(StatusFormat::Yaml, &[web], false);
     assert!(yaml.contains("kind: Status") && yaml.contains("unreadable: x"), "{yaml}");
 }

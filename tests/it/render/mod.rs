@@ -13,6 +13,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::change::reason::{ReasonCode, WarningCode};
 use kubectl_inplace::engine::k8s::names::PodKey;
@@ -23,7 +24,7 @@ use kubectl_inplace::engine::rollout::PodGoal;
 use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::engine::value::hint::Flags;
 use kubectl_inplace::render::{
-    Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, OutputFormat, Screen, SharedScreen, Style, Terminal,
+    Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, PlanFormat, Screen, SharedScreen, Style, Terminal,
     plan, plan_warnings,
 };
 use serde_json::Value;
@@ -55,18 +56,7 @@ impl Bytes {
     }
 }
 
-fn format_name(format: OutputFormat) -> &'static str {
-    match format {
-        OutputFormat::Text => "text",
-        OutputFormat::Wide => "wide",
-        OutputFormat::Json => "json",
-        OutputFormat::Yaml => "yaml",
-        OutputFormat::Name => "name",
-        OutputFormat::Markdown => "markdown",
-    }
-}
-
-fn written_plan(format: OutputFormat, sample: &plans::Sample, style: &Style) -> (String, String) {
+fn written_plan(format: PlanFormat, sample: &plans::Sample, style: &Style) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let jane = || vec!["--as".to_owned(), "jane".to_owned()];
     let safe = |command: &str| {
@@ -84,7 +74,7 @@ pub(crate) fn fields_of_codes() -> String {
     let mut codes: [BTreeMap<String, BTreeSet<String>>; 2] = Default::default();
     let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
     for sample in plans::samples() {
-        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        let (json, _) = written_plan(PlanFormat::Json, &sample, &Style::PLAIN);
         for workload in list(&serde_json::from_str(&json).unwrap(), "workloads") {
             let of_pods = list(&workload, "pods").into_iter().flat_map(|pod| list(&pod, "reasons"));
             let reasons: Vec<Value> = list(&workload, "reasons").into_iter().chain(of_pods).collect();
@@ -228,10 +218,11 @@ fn live(rollout: &Rollout, columns: u16, style: Style) -> (String, FakeTerminal)
 fn every_format_and_listener_writes_what_its_snapshot_says() {
     let mut snapshots = snapshots::Snapshots::new("render");
     for sample in plans::samples() {
-        for format in OutputFormat::ALL {
+        for &format in PlanFormat::value_variants() {
             let (out, err) = written_plan(format, &sample, &Style::PLAIN);
             let text = format!("--- stdout\n{out}--- stderr\n{err}");
-            snapshots.check(&format!("plan-{}-{}", sample.name, format_name(format)), &text);
+            let format = format.to_possible_value().unwrap();
+            snapshots.check(&format!("plan-{}-{}", sample.name, format.get_name()), &text);
         }
     }
     for rollout in rollouts::samples() {
@@ -263,7 +254,7 @@ fn every_format_and_listener_writes_what_its_snapshot_says() {
     let colored = Style { color: true, ..Style::PLAIN };
     for (name, style) in [("narrow", narrow), ("color", colored)] {
         let sample = plans::samples().into_iter().find(|sample| sample.name == "mixed").unwrap();
-        let (out, err) = written_plan(OutputFormat::Text, &sample, &style);
+        let (out, err) = written_plan(PlanFormat::Text, &sample, &style);
         let text = format!("--- stdout\n{out}--- stderr\n{err}").replace('\u{1b}', "<ESC>");
         snapshots.check(&format!("plan-mixed-{name}"), &text);
     }
@@ -275,7 +266,7 @@ fn every_format_and_listener_writes_what_its_snapshot_says() {
 fn no_width_is_too_narrow() {
     for sample in plans::samples() {
         for width in 0..=200 {
-            written_plan(OutputFormat::Text, &sample, &Style { width: Some(width), ..Style::PLAIN });
+            written_plan(PlanFormat::Text, &sample, &Style { width: Some(width), ..Style::PLAIN });
         }
     }
 }
@@ -284,7 +275,7 @@ fn no_width_is_too_narrow() {
 fn nothing_hostile_reaches_a_writer() {
     let mut written = Vec::new();
     for sample in plans::samples() {
-        for format in OutputFormat::ALL {
+        for &format in PlanFormat::value_variants() {
             let (out, err) = written_plan(format, &sample, &Style::PLAIN);
             written.extend([out, err]);
         }
@@ -306,7 +297,7 @@ fn nothing_hostile_reaches_a_writer() {
 #[test]
 fn json_is_whole_exact_and_versioned() {
     for sample in plans::samples() {
-        let (out, err) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        let (out, err) = written_plan(PlanFormat::Json, &sample, &Style::PLAIN);
         let document: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(document["apiVersion"], PLAN_API_VERSION);
         assert_eq!(document["result"], sample.plan.result().word());
@@ -331,8 +322,8 @@ fn json_is_whole_exact_and_versioned() {
 #[test]
 fn yaml_is_the_json_document() {
     for sample in plans::samples() {
-        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
-        let (yaml, err) = written_plan(OutputFormat::Yaml, &sample, &Style::PLAIN);
+        let (json, _) = written_plan(PlanFormat::Json, &sample, &Style::PLAIN);
+        let (yaml, err) = written_plan(PlanFormat::Yaml, &sample, &Style::PLAIN);
         // What reads manifests as kubectl does wants every object to have a name.
         let named = format!("{yaml}metadata: {{name: plan}}\n");
         let mut documents = kubectl_inplace::manifest::parse("plan.yaml", named.as_bytes()).unwrap();
@@ -347,7 +338,7 @@ fn yaml_is_the_json_document() {
 #[test]
 fn names_are_the_pods_that_would_change_and_nothing_else() {
     for sample in plans::samples() {
-        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        let (json, _) = written_plan(PlanFormat::Json, &sample, &Style::PLAIN);
         let document: Value = serde_json::from_str(&json).unwrap();
         let pods = document["workloads"].as_array().unwrap().iter().flat_map(|it| it["pods"].as_array().unwrap());
         let changing = pods.filter(|pod| pod["verdict"] == "update" || pod["verdict"] == "inProgress");
@@ -357,7 +348,7 @@ fn names_are_the_pods_that_would_change_and_nothing_else() {
         let offline =
             sample.plan.workloads.iter().filter(offline).map(|plan| format!("deployment.apps/{}", plan.workload.name));
         let expected: Vec<String> = offline.chain(pods).collect();
-        let (out, err) = written_plan(OutputFormat::Name, &sample, &Style::PLAIN);
+        let (out, err) = written_plan(PlanFormat::Name, &sample, &Style::PLAIN);
         assert_eq!(out.lines().collect::<Vec<_>>(), expected, "{}", sample.name);
         assert_eq!(
             err.contains("Not eligible"),
@@ -532,8 +523,8 @@ fn a_broken_pipe_is_the_callers_to_judge() {
         }
     }
     for sample in plans::samples() {
-        for format in OutputFormat::ALL {
-            if format == OutputFormat::Name && written_plan(format, &sample, &Style::PLAIN).0.is_empty() {
+        for &format in PlanFormat::value_variants() {
+            if format == PlanFormat::Name && written_plan(format, &sample, &Style::PLAIN).0.is_empty() {
                 continue;
             }
             let error = plan(format, &sample.plan, &Guide::default(), &Style::PLAIN, &mut Closed).unwrap_err();

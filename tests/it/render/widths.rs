@@ -10,7 +10,9 @@ use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::engine::status::{
     Comparison, Condition, ContainerReport, Held, PodState, PodStatus, TemplateContainer, WorkloadStatus,
 };
-use kubectl_inplace::render::{HistoryContext, OutputFormat, StatusContext, Style, history, status};
+use kubectl_inplace::render::{
+    DocumentFormat, HistoryContext, PlanFormat, StatusContext, StatusFormat, Style, history, status,
+};
 
 use super::snapshots::Snapshots;
 use super::{plans, written_plan};
@@ -25,7 +27,7 @@ pub(super) fn check(snapshots: &mut Snapshots) {
     for name in ["in-place", "mixed", "durable", "several"] {
         let sample = plans::samples().into_iter().find(|sample| sample.name == name).unwrap();
         check_one(snapshots, &format!("plan-{name}"), |style| {
-            let (out, err) = written_plan(OutputFormat::Text, &sample, style);
+            let (out, err) = written_plan(PlanFormat::Text, &sample, style);
             format!("{out}--- stderr\n{err}")
         });
     }
@@ -133,7 +135,7 @@ fn status_of(workloads: &[WorkloadStatus], asked_for: bool, style: &Style) -> St
     let context =
         StatusContext { asked_for, namespace: Some("prod"), not_read: &[], now: NOW, commands: &|_| Vec::new() };
     let mut out = Vec::new();
-    status(OutputFormat::Text, workloads, &context, style, &mut out).unwrap();
+    status(StatusFormat::Text, workloads, &context, style, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -162,6 +164,6 @@ fn history_of(style: &Style) -> String {
     };
     let context = HistoryContext { now: NOW, commands: &|_| Vec::new() };
     let mut out = Vec::new();
-    history(OutputFormat::Text, &[of_web], &context, style, &mut out).unwrap();
+    history(DocumentFormat::Text, &[of_web], &context, style, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -15,7 +15,6 @@ use kubectl_inplace::engine::plan::assemble::{Objects, assemble, controller_uid,
 use kubectl_inplace::engine::plan::resize::{NodeRoom, ResizeFacts};
 use kubectl_inplace::engine::plan::{Denied, Intent, LiveWorkload, Manifest, Options, Subset};
 use kubectl_inplace::engine::state::hook::Hooks;
-use kubectl_inplace::engine::value::duration;
 use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
 use kubectl_inplace::manifest;
 use serde_json::Value;
@@ -258,15 +257,11 @@ impl Folder {
     /// Reads the flags.
     pub(super) fn options(&mut self) -> Result<Options, String> {
         let policy = self.args()?.policy;
-        let seconds = |given: Option<String>| {
-            let duration = given.map(|given| duration::parse(&given)).transpose();
-            duration.map(|duration| duration.map(|d| d.as_secs())).map_err(|error| format!("options: {error}"))
-        };
         Ok(Options {
             max_unavailable: number_or_percent(policy.pace.max_unavailable)?,
             min_ready_seconds: policy.pace.min_ready_seconds,
-            timeout: seconds(policy.pace.timeout)?,
-            total_timeout: seconds(policy.pace.total_timeout)?,
+            timeout: policy.pace.timeout,
+            total_timeout: policy.pace.total_timeout,
             // A folder with the (empty) file `durable` is of a durable rollout.
             pods_only: self.text("durable")?.is_none(),
             take_over: policy.pace.take_over,

@@ -15,7 +15,7 @@ use kubectl_inplace::engine::change::reason::{Reason, Warning, explanations};
 use kubectl_inplace::engine::k8s::permissions::{Asked, ClusterCommand};
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
-use kubectl_inplace::render::{self, Guide, OutputFormat, Style};
+use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 
 /// The kind of the cases that compare two manifests, without a cluster.
 const AGAINST: &str = "against";
@@ -69,9 +69,9 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
 fn rendered(plan: &Plan, next: &str) -> (String, String) {
     let (mut text, mut warnings, mut json) = (Vec::new(), Vec::new(), Vec::new());
     let guide = Guide { next: Some(next), ..Guide::default() };
-    render::plan(OutputFormat::Text, plan, &guide, &Style::PLAIN, &mut text).unwrap();
-    render::plan_warnings(OutputFormat::Text, plan, &Style::PLAIN, &mut warnings).unwrap();
-    render::plan(OutputFormat::Json, plan, &guide, &Style::PLAIN, &mut json).unwrap();
+    render::plan(PlanFormat::Text, plan, &guide, &Style::PLAIN, &mut text).unwrap();
+    render::plan_warnings(PlanFormat::Text, plan, &Style::PLAIN, &mut warnings).unwrap();
+    render::plan(PlanFormat::Json, plan, &guide, &Style::PLAIN, &mut json).unwrap();
     if !warnings.is_empty() {
         text.extend_from_slice(b"--- stderr\n");
         text.extend(warnings);

@@ -1,0 +1,94 @@
+//! What `-o` can be: a type for each set of formats that a command has, so that a renderer has arms for these alone. The doc
+//! comments of the variants are the help texts.
+
+use clap::ValueEnum;
+
+/// How a plan is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// Plain text.
+    Text,
+    /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.
+    Wide,
+    /// For a script: one document; of a rollout, one object a line.
+    Json,
+    /// The JSON document as YAML.
+    Yaml,
+    /// Names, one a line as `pod/NAME`: of a plan the pods that would change, else the workloads.
+    Name,
+    /// For a pull request's comment.
+    Markdown,
+}
+
+impl PlanFormat {
+    /// Whether a script reads it as a document.
+    pub fn is_document(self) -> bool {
+        match self {
+            Self::Json | Self::Yaml => true,
+            Self::Text | Self::Wide | Self::Name | Self::Markdown => false,
+        }
+    }
+}
+
+/// How it is written where workloads stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatusFormat {
+    /// Plain text.
+    Text,
+    /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.
+    Wide,
+    /// For a script: one document; of a rollout, one object a line.
+    Json,
+    /// The JSON document as YAML.
+    Yaml,
+    /// Names, one a line as `pod/NAME`: of a plan the pods that would change, else the workloads.
+    Name,
+}
+
+/// How an answer is written that is one document for a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DocumentFormat {
+    /// Plain text.
+    Text,
+    /// For a script: one document; of a rollout, one object a line.
+    Json,
+    /// The JSON document as YAML.
+    Yaml,
+}
+
+/// How a Role is written, or who has it; of a Role the text is YAML, for `kubectl apply -f -`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RoleFormat {
+    /// Plain text.
+    Text,
+    /// For a script: one document; of a rollout, one object a line.
+    Json,
+}
+
+/// How hashes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HashFormat {
+    /// A table.
+    Text,
+    /// One document for a script.
+    Json,
+}
+
+/// How a rollout tells what happens: in JSON no document, but one object a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StreamFormat {
+    /// Plain text.
+    Text,
+    /// For a script: one document; of a rollout, one object a line.
+    Json,
+}
+
+/// Before a rollout, or in its place, its plan is shown.
+impl From<StreamFormat> for PlanFormat {
+    fn from(format: StreamFormat) -> Self {
+        match format {
+            StreamFormat::Text => Self::Text,
+            StreamFormat::Json => Self::Json,
+        }
+    }
+}
