@@ -1,6 +1,7 @@
 //! The one loop: watches, answers, time and signals go into [`rollout::turn`]; what it says is carried out.
 //!
-//! No rules in here. It decides nothing about pods: it observes, asks `turn`, sends what it says, and tells the listener.
+//! No rules in here. It decides nothing about pods: it observes, asks `turn`, sends what it says, and reports to the
+//! listener.
 #![expect(clippy::disallowed_methods, reason = "the one place that has a clock and waits")]
 
 use std::io;
@@ -30,7 +31,7 @@ const IN_FLIGHT: usize = 10;
 /// Observations taken in before the next turn, so that a burst costs one turn.
 const AT_ONCE: usize = 1000;
 
-/// Pods of which the listener hears how far they are whenever it asks; the others are counted.
+/// The number of pods whose progress the listener gets whenever it asks; the others are counted.
 const SHOWN_PODS: usize = 10;
 
 /// How long to sleep when nobody names a time.
@@ -112,7 +113,7 @@ struct Driver<'a> {
     is_unheard: bool,
 }
 
-/// Runs a rollout to its end. What goes into `turn` and what comes out is told to the recorder, in this order.
+/// Runs a rollout to its end. What goes into `turn` and what comes out is recorded in this order.
 ///
 /// # Errors
 /// When the pods may not be watched, or the output is gone of a run that only follows.
@@ -326,8 +327,8 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
 const OBSERVED_READS: u32 = 50;
 const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
 
-/// Waits a while until a workload's controller has observed its newest change, as `kubectl rollout status` does: before that
-/// its status tells of the template before.
+/// Waits a while until a workload's controller has observed its newest change, as `kubectl rollout status` does: before
+/// that its status describes the old template.
 ///
 /// # Errors
 /// What the server or the way to it says.

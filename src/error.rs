@@ -1,4 +1,4 @@
-//! What goes wrong around the work, for a person: what happened, to which object, and what to do next.
+//! Errors around the work, as text for people: what happened, to which object, and what to do next.
 //!
 //! What the program exists to find out is no error but data: a verdict or an outcome.
 
@@ -46,7 +46,7 @@ pub struct CommandError {
     pub message: String,
     /// The workload that is not there, and the name that was probably meant.
     pub meant: Option<Box<(WorkloadRef, String)>>,
-    /// What leads on, before the hints: each command with the label that stands before it in place of "hint:".
+    /// The commands that lead on, before the hints: each with its label in place of "hint:".
     pub ways: Vec<(String, String)>,
     /// What to do next, a sentence each.
     pub hints: Vec<Hint>,
@@ -69,7 +69,7 @@ impl CommandError {
         Self { server_reason: Some(reason), ..Self::new(ErrorKind::Cluster, message) }
     }
 
-    /// Returns what stands before the message, as kubectl words it: `Error from server (NotFound): pods "x" not found`.
+    /// Returns the words before the message, as kubectl has them: `Error from server (NotFound): pods "x" not found`.
     pub fn heading(&self) -> String {
         match self.server_reason {
             // Its sentence ends with it.

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     let result = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => {
             let result = runtime.block_on(commands::run(arguments, &mut Shell::of_process()));
-            // What is still under way, such as a request after a second interrupt, is not waited for.
+            // What is still in progress, such as a request after a second interrupt, is not waited for.
             runtime.shutdown_background();
             result
         }

@@ -1,8 +1,8 @@
-//! This process and others of this machine, as far as the system tells: so that a run that was killed here is known to be
-//! gone at once.
+//! This process and others of this machine, as far as the system shows them: so that a run that was killed here is
+//! known to be gone at once.
 //!
-//! Only Linux tells enough (`proc(5)`): which boot it is, in which process namespace, and when a process began, since its
-//! number may be another's by now. Elsewhere only the lock's signs of life count.
+//! Only Linux shows enough (`proc(5)`): which boot it is, in which process namespace, and when a process began, since
+//! its number may be another's by now. Elsewhere only the lock's signs of life count.
 #![expect(clippy::disallowed_methods, reason = "reads /proc and the name of the machine")]
 
 use std::fs;
@@ -16,7 +16,7 @@ pub(crate) fn this() -> Process {
     Process { host: host(), boot: boot(), pid, began: began(pid).unwrap_or_default() }
 }
 
-/// Says whether a process is there, where it is one of this machine.
+/// Says whether a process exists, where it is one of this machine.
 pub(crate) fn state(process: &Process) -> ProcessState {
     let boot = boot();
     if boot.is_empty() || boot != process.boot || process.began.is_empty() {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_told_from_one_that_is_gone_and_from_another_machines() {
+    fn a_process_is_distinguished_from_one_that_is_gone_and_from_another_machines() {
         let this = this();
         assert!(!this.host.is_empty());
         if boot().is_empty() {

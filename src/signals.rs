@@ -11,8 +11,8 @@ pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     quit: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// Not listened for where it was ignored from the start, as nohup has it; and once heard, not again: the kernel and the
-    /// shell both send one when a terminal is closed, and only a person's second signal means at once.
+    /// Not listened for where it was ignored from the start, as nohup does; and once received, not again: the kernel
+    /// and the shell both send one when a terminal is closed, and only the user's second signal means at once.
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
@@ -51,8 +51,8 @@ impl Signals {
     }
 }
 
-/// Whether SIGHUP (1) was ignored when the program began: asked of Linux once, before a handler is set. Elsewhere nobody
-/// tells without unsafe code.
+/// Whether SIGHUP (1) was ignored when the program began: read on Linux once, before a handler is set. Elsewhere it
+/// cannot be known without unsafe code.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the process's own state, as the kernel tells it")]
 fn ignores_hangup() -> bool {

@@ -1,4 +1,4 @@
-//! What a person may type: clap types without behaviour. The doc comments are the help texts.
+//! The command line: clap types without behaviour. The doc comments are the help texts.
 
 use std::path::PathBuf;
 

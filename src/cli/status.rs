@@ -1,4 +1,4 @@
-//! `status` and `history`: the commands that look at workloads and change nothing.
+//! `status` and `history`: the commands that read workloads and change nothing.
 
 use clap::{Args, ValueHint};
 

@@ -1,5 +1,5 @@
-//! What is read after a rollout has ended: the last words of what failed, and what events tell of pulls and of pods that
-//! left.
+//! What is read after a rollout has ended: the last log lines of what failed, and the events about pulls and about pods
+//! that left.
 //!
 //! Promise: never longer than [`WITHIN`], also when Ctrl-C comes, and never an error: what could not be read is said.
 #![expect(clippy::disallowed_methods, reason = "what takes too long is given up")]
@@ -25,13 +25,13 @@ use crate::engine::report::{Outcome, PodEnd};
 /// How long everything may take.
 const WITHIN: Duration = Duration::from_secs(3);
 
-/// Pods that left are looked for, at most.
+/// The number of pods that left that are read, at most.
 const LOOKED_FOR_AT_MOST: usize = 50;
 
 /// What the kubelet answers as if it were the log, where its runtime has none (`GetContainerLogs`).
 const NO_LOG: &str = "unable to retrieve container logs for ";
 
-/// How many pods are looked for at once.
+/// How many pods are read at once.
 const AT_ONCE: usize = 8;
 
 impl Cluster {
@@ -81,7 +81,7 @@ impl Cluster {
         proof::add_causes(outcome, &causes);
     }
 
-    /// Looks for pods that left: each that could be looked for, and whether it is still there.
+    /// Reads pods that left: each that could be read, and whether it still exists.
     async fn whereabouts(&self, pods: Vec<PodKey>) -> Vec<(PodKey, bool)> {
         let looks = pods.into_iter().take(LOOKED_FOR_AT_MOST).map(|key| async move {
             let found = self.read_pod(&key).await.ok()?;

@@ -57,7 +57,7 @@ impl Cluster {
         self.connection.server()
     }
 
-    /// Returns the server's time by its newest answer (RFC 3339, whole seconds); `None` until it has told it.
+    /// Returns the server's time by its newest answer (RFC 3339, whole seconds); `None` until an answer has had it.
     pub fn now(&self) -> Option<String> {
         self.connection.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }

@@ -56,10 +56,10 @@ impl Cluster {
         facts
     }
 
-    /// Asks the server whether the caller may watch the namespace's pods, which a list and its rights do not tell.
+    /// Asks the server whether the caller may watch the namespace's pods, which a permitted list does not show.
     ///
     /// # Errors
-    /// [`ClusterError::Forbidden`] when the answer is no. A server that does not tell is no error.
+    /// [`ClusterError::Forbidden`] when the answer is no. A server that does not answer is no error.
     pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
         let verb = AccessVerb::Watch.word();
         match self.refused(Question { verb, group: "", plural: "pods", namespace, name: None }).await {

@@ -112,7 +112,7 @@ impl Resource {
     }
 }
 
-/// Percent-encodes everything but what RFC 3986 calls unreserved: what a person typed stays one segment, one value.
+/// Percent-encodes everything but what RFC 3986 calls unreserved: what the user typed stays one segment, one value.
 fn encode(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
@@ -218,7 +218,7 @@ impl Cluster {
         }
     }
 
-    /// Reads the end of a container's log: so many lines, in so many bytes. What is no UTF-8 is replaced.
+    /// Reads the end of a container's log: at most `lines` lines and `bytes` bytes. Invalid UTF-8 is replaced.
     pub(super) async fn log_of(
         &self,
         pod: &PodKey,
@@ -295,7 +295,7 @@ impl Cluster {
         self.request(request, body, &what).await
     }
 
-    /// Deletes the very object; one of the same name with another uid stays (409).
+    /// Deletes exactly this object; one of the same name with another uid stays (409).
     pub(super) async fn delete(
         &self,
         resource: Resource,

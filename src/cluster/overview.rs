@@ -68,7 +68,7 @@ impl Cluster {
         Ok(overview)
     }
 
-    /// Of ReplicaSets and ControllerRevisions only the metadata was kept. Where that may tell of a rollout of which the owner
+    /// Of ReplicaSets and ControllerRevisions only the metadata was kept. Where that may show a rollout that the owner
     /// does not, they are read whole, as for one workload.
     async fn read_revisions(&self, overview: &mut Overview) {
         let (doubtful, clear): (Vec<_>, Vec<_>) = overview.workloads.iter_mut().partition(|live| may_be_left(live));
@@ -88,7 +88,8 @@ impl Cluster {
         }
     }
 
-    /// Says what becomes of each pod that pulls images for one of these workloads. Who may not list them is told nothing.
+    /// Says what becomes of each pod that pulls images for one of these workloads. A caller that may not list them gets
+    /// no note.
     pub async fn pulling_for(&self, workloads: &[&WorkloadRef]) -> Vec<Hint> {
         let namespaces: BTreeSet<&str> = workloads.iter().map(|workload| workload.namespace.as_str()).collect();
         let mut told = Vec::new();
@@ -132,11 +133,11 @@ fn stands(pod: &Value, now: Option<&str>) -> Hint {
     }
 }
 
-/// An object of a list without what nobody looks at here: managed fields, but for whose hold of a controller it is, and all but
-/// the metadata of a revision.
+/// An object of a list without what is not used here: managed fields, except which managers hold a controller, and all
+/// but the metadata of a revision.
 struct Slim(Value);
 
-/// Leaves of the managed fields who has set what holds a controller. A list does not tell the kinds of its items.
+/// Keeps of the managed fields which managers have set what holds a controller. The items of a list have no kind.
 fn keep_holders(fields: &mut Value) {
     if let Some(entries) = fields.as_array_mut() {
         entries.retain_mut(|entry| {

@@ -12,7 +12,7 @@ use crate::engine::kinds::PODS;
 use crate::engine::plan::LiveWorkload;
 use crate::engine::plan::resize::{NodeRoom, ResizeFacts};
 
-/// The pods of so many nodes are read, those of each by themselves: a cluster may have very many.
+/// The pods of this many nodes are read, for each node by itself: a cluster may have very many.
 const NODES_AT_MOST: usize = 32;
 
 /// Nodes at once.

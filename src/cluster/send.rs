@@ -35,7 +35,8 @@ impl Cluster {
     /// Sends a patch once. A dry run goes all the way but is not stored.
     ///
     /// # Errors
-    /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored.
+    /// The server's error, or that of the way to it; [`ClusterError::may_have_been_done`] says whether it may be
+    /// stored.
     pub async fn send(&self, patch: &PodPatch, dry_run: bool) -> Result<Pod, ClusterError> {
         let body = json_patch(&patch.operations)?;
         let mut parameters = vec![("fieldManager", patch.field_manager.as_str())];
@@ -55,8 +56,8 @@ impl Cluster {
     /// Sends a write to an owner, or to what belongs to it, once.
     ///
     /// # Errors
-    /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored. An object
-    /// that is gone already is no error of a delete.
+    /// The server's error, or that of the way to it; [`ClusterError::may_have_been_done`] says whether it may be
+    /// stored. For a delete, an object that is gone already is no error.
     pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
         self.write_with(write, &[("fieldManager", field_manager)]).await
     }
@@ -93,8 +94,8 @@ impl Cluster {
         }
     }
 
-    /// Reads the pods that pull images, whole: those of this process and those that were left behind; and of the others,
-    /// whose runs may be at work, how many there are.
+    /// Reads the pods that pull images, whole: those of this process and those that were left behind; and the number of
+    /// the others, whose runs may be active.
     ///
     /// # Errors
     /// What the server or the way to it says.
@@ -152,13 +153,13 @@ pub(super) fn read_pod(pod: &Value) -> Result<Pod, ClusterError> {
 pub fn answer(error: &ClusterError) -> Answer {
     let message = error.to_string();
     match error {
-        // Something of that name is there: this create may have come twice, or somebody else's came before.
+        // An object of that name exists: this create may have arrived twice, or somebody else's came before.
         ClusterError::AlreadyExists { .. }
         | ClusterError::Invalid { is_bare_test_failure: true, .. }
         | ClusterError::Conflict { .. }
         | ClusterError::NotFound { .. } => Answer::Conflict { message },
         ClusterError::Throttled { retry_after } => Answer::NotDone { after: *retry_after, message },
-        // Whoever has new credentials a moment later is let in; who has none runs out of time.
+        // A caller that gets new credentials a moment later is let in; one without runs out of time.
         ClusterError::Unreachable { .. } | ClusterError::Unauthorized | ClusterError::CredentialPlugin(_) => {
             Answer::NotDone { after: None, message }
         }

@@ -1,4 +1,4 @@
-//! What a drain needs of the cluster: who else looks at the pods' labels, and whom the EndpointSlices list.
+//! What a drain needs of the cluster: who else selects on the pods' labels, and which pods the EndpointSlices list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +68,7 @@ impl Cluster {
         let (workloads, policies, slices) = futures::join!(
             futures::future::join_all(workloads),
             self.named(NETWORK_POLICIES, "NetworkPolicy", namespace),
-            // Whoever may not read these would wait in vain.
+            // A caller that may not read these would wait in vain.
             self.list::<Value>(ENDPOINT_SLICES, Some(namespace), &[("labelSelector", "kubernetes.io/service-name=")]),
         );
         slices?;
@@ -79,7 +79,7 @@ impl Cluster {
         Ok(objects)
     }
 
-    /// Items of a list do not say of which kind they are.
+    /// The items of a list have no kind.
     async fn named(&self, resource: Resource, kind: &str, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         let mut objects = self.list_if_there(resource, namespace).await?;
         for object in objects.iter_mut().filter_map(Value::as_object_mut) {

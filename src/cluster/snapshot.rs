@@ -1,4 +1,4 @@
-//! What is there: a workload, its pods, and what the plan needs besides.
+//! A workload, its pods, and what the plan needs besides.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub enum Nodes {
     OfEveryPod,
 }
 
-/// Up to so many nodes are read one by one, side by side; more of them as one list.
+/// Up to this many nodes are read one by one, side by side; more of them as one list.
 const NODES_ONE_BY_ONE: usize = 8;
 
 impl Cluster {
@@ -72,8 +72,8 @@ impl Cluster {
     /// Reads a workload's pods, who may control them, their revisions, and the kubelets of their nodes.
     ///
     /// # Errors
-    /// What the server or the way to it says about pods and ReplicaSets, unless it is that the caller may not read them:
-    /// that is part of the answer. What else may not be read weakens the answer and is named in it.
+    /// The server's error about pods and ReplicaSets, or that of the way to it, unless the caller may not read them:
+    /// that is part of the answer. Other objects that may not be read weaken the answer and are named in it.
     pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<LiveWorkload, ClusterError> {
         let mut live = match workload.selector() {
             None => {

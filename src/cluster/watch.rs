@@ -1,6 +1,6 @@
 //! One list-watch over the pods of one selector, as observations.
 //!
-//! Promise: begins with a complete relist; after any error, also 410 Gone, the watch is opened anew with back-off and
+//! Promise: begins with a complete relist; after any error, also 410 Gone, the watch is opened again with back-off and
 //! begins with a relist again; never ends by itself.
 
 #![expect(

@@ -15,7 +15,7 @@ use crate::engine::plan::{Plan, PodVerdict, Verdict};
 use crate::error::{CommandError, ErrorKind};
 use crate::render;
 
-/// Bytes of an answer that are looked at.
+/// Bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1024;
 
 /// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required.

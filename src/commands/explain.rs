@@ -29,7 +29,7 @@ pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, Comman
     Ok(EndResult::Complete)
 }
 
-/// Says everything that a code, a state or an exit code stands for.
+/// Returns every meaning of a code, a state or an exit code.
 fn explained(code: &str, columns: usize) -> Option<String> {
     let explanation = reason::explain(code).ok().map(|known| at_length(&known, columns));
     let states = state_words(code);
@@ -50,7 +50,7 @@ fn unknown(code: &str) -> CommandError {
     error.hint(format!("did you mean {}?", meant.join(" or ")))
 }
 
-/// Returns the few codes and words of which somebody has typed a part, as documents and screens write it.
+/// Returns the few codes and words that contain the typed text, as documents and screens write it.
 fn holding(part: &str) -> Vec<&'static str> {
     let key = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "").to_ascii_lowercase();
     let part = key(part);
@@ -69,7 +69,7 @@ fn list(columns: usize) -> String {
     let reports: Vec<Explanation> = ReportCode::ALL.iter().map(|code| code.explanation()).collect();
     let mut states: Vec<(&str, &str)> = STATE_WORDS.iter().map(|known| (known.word, known.meaning)).collect();
     states.sort_by_key(|(word, _)| *word);
-    // Of one that stands for several things the first is said here.
+    // Only the first of several meanings is shown here.
     states.dedup_by_key(|(word, _)| *word);
     let mut others: Vec<&str> = OTHER_WORDS.iter().map(|known| known.word).collect();
     others.sort_unstable_by_key(|word| word.to_ascii_lowercase());

@@ -34,7 +34,7 @@ use crate::render::{Listener, NextSteps};
 /// How often the owner is asked whether the rollout that is followed still goes on.
 const LOOKS_AGAIN: Duration = Duration::from_secs(5);
 
-/// How often it is looked for a way out of a failure, and how long between.
+/// How often a way out of a failure is looked for, and the time between.
 const LOOKS_AFTER_A_FAILURE: u32 = 5;
 const LOOKS_AGAIN_SOON: Duration = Duration::from_millis(500);
 
@@ -89,7 +89,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         for drift in drift(&live, &cluster).await {
             shell.note(&drift.to_string());
         }
-        // Nothing more may come: whoever waits for it knows.
+        // Nothing more may come: the user who waits for it gets to know.
         let is_left = Cell::new(say_what_is_left(&live, &cluster, shell));
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
         let mut recording = record_to.open(shell)?;
@@ -159,8 +159,8 @@ async fn watch(
     Ok((outcome, became))
 }
 
-/// Says how pods come out of a failure of what another client has set in them: as `status` does of the workload that they
-/// were made from.
+/// Says how pods get out of a failure that another client has caused in them, in the words of `status` for the workload
+/// that they were created from.
 async fn say_ways_from_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
     let followed = &live.workload.reference;
     let owner = live.pods.first().filter(|_| !followed.kind.has_template()).and_then(plan::workload_of);
@@ -224,7 +224,7 @@ async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
 
 async fn look(before: &LiveWorkload, cluster: &Cluster) -> Option<Look> {
     let followed = plan::present(before)?;
-    // What cannot be read now tells nothing.
+    // An owner that cannot be read now shows nothing.
     let workload = cluster.workload(&before.workload.reference).await.ok()?;
     if let Some(became) = Became::of(&followed, &workload.object, &[]) {
         return Some(Look::Became(became));
@@ -247,8 +247,8 @@ async fn look(before: &LiveWorkload, cluster: &Cluster) -> Option<Look> {
     Some(became.map_or_else(|| Look::Held(Box::new(live)), Look::Became))
 }
 
-/// Waits until a rollout that is followed has ended so that pods that wait for their turn wait in vain: no pod tells of that.
-/// Nor does one tell that it is paused, or that its run is gone: that is said once, with what leads on.
+/// Waits until a rollout that is followed has ended while pods still wait for their turn: no pod shows that.
+/// No pod shows either that the rollout is paused, or that its run is gone: that is reported once, with what leads on.
 async fn ended_elsewhere(
     before: &LiveWorkload,
     cluster: &Cluster,
@@ -258,7 +258,7 @@ async fn ended_elsewhere(
     if plan::present(before).is_none() {
         return std::future::pending().await;
     }
-    // Pods tell in full what is on its way back.
+    // The pods themselves show a way back in full.
     let ended = async || match look(before, cluster).await? {
         Look::Became(Became::GoingBack) => None,
         Look::Became(became) => Some(became),
@@ -273,7 +273,7 @@ async fn ended_elsewhere(
 /// Says how a rollout is brought to its end that still holds the workload and that nobody carries on; returns whether one does.
 fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bool {
     match plan::hold(live) {
-        // A person may have held it back.
+        // The user may have held it back.
         None | Some(Hold::AtWork | Hold::HeldBack(_) | Hold::HeldOver(_)) => return false,
         Some(_) => {}
     }
@@ -283,9 +283,9 @@ fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bo
     true
 }
 
-/// The end of following pods that nothing more comes to: their owner's controller is about to replace them, or another client
-/// has ended their rollout. It is the same as if pods had told it a moment later, so that no script depends on which of the
-/// two came first.
+/// The end of following pods that get nothing more: their owner's controller is about to replace them, or another
+/// client has ended their rollout. The result is the same as if the pods had shown it a moment later, so that no script
+/// depends on which of the two came first.
 fn stopped(goal: &Goal, why: String) -> Outcome {
     Outcome {
         workload: goal.workload.clone(),

@@ -84,7 +84,7 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(Workload
     }
 }
 
-/// Hashes manifests as they stand: what a kubelet would get of them, without what admission adds.
+/// Hashes manifests as written: what a kubelet would get of them, without what admission adds.
 fn of_manifests(
     manifests: &[(WorkloadKind, Packed)],
     images: &Images,

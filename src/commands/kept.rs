@@ -29,7 +29,7 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
     }
 }
 
-/// The same where only pods go back, and nothing else tells what they had.
+/// The same where only pods go back, and nothing else records what they had.
 pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: &Shell) {
     let rows = undone.turned_round().rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods);
     for Row { what, .. } in rows {

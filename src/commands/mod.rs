@@ -52,7 +52,7 @@ use crate::render::{Meaning, StreamFormat};
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///
-/// `arguments` begins with the program's name. Errors have been told by then.
+/// `arguments` begins with the program's name. Errors have been reported by then.
 pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     if let Some((asker, words)) = complete::asked_for(&arguments) {
         return Ending::Command(complete::answer(asker, words, shell).await);
@@ -116,7 +116,7 @@ fn is_answer(command: &Command) -> bool {
     }
 }
 
-/// Whether a rollout is told as JSON, one object a line: the last one says how it ended.
+/// Whether a rollout is reported as JSON, one object a line: the last one says how it ended.
 fn tells_lines(command: &Command) -> bool {
     let output = match command {
         Command::Apply(args) => args.output,

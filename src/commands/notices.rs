@@ -1,4 +1,4 @@
-//! What the server says on the side, and what a credential plugin says: told on stderr soon after it comes.
+//! Notices of the server, and of a credential plugin: shown on stderr soon after they come.
 //!
 //! Promise: nothing is lost that came before [`Notices::tell`]; nothing is written between [`Notices::hold`] and the next
 //! `tell`, because the live view of a rollout draws there.
@@ -15,7 +15,7 @@ use crate::cluster::connect::ServerNotice;
 use crate::engine::value::duration;
 use crate::render::{self, Meaning, Style};
 
-/// How soon: a person waits for a page to open or for a busy server.
+/// How soon: the user waits for a page to open or for a busy server.
 const EVERY: Duration = Duration::from_millis(50);
 
 /// The notices of one connection.
@@ -32,7 +32,7 @@ struct Shared {
 }
 
 impl Notices {
-    /// Begins to tell what comes. `quiet` leaves out what is neither a warning nor asks for a person.
+    /// Begins to show what comes. `quiet` leaves out what is neither a warning nor needs the user.
     pub(super) fn of(receiver: UnboundedReceiver<ServerNotice>, style: Style, quiet: bool) -> Self {
         let shared = Arc::new(Shared {
             receiver: Mutex::new(receiver),
@@ -55,7 +55,7 @@ impl Notices {
         Self { shared }
     }
 
-    /// Keeps quiet until the next [`Notices::tell`].
+    /// Holds notices back until the next [`Notices::tell`].
     pub(super) fn hold(&self) {
         self.shared.held.store(true, Ordering::SeqCst);
     }
@@ -66,7 +66,7 @@ impl Notices {
         self.shared.held.store(false, Ordering::SeqCst);
     }
 
-    /// Returns whether a warning of the server was told.
+    /// Returns whether a warning of the server was shown.
     pub(super) fn warned(&self) -> bool {
         self.shared.warned.load(Ordering::SeqCst)
     }

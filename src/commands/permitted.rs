@@ -38,7 +38,7 @@ impl<'c> Permitted<'c> {
     /// Refuses to go on with a rollout, before anything is written, where the caller may not do all that it takes.
     ///
     /// # Errors
-    /// With what is missing. A server that does not tell is no obstacle, and that is said.
+    /// With what is missing. A server that does not answer is no obstacle, and a note says so.
     pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         let workload = &goal.workload;
         let resizes = goal.pods.iter().any(|pod| pod.fields.resizes());
@@ -60,7 +60,8 @@ impl<'c> Permitted<'c> {
         self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| not_told(&error))
     }
 
-    /// Returns what the caller may not do of what lets nodes pull images first. A server that does not tell is no obstacle.
+    /// Returns what the caller may not do to have nodes pull images first. A server that does not answer is no
+    /// obstacle.
     pub(super) async fn pulls_for(&mut self, workload: &WorkloadRef) -> Option<Denied> {
         if let Some(known) = self.pulls.get(&workload.namespace) {
             return known.clone();

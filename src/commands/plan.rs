@@ -56,7 +56,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
 }
 
-/// Whoever asked for the nodes' kubelets is told why they are not shown, unless a warning says it already.
+/// A caller that asked for the nodes' kubelets gets a note why they are not shown, unless a warning has it already.
 fn warn_of_nodes(planned: &mut Planned) {
     for (plan, live) in planned.plan.workloads.iter_mut().zip(&planned.lives) {
         let Some(error) = &live.surroundings.nodes_not_read else { continue };
@@ -104,7 +104,7 @@ pub(super) fn show_before(planned: &Planned, output: PlanFormat, yes: bool, shel
     show(planned.shown(), output, next.as_deref(), shell)
 }
 
-/// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.
+/// Returns the plan without what the shell shows on stderr itself: a server's warning would be there twice.
 fn as_shown(plan: &Plan, output: PlanFormat) -> Cow<'_, Plan> {
     let is_told_by_the_shell = match output {
         PlanFormat::Text | PlanFormat::Wide | PlanFormat::Name => true,

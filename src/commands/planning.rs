@@ -38,7 +38,7 @@ pub(super) struct Planned {
     pub(super) plan: Plan,
     pub(super) lives: Vec<LiveWorkload>,
     pub(super) cluster: Cluster,
-    /// The id that stands in the patches of the dry run, and in those that are sent.
+    /// The id in the patches of the dry run, and in those that are sent.
     pub(super) id: RolloutId,
     /// When it was made (RFC 3339); `None` of one that was saved.
     pub(super) now: Option<String>,
@@ -97,7 +97,7 @@ pub(super) struct Purpose<'a> {
     pub(super) nodes: Nodes,
 }
 
-/// Reads, compares, and asks the server whether it would take the very patches.
+/// Reads, compares, and asks the server whether it would accept exactly these patches.
 pub(super) async fn make(
     change: &ChangeArgs,
     policy: &PolicyArgs,
@@ -134,7 +134,7 @@ pub(super) async fn make_for(
     let (facts, read, server) = futures::join!(
         namespaces(&found, &cluster),
         reading::all(found.clone(), &cluster, purpose.field_manager, purpose.nodes),
-        // Who may not read it, or cannot make sense of it, is told by what the server refuses.
+        // Where the version cannot be read or parsed, the server's refusals take its place.
         cluster.server_version()
     );
     let mut read = read?;
@@ -154,7 +154,7 @@ pub(super) async fn make_for(
     if options.drain != Some(DrainBy::None) {
         cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
     }
-    // Whoever plans is told what carrying it out would take.
+    // A user who plans sees what carrying it out would take.
     let is_plan = purpose.command == ClusterCommand::Plan;
     let carried_out_by = if is_plan { ClusterCommand::Apply } else { purpose.command };
     let mut permitted = Permitted::new(&cluster, carried_out_by);
@@ -270,7 +270,7 @@ pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
     })
 }
 
-/// A command of blanks would do nothing, and look as if it did something.
+/// A blank command would do nothing, and look as if it did something.
 fn hooks(policy: &PaceArgs) -> Result<Hooks, CommandError> {
     let hooks = Hooks { before_pod: policy.before_pod.clone(), after_pod: policy.after_pod.clone() };
     for phase in [HookPhase::Before, HookPhase::After] {
@@ -310,7 +310,7 @@ pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Options {
     }
 }
 
-/// Asks the server by a dry run of the very patches, and the nodes for what they have to pull first.
+/// Asks the server by a dry run of exactly these patches, and the nodes for what they have to pull first.
 pub(super) async fn dry_run(
     plan: &WorkloadPlan,
     live: &LiveWorkload,

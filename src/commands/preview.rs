@@ -21,7 +21,8 @@ use crate::render::{self, Preview, StreamFormat};
 const ASKED_AT_MOST: usize = 10;
 
 impl Rolling<'_> {
-    /// Shows what would be done. The server is asked only for a dry run that says so: the run itself looks afresh.
+    /// Shows what would be done. The server is asked only for a dry run that says so: the run itself reads everything
+    /// again.
     pub(super) async fn preview(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<(), CommandError> {
         if self.output == StreamFormat::Json && self.dry_run == DryRun::None {
             return Ok(());
@@ -51,8 +52,8 @@ impl Rolling<'_> {
         Ok(())
     }
 
-    /// Asks by a dry run of the first write and of the first pods' patches; what has moved since it was read is looked at
-    /// afresh by the run itself.
+    /// Asks by a dry run of the first write and of the first pods' patches; objects that have changed since they were
+    /// read are read again by the run itself.
     async fn ask_server(
         &self,
         goal: &Goal,
@@ -68,8 +69,8 @@ impl Rolling<'_> {
         Ok(())
     }
 
-    /// A change that admission lets into no pod is not begun: the owner would be left half way. Pods of one template are one
-    /// question, unless one that is refused does not stop the others; whatever else is answered the run itself looks at.
+    /// A change that admission lets into no pod is not begun: the owner would be left halfway. Pods of one template are
+    /// one question, unless a refused pod does not stop the others; the run itself deals with any other answer.
     pub(super) async fn refuse_what_admission_refuses(
         &self,
         goal: &Goal,

@@ -4,13 +4,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns whether something else than a file stands under the name, such as a terminal or a pipe: that is written to as it
-/// is, and never replaced.
+/// Returns whether the path is something other than a file, such as a terminal or a pipe: that is written to directly,
+/// and never replaced.
 pub(super) fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|target| !target.is_file())
 }
 
-/// Makes a file anew that only its owner may read, under another name beside it. A link that stands there is not followed.
+/// Creates a new file that only its owner may read, under another name beside the path. An existing link is not
+/// followed.
 pub(super) fn draft(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -30,8 +31,8 @@ pub(super) fn draft(path: &Path) -> io::Result<(PathBuf, File)> {
     Ok((draft, file))
 }
 
-/// Makes a file anew that only its owner may read, in place of what stands under the name: neither the rights of a file that
-/// is there nor a link decide where the text goes.
+/// Creates a new file that only its owner may read, in place of the path: neither the rights of an existing file
+/// nor a link decide where the text goes.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     if is_special(path) {
         return OpenOptions::new().append(true).open(path);

@@ -19,7 +19,7 @@ pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePu
     if names.is_empty() {
         return Lacking::default();
     }
-    // What may not be read counts as lacking everything: pulling what is there costs nothing.
+    // A node that may not be read counts as lacking everything: pulling a present image costs nothing.
     let nodes: Vec<NodeImages> = cluster
         .nodes(names.into_iter().collect())
         .await

@@ -1,4 +1,4 @@
-//! What a plan is made from: each workload as it is, and what is wanted of it.
+//! What a plan is made from: each live workload, and what is wanted of it.
 #![expect(clippy::disallowed_methods, reason = "a controller that is behind is given a moment")]
 
 use std::time::Duration;
@@ -19,9 +19,10 @@ const AT_ONCE: usize = 10;
 const LOOKS_AGAIN: u32 = 20;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Reads what is wanted and what is there of every workload: side by side, in their order.
+/// Reads what is wanted and the live objects of every workload: side by side, in their order.
 ///
-/// A controller takes a moment to see what was just written, by a manifest or by another run's last step: it is given one.
+/// A controller takes a moment to observe what was just written, by a manifest or by another run's last step: it gets
+/// one.
 pub(super) async fn all(
     found: Vec<(Workload, Intent)>,
     cluster: &Cluster,
@@ -77,7 +78,7 @@ async fn one(
     Ok((intent, live))
 }
 
-/// Why it cannot be told what is wanted, and what a person can do.
+/// Why what is wanted is not known, and what the user can do.
 pub(super) fn not_told(live: &LiveWorkload, error: &IntentError) -> CommandError {
     match error {
         IntentError::Undo(error) => nothing_to_undo(live, error),

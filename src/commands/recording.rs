@@ -1,5 +1,5 @@
 //! `--record FILE`: the first rollout of a run writes the file, and further ones are added to it, also those that
-//! are under way at the same time.
+//! are in progress at the same time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

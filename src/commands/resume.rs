@@ -238,7 +238,7 @@ fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     }
 }
 
-/// Of a rollout that began without them: whoever goes on may not know.
+/// For a rollout that began without budgets: a user who resumes it may not know.
 fn say_that_no_budget_is_asked(goal: &Goal, options: &plan::Options, shell: &Shell) {
     if !goal.policy.respects_budgets && options.respects_budgets.is_none() {
         let began = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";

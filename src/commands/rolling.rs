@@ -46,7 +46,7 @@ pub(super) struct Rolling<'a> {
     pub(super) start: Start,
     pub(super) typing: Typing,
     pub(super) recording: RecordTo,
-    /// Other workloads are under way at the same time: lines say whose they are, and nobody is asked at a pause.
+    /// Other workloads are in progress at the same time: lines say whose they are, and nobody is asked at a pause.
     pub(super) side_by_side: bool,
     /// The same bits again: there is nothing to take back.
     pub(super) is_restart: bool,
@@ -95,8 +95,8 @@ impl<'a> Rolling<'a> {
         }
     }
 
-    /// Carries out a plan, in its order. What it was made from is kept no longer than it is of use: of thousands of pods that
-    /// is most of what this program takes.
+    /// Carries out a plan, in its order. What it was made from is kept no longer than it is of use: with thousands of
+    /// pods that is most of what this program takes.
     pub(super) async fn each(
         &self,
         (plan, lives): (Plan, Vec<LiveWorkload>),
@@ -157,8 +157,8 @@ impl<'a> Rolling<'a> {
         Ok(outcome)
     }
 
-    /// What a person has chosen for this run; whoever goes on with the rollout keeps to it, unless it says otherwise. Of what
-    /// is chosen for the images that are new, nothing holds on the way back.
+    /// Sets what the user has chosen for this run; later runs of the rollout keep it, unless they choose otherwise.
+    /// Choices for the new images do not apply on the way back.
     fn choose(&self, goal: &mut Goal) {
         let is_back = goal.is_back();
         let policy = &mut goal.policy;
@@ -262,7 +262,7 @@ impl<'a> Rolling<'a> {
         if goal.pods.iter().all(|pod| !pod.fields.resizes()) {
             return Ok(());
         }
-        // A server that does not tell is no obstacle.
+        // A server that does not answer is no obstacle.
         let server = self.cluster.server_version().await.ok().and_then(|version| version.parse().ok());
         let Some(reason) = server.and_then(|server| plan::server_lacks(goal, live, server)) else { return Ok(()) };
         let is_back = goal.is_back();
@@ -275,7 +275,7 @@ impl<'a> Rolling<'a> {
         Err(error.hint(format!("{what}: {}", self.typing.of_workload(verb, &goal.workload, Some(goal)))))
     }
 
-    /// Why a rollout cannot be resumed or aborted, and what a person can do.
+    /// Why a rollout cannot be resumed or aborted, and what the user can do.
     pub(super) fn not_resumed(&self, live: &LiveWorkload, verb: Verb, error: &ResumeError) -> CommandError {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
@@ -381,12 +381,12 @@ impl<'a> Rolling<'a> {
         }
     }
 
-    /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
+    /// Somebody else's change may wait under what this rollout has set; only the user can say what is to become of it.
     async fn settle_what_is_held_back(&self, goal: &Goal, is_whole: bool, shell: &Shell) -> Result<(), CommandError> {
-        // What cannot be read now was told as the end already.
+        // A failure to read it was reported as the end already.
         let Ok(live) = self.reread(goal).await else { return Ok(()) };
         let found = &live.workload;
-        // Another run that is at work has its own pause.
+        // Another active run has its own pause.
         let lock = RolloutLock::of(&found.object);
         if matches!(lock, Ok(Some(_))) {
             return Ok(());
@@ -481,7 +481,7 @@ impl<'a> Rolling<'a> {
         NextSteps { with_more_time, ..self.next_as(&typing, &typing, goal) }
     }
 
-    /// `back` is what ways back are made from.
+    /// `back` is the command line for ways back.
     fn next_as(&self, on: &Typing, back: &Typing, goal: &Goal) -> NextSteps {
         let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
         let follow = || Some(on.watching(&goal.workload, Some(goal)).to_string());
@@ -539,7 +539,7 @@ impl<'a> Rolling<'a> {
     }
 }
 
-/// Whether nothing is left of a rollout that came to such an end, or it was told already.
+/// Whether nothing is left of a rollout with such an end, or it was reported already.
 fn has_ended(result: EndResult) -> bool {
     match result {
         EndResult::Complete

@@ -30,7 +30,7 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
         let written = private_file::create(file).and_then(|mut out| out.write_all(&text));
         return written.map_err(|error| failed(&error));
     }
-    // Whole or not at all: a half-written plan must not stand under the name.
+    // Whole or not at all: a half-written plan must not get the name.
     let written = private_file::draft(file).and_then(|(draft, mut out)| {
         out.write_all(&text).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&draft, file))
     });
@@ -39,13 +39,13 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
 
 /// What became of a saved plan.
 pub(super) enum Reread {
-    /// It still stands.
+    /// It is still valid.
     Fresh(Box<Planned>, String),
     /// It does not, as its reasons say; nothing was touched.
     Stale(Plan),
 }
 
-/// Reads a saved plan and holds it against the cluster; the server is asked anew whether it takes it.
+/// Reads a saved plan and checks it against the cluster; the server is asked again whether it accepts it.
 pub(super) async fn read(
     file: &Path,
     ask_server: bool,

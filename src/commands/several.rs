@@ -28,7 +28,7 @@ struct Shared {
 }
 
 impl Rolling<'_> {
-    /// Carries out the jobs, and tells how each ended if there are several.
+    /// Carries out the jobs, and reports how each ended if there are several.
     pub(super) async fn all(&self, mut jobs: Vec<Job>, shell: &Shell) -> Result<EndResult, CommandError> {
         if jobs.len() < 2 {
             let Some(Job { goal: Some(goal), live, expected }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };

@@ -251,7 +251,7 @@ impl Shell {
         render::listener(output, &terminal, screen, Box::new(io::stdout()), Box::new(io::stderr()))
     }
 
-    /// Returns what the commands that are printed are made from.
+    /// Returns the base of every command that is printed.
     pub(super) fn typing(&self, cluster: &Cluster) -> Typing {
         Typing::new(&self.typed, cluster.namespace())
     }
@@ -266,8 +266,8 @@ impl Shell {
         hint.told(&self.flags())
     }
 
-    /// Returns the time by the server's clock, where it has told it, else by this machine's (RFC 3339, whole seconds): what
-    /// it is compared with was written by the cluster.
+    /// Returns the time by the server's clock, where an answer has had it, else by this machine's (RFC 3339, whole
+    /// seconds): it is compared with times that the cluster wrote.
     pub(super) fn clock(&self, cluster: &Cluster) -> String {
         let here = || jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         cluster.now().unwrap_or_else(here)
@@ -326,7 +326,7 @@ impl Shell {
         if error.closed_pipe {
             return if self.is_answer { EndResult::Terminated } else { EndResult::Complete };
         }
-        // The snippet of a manifest stands on lines of its own; whatever else breaks a line is shown as an escape.
+        // The snippet of a manifest is on lines of its own; any other line break is shown as an escape.
         let (message, snippet) = match error.kind {
             ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
             ErrorKind::Usage
@@ -384,7 +384,7 @@ impl Shell {
     pub(super) fn finish(&self, result: EndResult) -> EndResult {
         self.tell_notices();
         let warned = self.notices.as_ref().is_some_and(Notices::warned);
-        // The changes that `--detailed-exitcode` tells are no error either.
+        // The changes that `--detailed-exitcode` reports are no error either.
         let is_well = result.exit_code() == 0 || result == EndResult::Changes;
         if self.warnings_as_errors && warned && is_well {
             self.say(Meaning::Failing, "error:", "the server warned, and --warnings-as-errors was given");

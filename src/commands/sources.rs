@@ -15,7 +15,7 @@ use crate::manifest::{MAX_INPUT_BYTES, Origin};
 /// Lines of what kubectl says that are shown.
 const SHOWN_LINES: usize = 5;
 
-/// Reads what does not stand in a file: what -f names by URL, and what -k names.
+/// Reads what is in no file: what -f names by URL, and what -k names.
 pub(super) async fn origins(args: &TargetArgs, shell: &Shell) -> Result<Vec<Origin>, CommandError> {
     match &args.kustomize {
         Some(folder) => Ok(vec![kustomization(folder).await?]),
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_kubectl_logs_is_told_without_its_head() {
+    fn what_kubectl_logs_is_reported_without_its_head() {
         let logged =
             r#"E1126 20:48:37.101 12 run.go:72] "command failed" err="unable to find one of 'kustomization.yaml'""#;
         assert_eq!(without_klog(logged), "unable to find one of 'kustomization.yaml'");

@@ -1,4 +1,4 @@
-//! `status`: shows where workloads and their pods stand, once or whenever it changes, and changes nothing.
+//! `status`: shows the state of workloads and their pods, once or whenever it changes, and changes nothing.
 #![expect(clippy::disallowed_methods, reason = "waits between two looks, and knows how long one took")]
 
 use std::collections::BTreeMap;
@@ -24,16 +24,16 @@ use crate::error::CommandError;
 use crate::render::{self, Redrawn, StatusContext, StatusFormat, Style};
 use crate::signals::Signals;
 
-/// The shortest time between two looks.
+/// The shortest time between two reads.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A look that took long asks much of the server: so many times as long nothing is asked.
+/// A read that took long is expensive for the server: the pause is this many times as long.
 const REST: u32 = 4;
 
 /// Workloads of an overview that are read once more, at most: a cluster that is down as a whole has more to say.
 const MOST_READ_AGAIN: usize = 50;
 
-/// What is looked at.
+/// What is read.
 struct Look<'a> {
     /// `None` is every workload.
     asked: Option<Asked>,
@@ -43,7 +43,7 @@ struct Look<'a> {
     output: StatusFormat,
 }
 
-/// What one look has read.
+/// What one read has returned.
 struct Read {
     workloads: Vec<WorkloadStatus>,
     /// What could not be read, and what follows from it.
@@ -54,7 +54,7 @@ struct Read {
     missing: Vec<CommandError>,
 }
 
-/// What one look has seen.
+/// What one read has shown.
 struct Seen {
     /// What to show.
     text: String,
@@ -202,7 +202,8 @@ impl Look<'_> {
         Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling, missing })
     }
 
-    /// Reads the budgets that unfinished rollouts may wait for, once a namespace. Who may not list them has the rest.
+    /// Reads the budgets that unfinished rollouts may wait for, once a namespace. A caller that may not list them has
+    /// the rest.
     async fn read_budgets(&self, lives: &mut [LiveWorkload]) {
         let mut read: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for live in lives.iter_mut().filter(|live| waits_for_budgets(&live.workload)) {
@@ -214,8 +215,8 @@ impl Look<'_> {
         }
     }
 
-    /// Says where the workloads of an overview stand. It has of revisions no more than their names: where something is
-    /// notable and no rollout is seen, one may have been left whose lock was removed, which revisions tell.
+    /// Returns the state of the workloads of an overview. The overview has only the names of revisions: where a
+    /// workload is notable and no rollout is seen, a rollout whose lock was removed may be left, which revisions show.
     async fn closer(&self, workloads: &[LiveWorkload]) -> Vec<WorkloadStatus> {
         let seen = workloads.iter().map(|live| {
             let seen = status(live);
@@ -225,7 +226,7 @@ impl Look<'_> {
         let seen: Vec<_> = seen.collect();
         let may_be_held = seen.iter().filter(|(.., may_be_held)| *may_be_held).map(|(live, ..)| *live);
         let again = may_be_held.take(MOST_READ_AGAIN).map(|live| live.workload.clone()).collect();
-        // Who may not read them has the overview.
+        // A caller that may not read them has the overview.
         let again = targets::read_side_by_side(&self.cluster, again, Nodes::Nowhere).await.unwrap_or_default();
         let mut again = again.iter();
         let closer = |(_, seen, may_be_held): (&LiveWorkload, WorkloadStatus, bool)| {

@@ -56,7 +56,8 @@ pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<
     Ok(asked)
 }
 
-/// Gives images that stand alone to the containers of `-c`, and refuses images of others: which is meant is not known.
+/// Gives images without a container to the containers of `-c`, and refuses images with one: which is meant is not
+/// known.
 fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs, CommandError> {
     let mut targets = args.targets.clone();
     let given = std::mem::take(&mut targets.image);
@@ -87,7 +88,7 @@ fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs, 
     Ok(targets)
 }
 
-/// Refuses cpu and memory of which it is not said whose they are.
+/// Refuses cpu and memory where it is not clear which container gets them.
 pub(super) fn refuse_ambiguous(found: &[(Workload, Intent)]) -> Result<(), CommandError> {
     for (workload, intent) in found {
         let Intent::Images(images) = intent else { continue };
@@ -191,7 +192,7 @@ fn found_in(namespace: Option<&str>) -> String {
     format!("found{place}")
 }
 
-/// Reads words and files of a command that looks at workloads; a type alone is all of them.
+/// Reads words and files of a command that only reads workloads; a type alone is all of them.
 pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
     let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
     let asked = read_words(args, unnamed, false, shell).await?;
@@ -228,7 +229,7 @@ pub(super) async fn read_side_by_side(
     futures::stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
-/// Refuses kinds that are misspelt: skipped, they would look as if there was nothing to do.
+/// Refuses misspelt kinds: skipped, they would look as if there was nothing to do.
 pub(super) fn refuse_misspelt<'m>(manifests: impl IntoIterator<Item = &'m Packed>) -> Result<(), CommandError> {
     for Packed { api_version, kind, source, .. } in manifests {
         if let Some(meant) = WorkloadKind::meant(api_version, kind) {
@@ -294,7 +295,7 @@ pub(super) fn is_workload(api_version: &str, kind: &str) -> bool {
 
 /// What was found of what was asked.
 pub(super) struct Found {
-    /// Workloads that are there.
+    /// Workloads that exist.
     pub(super) workloads: Vec<(Workload, Intent)>,
     /// Those of manifests that are not, with the manifest and the server's answer.
     new: Vec<(WorkloadRef, Value, ClusterError)>,
@@ -430,8 +431,8 @@ pub(super) async fn find_any(
     Ok(found)
 }
 
-/// Finds what is there of what is only looked at, and the errors of names that are not, as `kubectl get` does; where nothing
-/// is, the first of them is the answer.
+/// Finds the existing workloads of a command that only reads, and the errors of names that do not exist, as `kubectl
+/// get` does; where none exists, the first error is the answer.
 pub(super) async fn find_there(
     asked: Asked,
     args: &TargetArgs,
@@ -511,7 +512,7 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     if cluster.has_namespace(&reference.namespace).await == Some(false) {
         return no_namespace(&reference.namespace);
     }
-    // Whoever may not list them gets no suggestion.
+    // A caller that may not list them gets no suggestion.
     let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
     let error = CommandError::from(error);
     let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {

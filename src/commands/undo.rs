@@ -47,7 +47,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
-        // Why there is none was told before.
+        // The reason why there is none was reported before.
         let Ok(Some(update)) = undone(live, args.to.as_deref()) else { continue };
         tell(live, &update, shell);
         if plan.durable.is_none() && matches!(update.course, Course::PodsOnly { .. }) {

@@ -213,7 +213,7 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
     if let TargetError::UnknownKind { word, .. } = error
         && is_word(&shell.typed, word)
     {
-        // Whether a word is a name, or a kind that there is not here, cannot be told.
+        // Whether a word is a name, or an unknown kind, is not clear.
         told.hint(with_types(word))
     } else if let TargetError::MixedForms { word } = error
         && !word.contains('/')
@@ -259,8 +259,8 @@ pub(super) fn has_bare_dry_run(arguments: &[String]) -> bool {
     arguments.iter().take_while(|word| *word != "--").any(|word| word == "--dry-run")
 }
 
-/// Refuses targets that are each followed by a namespace of their own, as `plan -A -o name | xargs` types them: all would be
-/// looked for in the last one. Of two before or after all targets the last counts, as with kubectl.
+/// Refuses targets that are each followed by a namespace of their own, as `plan -A -o name | xargs` types them: all
+/// would be looked for in the last one. Of two before or after all targets the last counts, as with kubectl.
 pub(super) fn one_namespace(arguments: &[String]) -> Result<(), CommandError> {
     let mut words = arguments.iter().skip(1).take_while(|word| *word != "--");
     let (mut given, mut has_target): (Option<&str>, bool) = (None, false);

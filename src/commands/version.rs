@@ -9,7 +9,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{self, DocumentFormat};
 
-/// Where no `--request-timeout` is given: a server that hangs is what a person who asks for versions looks for.
+/// Where no `--request-timeout` is given: a user who asks for versions may be looking for a server that hangs.
 const TIMEOUT: &str = "5s";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -25,8 +25,8 @@ impl Witness {
         Self { listener, seen: Vec::new() }
     }
 
-    /// Reads what is still to be known, and tells the end; returns whether somebody heard it. Where nobody reads any more the
-    /// end is what it is.
+    /// Reads what is still missing, and reports the end; returns whether the output was still open. With a closed
+    /// output the end stays the same.
     pub(super) async fn end(self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<bool> {
         match self.tell(cluster, outcome).await {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -34,7 +34,7 @@ impl Witness {
         }
     }
 
-    /// After a signal nothing is read: a person wants to leave.
+    /// After a signal nothing is read: the user wants to leave.
     async fn tell(mut self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<()> {
         if !matches!(outcome.result, EndResult::Interrupted | EndResult::Terminated) {
             cluster.complete_proof(outcome).await;

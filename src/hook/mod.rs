@@ -1,9 +1,9 @@
-//! Runs the person's own command around a pod: `sh -c COMMAND`, with what it is about in its environment.
+//! Runs the user's own command around a pod: `sh -c COMMAND`, with what it is about in its environment.
 //!
-//! Promise: each run is a process group of its own, whose standard input is empty and whose output never reaches a stream
-//! of ours but by whoever listens, line by line. When a drive is over nothing of it is left: what still runs is told to
-//! end (SIGTERM), given [`LEAVES_WITHIN`], and then ended. What a command leaves in the background after it has ended
-//! is the person's own.
+//! Promise: each run is a process group of its own, whose standard input is empty and whose output never reaches a
+//! stream of ours except through the listener, line by line. When a drive is over nothing of it is left: what still
+//! runs gets SIGTERM, then [`LEAVES_WITHIN`], and is then killed. What a command leaves in the background after it has
+//! ended is the user's own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::process::{ExitStatus, Stdio};
@@ -18,7 +18,7 @@ use crate::engine::k8s::mask;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::state::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
 
-/// What still runs when a drive is over has so long to end by itself.
+/// What still runs when a drive is over has this long to end by itself.
 pub(crate) const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 
 /// A command has ended; what it wrote last may still be on its way.
@@ -127,7 +127,7 @@ fn signal(group: u32, what: Tell) {
         Tell::Kill => Signal::KILL,
     };
     let group = i32::try_from(group).ok().and_then(Pid::from_raw);
-    // A group that is gone has nothing to be told.
+    // A group that is gone gets no signal.
     let _ = group.map(|group| kill_process_group(group, signal));
 }
 
@@ -166,7 +166,7 @@ async fn running(command: &str, run: &HookRun, groups: Groups, lines: mpsc::Unbo
         if last.len() > KEPT_LINES {
             last.pop_front();
         }
-        // Whoever listened has left: there is nobody to tell.
+        // The listener has left: nobody gets the line.
         drop(lines.send(HookLine { pod: run.pod.clone(), hook: run.phase, text }));
     };
     let status = listen_until_end(&mut child, &tell).await;

@@ -39,7 +39,7 @@ fn ran(command: &str) -> (HookEnd, Vec<String>) {
 }
 
 #[test]
-fn a_command_ends_as_it_ends_and_its_lines_are_told() {
+fn a_command_ends_as_it_ends_and_its_lines_are_reported() {
     let exited = |exit_code| HookResult::Exited { exit_code };
     for (command, how, message, lines) in [
         ("true", exited(0), "", &[][..]),
@@ -85,7 +85,7 @@ fn without_a_command_nothing_starts() {
     assert_eq!(end.how, HookResult::NotStarted);
 }
 
-/// Whether a process is there, not merely waiting to be reaped.
+/// Whether a process exists, and does not merely wait to be reaped.
 fn lives(id: &str) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     !state.is_empty() && !state.contains(") Z ")
@@ -93,7 +93,7 @@ fn lives(id: &str) -> bool {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn whoever_stops_waiting_ends_the_whole_group() {
+fn a_drive_that_stops_waiting_ends_the_whole_group() {
     block_on(async {
         let (runner, mut lines) = HookRunner::new(&hooks("trap '' TERM; sleep 60 & echo $!; echo $$; wait; wait"));
         let mut waiting = Box::pin(runner.run(run(HookPhase::Before)));

@@ -60,7 +60,7 @@ fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What one file name stands for.
+/// What one file name means.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Given {
     /// What errors call all of it.
@@ -68,7 +68,7 @@ pub(super) struct Given {
     pub(super) inputs: Vec<Input>,
 }
 
-/// Finds the inputs that the origins stand for, in order; see [`super::read`].
+/// Finds the inputs of the origins, in order; see [`super::read`].
 pub(super) fn find(origins: Vec<Origin>, recursive: bool) -> Result<Vec<Given>, ManifestError> {
     let mut found: Vec<Given> = Vec::new();
     for origin in origins {

@@ -14,7 +14,7 @@ use super::source::Position;
 pub struct Finding {
     place: Place,
     problem: Problem,
-    /// Where the field stands; none for one that a merge or an alias brought.
+    /// The place of the field; `None` for one that a merge or an alias brought.
     position: Option<Position>,
     snippet: Snippet,
     /// Whether the words of the input must not be shown.

@@ -12,8 +12,8 @@ use super::source::{Position, Source};
 use super::value::{Node, Reading};
 use super::{MAX_DEPTH, list};
 
-/// Takes the objects of concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped. YAML
-/// after JSON is an error, as it is there.
+/// Takes the objects of concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped.
+/// YAML after JSON is an error, as in kubectl.
 pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(), ManifestError> {
     let input = Input { name, text, withheld: mentions_secret(text) };
     let reading = Reading::new(Format::Json, text.len());
@@ -79,7 +79,7 @@ impl Input<'_> {
         self.error(1, error, message)
     }
 
-    /// Finds where a field stands in a value that begins at this line.
+    /// Finds the place of a field in a value that begins at this line.
     fn locate(&self, first_line: usize, value: &str, way: &[At]) -> Option<Position> {
         let found = Cell::new(false);
         let mut deserializer = serde_json::Deserializer::from_str(value.trim_start());

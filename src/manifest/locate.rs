@@ -1,5 +1,5 @@
-//! Where a field stands in its document: the parser reads it once more and is stopped there, since its errors know their
-//! place.
+//! The place of a field in its document: the parser reads it once more and is stopped at the field, since its errors
+//! have a place.
 
 use std::cell::Cell;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Reads manifests as kubectl does: files, folders and standard input to Kubernetes objects that know where they stood.
+//! Reads manifests as kubectl does: files, folders and standard input to Kubernetes objects with their source
+//! positions.
 //!
 //! Promise: the same text gives the same objects that kubectl would send, or an error. In particular YAML scalars are
 //! those of YAML 1.1 (`yes` is a boolean, `0755` is 493), integral floats are integers, keys become strings, `<<` merges
@@ -6,14 +7,14 @@
 //! of one object and of all, and the growth by aliases are bounded by the constants of this module, so that no input makes the
 //! program use more than 64 MiB.
 //!
-//! Where kubectl is silent and a person would be misled, this module is strict: a key given twice, an object given
+//! Where kubectl is silent and the user would be misled, this module is strict: a key given twice, an object given
 //! twice, invalid UTF-8, a missing `apiVersion`, and text after `...` are errors.
 //!
 //! Objects are kept as compact JSON text, and of those that the caller does not want only the identity.
 //!
-//! What is wanted of [`read`] is held against the API's types: a wrong type or a missing field is an error that names its
-//! line, and a field that this build does not know is noted at its object ([`Packed::unknown`]), since a newer server may
-//! know it. An input without a single object is an error too.
+//! The objects that [`read`] is asked for are checked against the API's types: a wrong type or a missing field is an
+//! error that names its line, and a field that this build does not know is noted at its object ([`Packed::unknown`]),
+//! since a newer server may know it. An input without a single object is an error too.
 //!
 //! Not done here: no URL is fetched and no kustomization is built (their text is an [`Origin`]), and no default namespace is
 //! filled in.

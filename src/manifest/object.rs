@@ -11,8 +11,8 @@ use super::place::Place;
 const QUOTE_HINT: &str = "; put it in quotes";
 const QUOTE_BOOLEAN_HINT: &str = "; put it in quotes, since YAML reads y, n, yes, no, on and off as booleans";
 
-/// Requires `apiVersion`, `kind` and `metadata.name` as strings that are not empty, and `metadata.namespace` as one if it
-/// is there.
+/// Requires `apiVersion`, `kind` and `metadata.name` as strings that are not empty, and `metadata.namespace` as one if
+/// it is set.
 pub(super) fn require_identity(object: &Value, place: impl Fn() -> Place) -> Result<(), ManifestError> {
     require_string(object.get("apiVersion"), "apiVersion", "", &place)?;
     require_string(object.get("kind"), "kind", "", &place)?;

@@ -22,7 +22,7 @@ pub(super) const MAPPING_MEMORY: usize = 32;
 pub(super) const KEY_MEMORY: usize = 80;
 pub(super) const TEXT_MEMORY: usize = 16;
 
-/// The fields of `metadata` that tell which object it is, or why it has no name.
+/// The fields of `metadata` that identify the object, or say why it has no name.
 const IDENTITY: [&str; 3] = ["name", "namespace", "generateName"];
 
 /// One Kubernetes object with `apiVersion`, `kind` and `metadata.name`, its contents packed.
@@ -113,7 +113,7 @@ impl Packer {
         self.packed.len()
     }
 
-    /// Returns what was found in the last document, its place in the text still to be looked up.
+    /// Returns the findings of the last document whose place in the text is still to be found.
     pub(super) fn unlocated(&mut self) -> impl Iterator<Item = &mut Finding> {
         self.findings.iter_mut().map(|(_, finding)| finding).filter(|finding| !finding.is_located())
     }
@@ -182,7 +182,7 @@ impl Packer {
     }
 }
 
-/// The items of a list while it is read: packed one by one, since the kind of the list may stand behind them.
+/// The items of a list while it is read: packed one by one, since the kind of the list may come after them.
 #[derive(Default)]
 pub(super) struct Items {
     wanted: Option<Wanted>,
@@ -218,7 +218,7 @@ impl Items {
     }
 }
 
-/// Returns what tells which object it is. What is of a wrong type stays of that type, so that the error is the same.
+/// Returns what identifies the object. A value of a wrong type keeps that type, so that the error is the same.
 fn identity(object: Value) -> Value {
     let Value::Object(fields) = object else { return emptied(object) };
     let metadata = |metadata: Value| {

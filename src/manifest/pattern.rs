@@ -1,6 +1,6 @@
 //! File name patterns, as in Go's `filepath.Match`.
 
-/// A pattern for one path element: `*`, `?`, `[a-z]`, `[^a-z]`, and `\` before a character that stands for itself.
+/// A pattern for one path element: `*`, `?`, `[a-z]`, `[^a-z]`, and `\` before a literal character.
 pub(super) struct Pattern(Vec<Token>);
 
 enum Token {

@@ -54,7 +54,7 @@ impl fmt::Display for Snippet {
 /// What credentials are written under.
 const VALUED: [&str; 6] = ["env", "value", "args", "command", "data", "stringData"];
 
-/// Whether a line stands under one of these keys, by its indentation, or has one in it.
+/// Whether a line is below one of these keys, by its indentation, or has one in it.
 fn may_hold_values(text: &str, line: usize, content: &str) -> bool {
     let names_one = |content: &str| {
         let is_word = |character: char| character.is_alphanumeric();
@@ -66,7 +66,7 @@ fn may_hold_values(text: &str, line: usize, content: &str) -> bool {
     let above: Vec<&str> = text.split('\n').take(line.saturating_sub(1)).collect();
     names_one(content)
         || above.iter().rev().filter(|above| !above.trim().is_empty()).any(|above| {
-            // The items of a list may stand below its key.
+            // The items of a list may be at the depth of its key.
             let is_parent = depth(above) < least || depth(above) == least && in_list && !is_item(above);
             if is_parent {
                 (least, in_list) = (depth(above), is_item(above));

@@ -44,7 +44,7 @@ pub(super) enum Reason {
 }
 
 impl Reading {
-    /// Begins the reading of an input of so many bytes.
+    /// Begins the reading of an input of `input_bytes` bytes.
     pub(super) fn new(format: Format, input_bytes: usize) -> Self {
         Self {
             format,
@@ -230,7 +230,7 @@ fn fitted(map: Map<String, Value>) -> Map<String, Value> {
     fitted
 }
 
-/// The entries of a mapping so far. kubectl's YAML library walks them in order and lets each replace what is there: a
+/// The entries of a mapping so far. kubectl's YAML library walks them in order and lets each replace the earlier one: a
 /// `<<` after a key replaces that key (`decode.go` of its `goyaml.v2`), which later YAML versions do not.
 #[derive(Default)]
 struct Entries {

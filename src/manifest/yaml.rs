@@ -17,9 +17,9 @@ use super::source::{Position, Source};
 use super::value::{Node, Reading, Reason};
 use super::{MAX_DEPTH, MAX_INPUT_BYTES, MAX_REPEATED_BYTES, MAX_REPEATED_EVENTS};
 
-/// Takes the objects of the documents that are not empty, each document on its own, so that lines can be told and a bad one
-/// has no effect on how others are split. Splits where kubectl does: at lines that begin with `---` (`YAMLReader` in
-/// `decoder.go` of apimachinery).
+/// Takes the objects of the documents that are not empty, each document on its own, so that errors have line numbers
+/// and a bad document has no effect on how others are split. Splits where kubectl does: at lines that begin with `---`
+/// (`YAMLReader` in `decoder.go` of apimachinery).
 pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(), ManifestError> {
     let input = Input { name, text, withheld: mentions_secret(text), kept: Rc::new(Cell::new(Kept::default())) };
     let reading = Reading::new(Format::Yaml, text.len());
@@ -35,7 +35,7 @@ pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(
             let message = "text after the document separator --- must be on a line of its own".to_owned();
             return Err(input.error(index + 1, Some(4), message));
         }
-        // What stands before a leading separator is no document.
+        // Text before a leading separator is no document.
         let number = if start == 0 { 1 } else { document.number + 1 };
         document = Document { number, first_line: index + 2, start: offset };
     }
@@ -97,7 +97,7 @@ impl Input<'_> {
         }
     }
 
-    /// Finds where a field stands that the document has; `None` for one that a merge brought.
+    /// Finds the place of a field that the document has; `None` for one that a merge brought.
     fn locate(&self, document: &Document, text: &str, way: &[At]) -> Option<Position> {
         let found = Cell::new(false);
         let kept = self.kept.get();

@@ -1,10 +1,10 @@
 //! `--record FILE`: everything that a rollout was decided from, and what was decided, one JSON object a line; and the
 //! replay that holds a recording against the engine.
 //!
-//! Promise: a recording holds no value of an environment variable, no word of a command line, no header of a probe and no
-//! `last-applied-configuration`: each stands as `redacted-N`, the same one for the same text, so that what compares equal
-//! still does. Words of others are masked ([`crate::engine::k8s::mask`]). Writing never disturbs a rollout: what
-//! cannot be written is reported afterwards.
+//! Promise: a recording holds no value of an environment variable, no word of a command line, no header of a probe and
+//! no `last-applied-configuration`: each is replaced by `redacted-N`, the same one for the same text, so that what
+//! compares equal still does. Text of others is masked ([`crate::engine::k8s::mask`]). Writing never disturbs a
+//! rollout: what cannot be written is reported afterwards.
 //!
 //! Lines have a `type`: `goal` begins a rollout, `observation`, `answer` and `stop` go in, `turn` comes out, `leave` is a
 //! second interrupt. `run` numbers the rollouts of one file. `at` is the time since the rollout's start in nanoseconds.
@@ -43,8 +43,8 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Returns a recorder that writes to `out`, each line in one write; `run` tells the lines of rollouts apart that write
-    /// to the same place at the same time.
+    /// Returns a recorder that writes to `out`, each line in one write; `run` distinguishes the lines of rollouts that
+    /// write to the same place at the same time.
     pub fn to(out: Box<dyn Write + Send>, run: u64) -> Self {
         Self { out: Some(out), run, ..Self::default() }
     }
@@ -119,7 +119,7 @@ fn value(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// What a turn decided; nothing stands for nothing.
+/// What a turn decided; empty parts are left out.
 fn decisions(turn: &Turn) -> Vec<(&'static str, Value)> {
     let mut decided = Vec::new();
     if !turn.actions.is_empty() {
@@ -150,7 +150,7 @@ pub struct Replayed {
     pub ends: usize,
 }
 
-/// Why a replay did not come to the end of its recording.
+/// Why a replay did not reach the end of its recording.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The recording cannot be read.

@@ -1,4 +1,4 @@
-//! What must not stand in a recording.
+//! What must not be in a recording.
 
 use crate::engine::rollout::pre_pull::NO_COMMAND;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::engine::k8s::mask;
 use crate::engine::k8s::metadata::LAST_APPLIED;
 
-/// What stands in place of a text, before its number.
+/// Replaces a text, followed by its number.
 const PLACEHOLDER: &str = "redacted-";
 
 /// Replaces texts, the same one always by the same.
@@ -18,7 +18,7 @@ pub(super) struct Redaction {
 }
 
 impl Redaction {
-    /// Redacts a document in place, wherever in it a pod's template may stand. Redacting twice is redacting once.
+    /// Redacts a document in place, wherever in it a pod's template may be. Redacting twice is redacting once.
     pub(super) fn redact(&mut self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact(item)),
@@ -36,7 +36,7 @@ impl Redaction {
                         ("command" | "args", Value::Array(words)) => {
                             words.iter_mut().for_each(|word| self.replace(word));
                         }
-                        // Words of a command line of the person's own.
+                        // Words of a command line of the user's own.
                         ("beforePod" | "afterPod", value @ Value::String(_)) => self.replace(value),
                         (LAST_APPLIED, value) => self.replace(value),
                         ("message" | "why", Value::String(text)) => *text = mask::text(text),

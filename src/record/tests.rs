@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::engine::state::outcome::EndResult;
 
-/// Bytes that can be looked at while a recorder owns their writer.
+/// Bytes that can be read while a recorder owns their writer.
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
 
@@ -86,7 +86,7 @@ fn a_recording_gives_the_same_decisions() {
 }
 
 #[test]
-fn rollouts_side_by_side_are_told_apart() {
+fn rollouts_side_by_side_are_distinguished() {
     let (one, other) = (recorded(), recorded().replace("\"run\":0", "\"run\":1"));
     let both: String = one.lines().zip(other.lines()).map(|(one, other)| format!("{one}\n{other}\n")).collect();
     assert_eq!(replay(both.as_bytes()).unwrap(), Replayed { goals: 2, turns: 4, actions: 2, ends: 2 });
@@ -122,7 +122,7 @@ fn what_is_no_recording_is_refused() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_once_and_disturbs_nothing() {
+fn a_disk_that_is_full_is_reported_once_and_disturbs_nothing() {
     struct Full;
     impl Write for Full {
         fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {

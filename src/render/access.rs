@@ -1,7 +1,7 @@
 //! Roles as YAML and JSON for `kubectl apply -f -`, and what the server said about permissions, as a table and as JSON.
 //!
-//! Promise: what is required stands in the YAML as it is, what is optional as a comment that becomes a rule when its `#`
-//! is taken away, unless it was asked for.
+//! Promise: what is required is in the YAML as rules, what is optional as comments that become rules when their `#`
+//! is removed, unless it was asked for.
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ pub struct Role {
     pub command: String,
     /// The role's name.
     pub name: String,
-    /// The namespace that it stands in; `None` leaves that to kubectl.
+    /// Its namespace; `None` leaves that to kubectl.
     pub namespace: Option<String>,
     /// One ClusterRole for all namespaces, in place of a Role.
     pub all_namespaces: bool,
@@ -44,7 +44,7 @@ struct Document {
 }
 
 impl Role {
-    /// Rules without a namespace stand in a ClusterRole: the only one, or a second one where a Role has the others.
+    /// Rules without a namespace are in a ClusterRole: the only one, or a second one where a Role has the others.
     fn documents(&self) -> Vec<Document> {
         let (wide, namespaced): (Vec<Permission>, Vec<Permission>) = self
             .permissions

@@ -1,4 +1,4 @@
-//! What a plan says of the order of containers within a pod, and of the person's own commands around each.
+//! The order of containers within a pod, and the user's own commands around each, as a plan shows them.
 
 use std::io::{self, Write};
 

@@ -8,7 +8,7 @@ use crate::engine::plan::{ContainerPlan, Effect, PodVerdict, WorkloadPlan};
 /// The heads of the columns.
 pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "effect"];
 
-/// What stands for an image that is not known any more: pods on their way ask for the new one already.
+/// Shown for an image that is no longer known: pods in progress ask for the new one already.
 pub(super) const NOT_KNOWN: &str = "(not known)";
 
 /// What is said of a container that nothing happens to.
@@ -21,7 +21,7 @@ const STAYS_DOWN: &str = "unchanged, not running";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) container: &'a str,
-    /// After the name: where it stands, if not among the containers.
+    /// After the name: its list, if it is not among the containers.
     pub(super) list: &'static str,
     /// `None` where it is not known any more.
     pub(super) from: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Makes text from the cluster harmless to look at.
+//! Makes text from the cluster harmless to display.
 //!
 //! Promise: what comes out is one line, moves no cursor, changes no colour, rings no bell, and hides or reorders no
 //! character. Escapes are visible: `^[` for ESC as in kubectl (`cli-runtime/pkg/printers/terminal.go`), `\n` for a line
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use crate::engine::value::hostile::is_hostile;
 
-/// How much of one text a person is shown; JSON has all of it.
+/// How much of one text the terminal shows; JSON has all of it.
 pub(crate) const SHOWN_CHARACTERS: usize = 1_000;
 
 /// Returns the text on one line with every harmful character made visible; with `unicode` off, pure ASCII.

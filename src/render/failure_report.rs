@@ -1,5 +1,5 @@
-//! The failure report as a person reads it: of each pod that failed, what it is, what was seen of it, its last words, and
-//! the newest events. Of pods that failed alike it is said once, with the events of one of them.
+//! The failure report as text for the terminal: for each pod that failed, what it is, what was seen of it, its last log
+//! lines, and the newest events. Pods that failed alike are described once, with the events of one of them.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -84,7 +84,7 @@ fn time_line(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    // How it ended stands above.
+    // How it ended is shown above.
     let is_before = |moment: &&Moment| moment.phase.stage() != Stage::Failed;
     let seen: Vec<&Moment> = pod.time_line.iter().filter(is_before).collect();
     if seen.is_empty() {

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_gets_a_table() {
+    fn the_terminal_gets_a_table() {
         let node = Kubelet::OfNode { version: KubeletVersion::new(1, 36), node: "node-1".into() };
         let expected = "\
 pod/web-0  namespace prod   kubelet 1.32 or newer (assumed)

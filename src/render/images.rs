@@ -1,4 +1,4 @@
-//! Images in tables: what they have in common stands above the table, so that tags and digests have room.
+//! Images in tables: their common part is above the table, so that tags and digests have room.
 
 use std::io::{self, Write};
 

@@ -108,7 +108,7 @@ pub(super) struct Narrator {
     style: Style,
     run: Option<Run>,
     said: BTreeMap<PodKey, String>,
-    /// When a pod was first in hand.
+    /// When a pod was first in progress.
     since: BTreeMap<PodKey, Duration>,
     /// Several rollouts write: each line says whose it is.
     names_workload: bool,
@@ -138,7 +138,7 @@ impl Narrator {
         self.run.as_ref()
     }
 
-    /// Begins anew, and returns the line that says what is about to happen.
+    /// Begins again, and returns the line that says what is about to happen.
     pub(super) fn start(&mut self, goal: &Goal, next: &NextSteps) -> String {
         let run = Run::of(goal, next);
         let workload = self.style.paint(Meaning::Heading, &words::workload(&self.style, &run.workload));
@@ -230,7 +230,7 @@ impl Narrator {
 
     fn pod(&mut self, pod: &PodKey, phase: &PodProgress, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
-        // Between two requests for it; what it waits for is told by others.
+        // Between two requests for it; other notices report what it waits for.
         if *phase == PodProgress::Waiting {
             return None;
         }

@@ -16,7 +16,7 @@ use super::{around, containers, fields, offline, replaced, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
-/// At most so many rows or items of one list.
+/// The number of rows or items of one list, at most.
 const MAX_ITEMS: usize = 100;
 
 /// Writes the plan, warnings included.
@@ -105,7 +105,7 @@ fn missing_permissions(plan: &WorkloadPlan, text: &mut String) {
     }
 }
 
-/// Whether the owner goes along, to which revision, and how.
+/// Whether the owner is changed too, to which revision, and how.
 fn owner(plan: &WorkloadPlan, text: &mut String) {
     if plan.is_offline() {
         return;
@@ -209,8 +209,8 @@ fn more(number: usize, noun: &str, text: &mut String) {
     }
 }
 
-/// Returns a name or path as code, exact to a reader: as a code span where its characters are plain there, else as HTML with
-/// every other character as a reference. Hosts look for no mentions in either.
+/// Returns a name or path as code, exact to a reader: as a code span where its characters are plain there, else as HTML
+/// with every other character as a reference. Git hosts expand no mentions in either.
 fn code(name: &str) -> String {
     let shown = Style::PLAIN.show(name);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+[]()#*{}".contains(c);

@@ -80,7 +80,7 @@ pub use workloads::workload_ends;
 
 use wide::Detail;
 
-/// What a plan tells a person to type. Documents have the hints without it: whoever reads them may be somebody else.
+/// The commands that a plan suggests. Documents have the hints without them: their readers may be other users.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Guide<'a> {
     /// The command that carries the plan out; named where it can be carried out.
@@ -149,7 +149,7 @@ pub trait Listener {
     /// The writer's.
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()>;
 
-    /// Hears a line that the person's own command wrote; never a result.
+    /// Takes a line of the user's own command; never a result.
     ///
     /// # Errors
     /// The writer's.

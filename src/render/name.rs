@@ -2,7 +2,7 @@
 //!
 //! Promise: one object a line and nothing else on stdout. Objects of several namespaces, and all with -A, come with
 //! `--namespace`, so that each line is what a command takes (`| xargs -L1 kubectl inplace follow`); kubectl's own lines
-//! cannot tell them apart.
+//! alone do not distinguish them.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut 
         let name = format!("pod/{}", style.whole(&pod.pod.name));
         writeln!(out, "{}", named(name, &pod.pod.namespace, every_namespace || namespaces.len() > 1, style))?;
     }
-    // A plan without such a pod writes nothing; a closed pipe is still told.
+    // A plan without such a pod writes nothing; a closed pipe is still reported.
     out.flush()
 }
 

@@ -24,7 +24,8 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
     }
 }
 
-/// How many workloads come to what. One that only one of two manifests has is neither up to date nor to be updated.
+/// The number of workloads of each kind. One that only one of two manifests has is neither up to date nor to be
+/// updated.
 pub(super) fn totals(plan: &Plan) -> String {
     let mut counts = [
         (0, "to update", true),

@@ -27,13 +27,13 @@ const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM",
 pub struct Preview<'a> {
     /// What is left to do.
     pub goal: &'a Goal,
-    /// The lock as it was found; `None` where only pods are to get back what was taken off.
+    /// The lock as it was found; `None` where pods only get a removed label or gate restored.
     pub found: Option<&'a RolloutLock>,
-    /// Whether the run that it names may be at work.
+    /// Whether the run that it names may be active.
     pub may_be_at_work: bool,
     /// The first write on the owner, if one is needed before the pods.
     pub first_step: Option<OwnerStep>,
-    /// Where the owner's template stands; `None` where only pods are to get back what was taken off.
+    /// How the owner's template compares; `None` where pods only get a removed label or gate restored.
     pub template: Option<TemplateStand>,
     /// The time, where it is known.
     pub now: Option<&'a str>,
@@ -144,7 +144,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
         Some(lock) => {
             let who = style.show(&lock.who);
             let since = style.show(&duration::began(&lock.since, preview.now));
-            // A copy of the lock tells how things stood when it was made.
+            // A copy of the lock has the state of the time when it was made.
             let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
             let state =
                 if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_at_work) };

@@ -1,4 +1,4 @@
-//! The times of a rollout and the pods that were replaced, as a person reads them.
+//! The times of a rollout and the pods that were replaced, as text for the terminal.
 
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
 fn words_of(spread: Spread) -> String {
     let [min, median, max] =
         [spread.min, spread.median, spread.max].map(|time| duration::human(words::from_seconds(time)));
-    // The API tells whole seconds.
+    // The API has whole seconds.
     if spread.max == 0.0 {
         return "less than 1s".to_owned();
     }

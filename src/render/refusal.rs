@@ -1,4 +1,4 @@
-//! A plan that is refused, as a person reads it: the verdict first, in one line, then the problems, and nothing that could
+//! A refused plan as text for the terminal: the verdict first, in one line, then the problems, and nothing that could
 //! be read as consent.
 
 use std::collections::BTreeSet;

@@ -22,7 +22,7 @@ pub(super) fn sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> 
     let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
     let since = style.show(&duration::began(&lock.since, now));
     let (id, who) = (style.show(lock.id.as_str()), style.show(&lock.who));
-    // Whether one that runs is at work still, its lock alone does not tell.
+    // Its lock alone does not show whether a running one is still active.
     let state = match lock.state {
         LockState::Running => "not ended",
         LockState::Stopped | LockState::Paused => lock.state.word(),

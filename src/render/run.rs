@@ -31,7 +31,7 @@ pub struct NextSteps {
     pub despite_budget: Option<String>,
     /// The same where nothing was begun.
     pub again_despite_budget: Option<String>,
-    /// On the way back: without the commands around each pod, of which one has failed.
+    /// On the way back: without the commands around each pod, one of which has failed.
     pub without_hooks: Option<String>,
     /// Goes on without waiting for what the kubelet does not resize now.
     pub leaving_resizes: Option<String>,
@@ -52,7 +52,7 @@ impl NextSteps {
         if useless { self.with(|next| (next.take_back, next.abort) = (None, None)) } else { self }
     }
 
-    /// The same without what undoes what is complete, where that would put a crash back.
+    /// The same without the command that undoes a complete rollout, where that would restore a crash.
     #[must_use]
     pub fn unless_undone_is(self, a_crash: bool) -> Self {
         if a_crash { self.with(|next| next.take_back = None) } else { self }
@@ -140,7 +140,7 @@ fn waits_for_a_resize(outcome: &Outcome) -> bool {
     outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
 
-/// Whether a way back that could not begin is given up for the way on.
+/// Whether a way back that could not begin is abandoned for the way on.
 fn turns_forward(outcome: &Outcome) -> bool {
     outcome.still_forward && outcome.result == EndResult::Failed
 }
@@ -193,7 +193,7 @@ impl Run {
         Self { steps: self.first_steps.clone(), ..self.clone() }
     }
 
-    /// Returns what stands before the command that goes on: what is on its way back goes on back.
+    /// Returns the label before the command that goes on: a rollout on its way back goes on back.
     pub(super) fn onward(&self, outcome: &Outcome) -> &'static str {
         if self.is_back && !turns_forward(outcome) { "Roll back:" } else { "Resume:" }
     }
@@ -234,13 +234,13 @@ impl Run {
     }
 }
 
-/// What a listener was told before the end.
+/// What a listener was given before the end.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Told<'a> {
     /// At the start.
     pub(super) run: Option<&'a Run>,
     /// Of the pods that failed.
     pub(super) failure: Option<&'a FailureReport>,
-    /// It was told on a screen that is drawn again: nothing of it is there any more.
+    /// It was shown on a screen that is redrawn: nothing of it is left.
     pub(super) is_gone: bool,
 }

@@ -18,7 +18,7 @@ pub enum Meaning {
     Failing,
     /// A heading.
     Heading,
-    /// Less important than what stands around it.
+    /// Less important than the text around it.
     Quiet,
     /// Anything else.
     Plain,
@@ -29,7 +29,7 @@ pub enum Meaning {
 pub struct Style {
     /// Write colours.
     pub color: bool,
-    /// The number of columns; `None` where nobody looks at columns (a file, a pipe).
+    /// The number of columns; `None` where columns do not matter (a file, a pipe).
     pub width: Option<u16>,
     /// The locale can show more than ASCII.
     pub unicode: bool,
@@ -39,7 +39,7 @@ impl Style {
     /// No colour, no width, any character: what a file gets.
     pub const PLAIN: Self = Self { color: false, width: None, unicode: true };
 
-    /// Returns the text in the colour of its meaning, or as it is where the stream has no colour.
+    /// Returns the text in the colour of its meaning, or unchanged where the stream has no colour.
     pub fn paint(&self, meaning: Meaning, text: &str) -> String {
         if !self.color || text.is_empty() {
             return text.to_owned();
@@ -60,7 +60,7 @@ impl Style {
         escape::cut(&self.flat(text), escape::SHOWN_CHARACTERS)
     }
 
-    /// Returns text that was not written here, on one line, escaped: its own lines stand behind each other.
+    /// Returns foreign text on one line, escaped: its own lines follow each other.
     pub fn flat(&self, text: &str) -> String {
         self.whole(&escape::one_line(text))
     }

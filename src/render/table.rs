@@ -1,8 +1,8 @@
 //! A table as every text output draws it: heads in capitals, no word broken, and never wider than the terminal.
 //!
-//! Promise: where it is narrow, cells go on below, between words, or are shortened in their middle, and then the columns of
-//! least use go; a name is shortened only once no other column can go. Where nobody looks at columns (a file, a pipe), every
-//! cell is whole.
+//! Promise: where it is narrow, cells go on below, between words, or are shortened in their middle, and then the
+//! columns of least use go; a name is shortened only once no other column can go. Where columns do not matter (a file,
+//! a pipe), every cell is whole.
 
 use std::io::{self, Write};
 
@@ -18,13 +18,13 @@ use super::words::{self, flowing};
 const INDENT: u16 = 2;
 /// Between two columns where there is room.
 const GAP: u16 = 3;
-/// Below so many columns each one counts.
+/// Below this number of columns each one counts.
 const NARROW: u16 = 60;
 /// Between two where not everything has its room: often a column more is seen.
 const NARROW_GAP: u16 = 2;
 /// Columns of up to this rank go before words are broken into more lines than they need.
 const LEAST_USE: u8 = 1;
-/// Of a longer name no more has to be seen for the sake of which another column goes.
+/// A name longer than this need not be seen whole if another column would have to go for it.
 const LONG_NAME: usize = 40;
 
 /// One column.
@@ -39,7 +39,7 @@ pub(super) struct Column {
     goes_after_names: bool,
     /// So much room it takes, whatever its cells say: what is drawn again must not move.
     reserved: usize,
-    /// Of a name, or of words, so many columns are seen before it gets narrower for another column's sake.
+    /// This many columns of a name, or of words, are seen before it gets narrower for another column's sake.
     seen: usize,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Column {
 enum Room {
     /// They stay whole.
     Whole,
-    /// They are shortened to so many columns.
+    /// They are shortened to this many columns.
     Least(usize),
     /// The same, but other columns go before that.
     Name(usize),
@@ -62,12 +62,12 @@ impl Column {
         Self { head, room: Room::Whole, goes: None, goes_after_names: false, reserved: 0, seen: LONG_NAME }
     }
 
-    /// One whose cells may be shortened to so many columns.
+    /// One whose cells may be shortened to `least` columns.
     pub(super) const fn short(head: &'static str, least: usize) -> Self {
         Self { room: Room::Least(least), ..Self::whole(head) }
     }
 
-    /// One whose cells are names: shortened to so many columns once no other column can go.
+    /// One whose cells are names: shortened to `least` columns once no other column can go.
     pub(super) const fn name(head: &'static str, least: usize) -> Self {
         Self { room: Room::Name(least), ..Self::whole(head) }
     }
@@ -87,18 +87,18 @@ impl Column {
         Self { goes: Some(u8::MAX), goes_after_names: true, ..self }
     }
 
-    /// The same with room for so many columns.
+    /// The same with room for `columns` columns.
     pub(super) const fn reserved(self, columns: usize) -> Self {
         Self { reserved: columns, ..self }
     }
 
-    /// The same, but of a name no more than so many columns have to be seen; of words no less, where columns of least use can
-    /// go for it.
+    /// The same, but at most `columns` columns of a name have to be seen; of words at least that, where columns of
+    /// least use can go for it.
     pub(super) const fn seen(self, columns: usize) -> Self {
         Self { seen: columns, ..self }
     }
 
-    /// The narrowest it may be, of so many columns that its cells have, and so many that the longest of their words has.
+    /// The narrowest that it may be, if its cells have `natural` columns and the longest of their words has `word`.
     fn narrowest(self, natural: usize, word: usize, ease: Ease) -> usize {
         let seen = if ease.words_flow { self.seen } else { 0 };
         match self.room {
@@ -109,7 +109,7 @@ impl Column {
         }
     }
 
-    /// Returns a cell, or the head, in so many columns.
+    /// Returns a cell, or the head, in `width` columns.
     fn fitted(self, cell: &str, width: usize, style: &Style) -> String {
         let line = |line: &str| match self.room {
             Room::Whole | Room::Least(_) | Room::Name(_) => elided(line, width, style),
@@ -122,7 +122,7 @@ impl Column {
     }
 }
 
-/// What is not given up for the sake of a column.
+/// What is kept even if a column has to go for it.
 #[derive(Debug, Clone, Copy)]
 struct Ease {
     names_are_seen: bool,
@@ -195,7 +195,7 @@ pub(super) fn shows(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &
     columns.iter().zip(widths.columns).any(|(column, width)| column.head == head && width.is_some())
 }
 
-/// Returns whether a table tells all that its column of this head has to say.
+/// Returns whether a table shows everything in its column of this head.
 pub(super) fn tells(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
     let says_nothing = columns.iter().zip(Needs::of(columns, rows).says_nothing);
     says_nothing.into_iter().any(|(column, says_nothing)| column.head == head && says_nothing)
@@ -263,7 +263,7 @@ struct Widths {
 /// What each column needs.
 struct Needs<'a> {
     columns: &'a [Column],
-    /// For its cells as they are.
+    /// For its unchanged cells.
     natural: Vec<usize>,
     /// For the longest of their words.
     words: Vec<usize>,

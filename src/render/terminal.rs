@@ -1,4 +1,4 @@
-//! Reads, once, what the two streams can show. The only file of `render` that looks at the environment.
+//! Reads, once, what the two streams can show. The only file of `render` that reads the environment.
 #![expect(clippy::disallowed_methods, reason = "this file asks for the environment so that no other renderer has to")]
 
 use std::env;
@@ -46,7 +46,7 @@ pub struct Terminal {
 struct Environment<'a> {
     term: Option<&'a str>,
     no_color: bool,
-    /// A console of Windows that shows escapes as they are: only its Terminal (`WT_SESSION`) is known to take them.
+    /// A Windows console that shows escapes literally: only its Terminal (`WT_SESSION`) is known to interpret them.
     old_console: bool,
     columns: Option<&'a str>,
     /// `LC_ALL`, `LC_CTYPE`, `LANG`: the first that is not empty counts.
@@ -118,7 +118,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// How many rows more than lines there are where there are so many columns.
+    /// The number of extra rows when the lines wrap at `columns` columns.
     fn wrapped(&self, columns: u16) -> usize {
         self.lines.iter().map(|line| line.saturating_sub(1) / usize::from(columns.max(1))).sum()
     }
@@ -196,7 +196,7 @@ impl<T: TermLike> TermLike for Narrower<T> {
     }
 }
 
-/// Returns the columns of stderr as they are now: a window may be resized while a rollout runs.
+/// Returns the present columns of stderr: a window may be resized while a rollout runs.
 pub(super) fn stderr_columns() -> Option<u16> {
     columns_of(stderr())
 }

@@ -1,4 +1,4 @@
-//! What `-o wide` adds to the text of a plan: what an expert looks up elsewhere otherwise.
+//! What `-o wide` adds to the text of a plan: details that experts otherwise look up elsewhere.
 //!
 //! Promise: what is not known is called unknown, and why; nothing is guessed.
 
@@ -8,7 +8,7 @@ use crate::engine::plan::{ChangeEvidence, PodPlan};
 
 use super::style::{Meaning, Style};
 
-/// How much the text tells of a pod.
+/// How much the text shows of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// What would happen.

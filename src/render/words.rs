@@ -96,7 +96,7 @@ pub(super) fn paragraph(text: &str, style: &Style, out: &mut dyn Write) -> io::R
     writeln!(out, "{}", flowing(&format!("  {text}"), 2, style))
 }
 
-/// Before a line that stays as it is within [`in_lines`]. What is not written here is escaped, so that it has none.
+/// Before a line that [`in_lines`] keeps whole. Foreign text is escaped, so that it never has it.
 const WHOLE: char = '\u{1}';
 
 /// Writes a line that is not broken where the terminal ends: a table's.
@@ -107,7 +107,7 @@ pub(super) fn whole_line(line: &str, style: &Style, out: &mut dyn Write) -> io::
     }
 }
 
-/// Writes what is for a person: where the terminal is narrow, lines are broken between words, and go on below their text.
+/// Writes text for people: where the terminal is narrow, lines are broken between words, and go on below their text.
 pub(super) fn in_lines(
     style: &Style,
     out: &mut dyn Write,
@@ -124,7 +124,7 @@ pub(super) fn in_lines(
             continue;
         }
         let shown = line.trim_start_matches(' ');
-        // What a container has written stays as it is.
+        // The output of a container is kept unchanged.
         let is_log = shown.starts_with("| ");
         let line = if is_log { line.to_owned() } else { flowing(line, line.len() - shown.len() + 2, style) };
         writeln!(out, "{line}")?;
@@ -132,9 +132,9 @@ pub(super) fn in_lines(
     Ok(())
 }
 
-/// Returns the text in lines that the terminal does not break, all but the first after so many blanks. Blanks at its
-/// beginning and colours stay. A command stays whole, on a line of its own where it has to: what is copied from the screen
-/// must not end half way.
+/// Returns the text in lines that the terminal does not break, all but the first after `hang` blanks. Blanks at its
+/// beginning and colours stay. A command stays whole, on a line of its own where it has to: what is copied from the
+/// screen must not end halfway.
 pub fn flowing(text: &str, hang: usize, style: &Style) -> String {
     let Some(width) = style.width.map(usize::from) else { return text.to_owned() };
     let words = text.trim_start_matches(' ');
@@ -303,7 +303,7 @@ fn put_off(style: &Style, (how, node): (&str, &str), why: &Option<String>, goal:
     format!("resize{of} {how} node {}{why}", style.show(node))
 }
 
-/// Returns what a phase is called, after the pod's name. `goal` tells the containers.
+/// Returns the words of a phase, after the pod's name. `goal` has the containers.
 pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> (Meaning, String) {
     let containers = containers(style, phase, goal);
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
@@ -369,7 +369,7 @@ pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) 
     }
 }
 
-/// Returns `[web-0 before] text`, escaped: a line of the person's own command.
+/// Returns `[web-0 before] text`, escaped: a line of the user's own command.
 pub(super) fn hook_line(style: &Style, pod: &PodKey, hook: HookPhase, line: &str) -> String {
     let whose = format!("[{} {}]", style.show(&pod.name), hook.word());
     format!("{} {}", style.paint(Meaning::Quiet, &whose), style.show(line))
@@ -426,7 +426,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_as_a_person_says_them() {
+    fn durations_read_as_people_write_them() {
         for (millis, text) in [
             (0, "0.0 s"),
             (49, "0.0 s"),

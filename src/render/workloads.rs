@@ -1,4 +1,4 @@
-//! How several workloads of one command ended: a table for a person, lines for a script.
+//! How several workloads of one command ended: a table for people, lines for scripts.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The plan's JSON document as YAML.
 //!
-//! Promise: kubectl's YAML reader makes the very JSON document of it: what looks like a boolean, a number or nothing
-//! stands in quotes, and so does what could mislead an eye or a terminal, as escapes.
+//! Promise: kubectl's YAML reader makes exactly the JSON document of it: what looks like a boolean, a number or nothing
+//! is quoted, and so is what could mislead an eye or a terminal, as escapes.
 
 use std::io::{self, Write};
 

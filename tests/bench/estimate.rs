@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Namespace, registry, samples};
 
-/// One rollout: what is there, what is done before, and the words after `plan` and `apply`.
+/// One rollout: the objects, what is done before, and the words after `plan` and `apply`.
 struct Rollout {
     what: &'static str,
     manifest: String,
@@ -14,7 +14,7 @@ struct Rollout {
     words: &'static str,
 }
 
-/// A Deployment whose container `side` has more lines; they stand where its fields do.
+/// A Deployment whose container `side` has more lines, in place of its fields.
 fn side(replicas: usize, fields: &str, more: &str) -> String {
     let manifest = samples::deployment("web", replicas);
     let image = format!("image: '{}/side:v1'", registry());

@@ -1,4 +1,4 @@
-//! `plan --against` as a person or a CI job runs it: two manifests, and neither kubeconfig nor network.
+//! `plan --against` as a user or a CI job runs it: two manifests, and neither kubeconfig nor network.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn plan(arguments: &[&str], old: &str, new: &str) -> Output {
 
 fn binary(arguments: &[&str], old: &str, new: &str) -> Binary {
     let arguments = ["plan"].iter().chain(arguments);
-    // Whoever read this kubeconfig would say so.
+    // A command that reads this kubeconfig would say so.
     let binary = Binary::alone(arguments).env("KUBECONFIG", "broken").file("broken", "{ this is no kubeconfig");
     binary.file("old.yaml", old).file("new.yaml", new)
 }
@@ -206,7 +206,7 @@ fn a_kind_that_is_misspelt_is_no_other_kind() {
 }
 
 #[test]
-fn wrong_usage_is_told() {
+fn wrong_usage_is_reported() {
     let both = ["--against", "old.yaml", "-f", "new.yaml"];
     let with = |more: &[&'static str]| [&both[..], more].concat();
     let cases = [

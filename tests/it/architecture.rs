@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use kubectl_inplace::engine::kinds::{CONTROLLER_REVISION_HASH, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, WorkloadKind};
 
-/// A module, and what its sources may not name: crates and what reaches outside. Who imports which module of this package
-/// stands in the map of `src/lib.rs`.
+/// A module, and what its sources may not name: crates and what reaches outside. The map of `src/lib.rs` says which
+/// module of this package may import which.
 const FENCES: &[(&str, &[&str])] = &[
     (
         "src/engine",
@@ -127,7 +127,7 @@ fn the_fence_bites() {
     assert!(sees("use tokio::time;\nfn x() {}", "tokio"));
     assert!(!sees("// kube::Client\nfn x() {}", "kube::"));
     assert!(!sees("fn x() {}\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n", "std::fs"));
-    // What comes after the tests is seen, wherever they stand.
+    // Code after the tests is seen, wherever they are.
     assert!(sees("#[cfg(test)]\nmod tests;\nuse std::fs;\n", "std::fs"));
     assert!(sees("#[cfg(test)]\nmod tests {\n    fn x() {}\n}\n\nuse std::fs;\n", "std::fs"));
     assert!(sees("struct X {\n    #[cfg(test)]\n    looks: usize,\n    at: Instant,\n}\n", "Instant"));
@@ -246,7 +246,7 @@ fn names_of_kinds() -> Vec<String> {
 
 /// Elsewhere these name something else than a kind of workload.
 const NO_KIND: &[(&str, &[&str])] = &[
-    // Types of the API, of which the kinds are some.
+    // Types of the API, some of which are the kinds.
     (
         "src/engine/value/api_schema/",
         &["\"Deployment\"", "\"StatefulSet\"", "\"DaemonSet\"", "\"ReplicaSet\"", "\"Pod\""],
@@ -307,7 +307,7 @@ fn no_modules_of_the_engine_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "{circles:#?}");
 }
 
-/// A person holds about ten things in the head.
+/// People keep about ten things in mind.
 #[test]
 fn the_engine_has_few_modules() {
     let modules = read("src/engine/mod.rs").lines().filter(|line| line.contains("mod ") && line.ends_with(';')).count();
@@ -331,7 +331,7 @@ fn every_test_file_is_run() {
     }
 }
 
-/// What stands in backticks in a document.
+/// The texts in backticks of a document.
 fn quoted(document: &str) -> Vec<String> {
     read(document).split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

@@ -9,7 +9,7 @@ use crate::support::scene::{
     APPLY, images, patched, patches, run, server_with, two_containers, typed, web, with_controllers,
 };
 
-/// A budget over `web` that wants so many of its three pods to stay.
+/// A budget over `web` that wants `min_available` of its three pods to stay.
 fn budget(name: &str, min_available: u64) -> Value {
     let mut budget = builders::budget("web", 3_u64.saturating_sub(min_available));
     budget["metadata"]["name"] = name.into();
@@ -101,7 +101,7 @@ fn of_two_budgets_the_stricter_one_counts() {
 }
 
 #[test]
-fn pods_in_hand_count_as_down_though_they_look_ready() {
+fn pods_in_progress_count_as_down_though_they_look_ready() {
     let server = with_budgets([budget("loose", 2)]);
     server.pause_kubelet(true);
     let more = "--max-unavailable 3 --min-ready-seconds 0 --timeout 2s";
@@ -159,7 +159,7 @@ fn a_rollout_that_was_left_is_not_taken_over_while_a_budget_allows_nothing() {
 
 /// What another run has left out of its Services goes back into them, whatever a budget says.
 #[test]
-fn what_was_left_in_hand_goes_on_whatever_a_budget_allows() {
+fn what_was_left_in_progress_goes_on_whatever_a_budget_allows() {
     let server = with_controllers();
     server.pause_kubelet(true);
     let running = typed(&server, &format!("apply deploy/web side=:v2 {FAST}")).spawn();

@@ -13,7 +13,7 @@ fn run(line: &str) -> Output {
     Binary::alone(line.split_whitespace()).run()
 }
 
-/// Every command that a person may type, the nested ones of clap's own included.
+/// Every command that the user may type, the nested ones of clap's own included.
 fn commands() -> Vec<clap::Command> {
     let mut command = Cli::command();
     command.build();
@@ -168,7 +168,7 @@ fn mistyped_words_get_a_suggestion() {
 }
 
 #[test]
-fn the_version_is_told_without_a_cluster() {
+fn the_version_is_reported_without_a_cluster() {
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(run("--version").ends_with(0).stdout, format!("kubectl-inplace {version}\n"));
     let text = run("version --client").ends_with(0).stdout;
@@ -191,7 +191,7 @@ fn completion_answers_through_the_hidden_command() {
     complete(&[""]).prints("apply\t").prints("follow\t").omits("__complete");
 }
 
-/// Completes a line against a server; nothing may stand on stderr, where a shell would show it.
+/// Completes a line against a server; nothing may be on stderr, where a shell would show it.
 fn complete_against(server: &ApiServer, line: &str) -> String {
     let output = Binary::against(server, std::iter::once("__complete").chain(line.split(' '))).run().ends_with(0);
     assert_eq!(output.stderr, "", "{line}");

@@ -1,4 +1,4 @@
-//! Completion in real shells: what a person sees after the tabulator.
+//! Completion in real shells: what the user sees after the tab key.
 
 use std::path::Path;
 

@@ -42,7 +42,7 @@ fn without_a_kubeconfig_it_says_what_is_missing() {
 }
 
 #[test]
-fn names_that_the_kubeconfig_does_not_have_are_told() {
+fn names_that_the_kubeconfig_does_not_have_are_reported() {
     let server = web();
     for (flag, texts) in [
         ("--context=nope", ["nope", "context"]),
@@ -80,7 +80,7 @@ fn a_request_takes_no_longer_than_it_may() {
 
 /// A laptop that sleeps: its own silence is not the server's.
 #[test]
-fn a_silent_server_is_told_and_a_process_that_slept_is_not_taken_for_one() {
+fn a_silent_server_is_reported_and_a_process_that_slept_is_not_taken_for_one() {
     for sleeps in [false, true] {
         let server = web();
         server.fault(When::verb("get").of("deployments"), Effect::Delay(Duration::from_secs(7)));
@@ -131,7 +131,7 @@ fn a_credential_plugin_never_reads_the_manifest() {
 }
 
 #[test]
-fn a_credential_plugin_that_fails_is_told_in_its_own_words() {
+fn a_credential_plugin_that_fails_is_reported_in_its_own_words() {
     let server = web();
     for (script, text) in
         [("echo 'log in first' >&2; exit 3", "log in first"), ("echo nonsense", "sh"), ("exit 0", "sh")]
@@ -169,7 +169,7 @@ fn traces_show_requests_and_never_a_credential() {
 }
 
 #[test]
-fn a_server_that_does_not_know_the_caller_is_told() {
+fn a_server_that_does_not_know_the_caller_is_reported() {
     let server = web();
     let unauthorized = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
     server.fault(When::default(), Effect::Answer(crate::support::api_server::Answer::json(401, unauthorized)));
@@ -193,7 +193,7 @@ fn what_the_cluster_says_cannot_move_the_cursor() {
 }
 
 #[test]
-fn the_clients_version_is_told_without_a_server() {
+fn the_clients_version_is_reported_without_a_server() {
     for flags in ["", " --server http://127.0.0.1:1"] {
         let words = format!("version{flags}");
         let output = Binary::alone(words.split_whitespace()).run().ends_with(1);

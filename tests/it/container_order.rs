@@ -102,7 +102,7 @@ fn an_order_may_only_name_what_changes() {
 }
 
 #[test]
-fn of_several_workloads_each_is_told_the_order_of_what_changes_in_it() {
+fn each_of_several_workloads_gets_the_order_of_what_changes_in_it() {
     let server = server_with(["web", "api"].map(|name| two_containers(Workload::deployment(name))));
     run(&server, "apply deploy/api app=acme/app:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
     let plan = format!("plan deploy/api {BOTH} --pods-only --container-order app,side -o json").replace("--yes ", "");

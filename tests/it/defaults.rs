@@ -1,7 +1,8 @@
 //! Defaults against what a real API server (1.36.3) answered to `kubectl create --dry-run=server`.
 //!
-//! Of the answers, status and what the server or admission sets for each object anew is left out: uid, times, generation,
-//! namespace, managed fields; of pods the service account and its token volume, priority and the tolerations of node taints.
+//! Of the answers, status and what the server or admission sets for each new object is left out: uid, times,
+//! generation, namespace, managed fields; of pods the service account and its token volume, priority and the
+//! tolerations of node taints.
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
 use kubectl_inplace::engine::kinds::WorkloadKind;

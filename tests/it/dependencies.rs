@@ -38,7 +38,7 @@ fn locked() -> Vec<(String, String, Option<String>)> {
     packages.collect()
 }
 
-/// The packages that this platform is built from, as cargo tells them.
+/// The packages that this platform is built from, as cargo lists them.
 fn packages() -> Vec<Value> {
     let cargo = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO")).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output();
@@ -57,7 +57,7 @@ fn name(package: &Value) -> &str {
     package["name"].as_str().expect("a name")
 }
 
-/// What whoever knows the project's purpose looks for first.
+/// The crates that a reader who knows the project's purpose looks for first.
 #[test]
 fn a_crate_that_is_left_out_is_named_with_the_reason() {
     let (manifest, readme) = (read("Cargo.toml"), read("README.md"));
@@ -162,7 +162,8 @@ fn no_other_crate_is_there_twice() {
     assert_eq!(twice, list("bans", "skip"), "`skip` of deny.toml says which");
 }
 
-/// `rust-version` of Cargo.toml is a promise to whoever builds it: `tests/run msrv` builds with that very Rust.
+/// `rust-version` of Cargo.toml is a promise to everybody who builds it: `tests/run msrv` builds with exactly that
+/// Rust.
 #[test]
 fn no_dependency_asks_for_a_newer_rust() {
     let number = |text: &str| -> Vec<u32> { text.split('.').map(|part| part.parse().expect("a version")).collect() };

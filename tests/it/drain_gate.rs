@@ -1,4 +1,4 @@
-//! Pods that are taken out of their Service by a readiness gate: the writes in their order, and who may not make them.
+//! Pods that are drained by a readiness gate: the writes in their order, and callers that may not make them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -54,7 +54,7 @@ fn list_what_is_ready(server: &ApiServer) {
     }
 }
 
-/// Runs a line while that controller is at work.
+/// Runs a line while that controller is active.
 fn run_with_slices(server: &ApiServer, line: &str) -> Output {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What goes wrong on the way and in the cluster: nothing is sent twice, nothing is lost, and the end is told.
+//! What goes wrong on the way and in the cluster: nothing is sent twice, nothing is lost, and the end is reported.
 
 use std::time::Duration;
 
@@ -33,10 +33,10 @@ fn deny(webhook: &str, message: &str) -> Effect {
 }
 
 #[test]
-fn a_missing_permission_to_patch_is_told_by_the_plan() {
+fn a_missing_permission_to_patch_is_reported_by_the_plan() {
     let server = web();
     server.fault(When::verb("patch").of("pods"), Effect::Forbid);
-    // The verdict is about the change; what the caller could not do stands beside it.
+    // The verdict is about the change; a missing permission is shown beside it.
     let plan = run(&server, "plan deploy/web side=:v2 --detailed-exitcode").ends_with(2).omits("Next:");
     plan.prints("PermissionMissing: you may not patch pods").prints("kubectl inplace rbac apply deployment -n default");
     let json = run(&server, "plan deploy/web side=:v2 -o json").ends_with(0).json();
@@ -84,7 +84,7 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
     }
 }
 
-/// Whoever is not told what they may do is not stopped by it, and knows that nobody has looked.
+/// A caller whose permissions are unknown is not stopped, and gets a note that they were not checked.
 #[test]
 fn a_server_that_does_not_tell_permissions_is_no_obstacle_and_that_is_said() {
     let told = "the server does not say what you may do";
@@ -117,7 +117,7 @@ fn a_busy_server_is_given_the_time_that_it_asks_for() {
 }
 
 #[test]
-fn a_wait_is_told_while_it_lasts() {
+fn a_wait_is_reported_while_it_lasts() {
     let server = web();
     server.fault(When::verb("list").of("pods").times(1), Effect::Throttle(Some(3)));
     let began = clock::now();
@@ -204,7 +204,7 @@ fn a_server_that_fails_while_the_plan_is_made_is_an_error() {
 }
 
 #[test]
-fn a_watch_that_breaks_is_told_and_comes_back() {
+fn a_watch_that_breaks_is_reported_and_comes_back() {
     let server = web();
     server.fault(When::verb("watch").of("pods").times(1), Effect::Expire);
     let output = run(&server, APPLY).ends_with(0).says("the watch broke").says("the watch is back");
@@ -220,7 +220,7 @@ fn a_watch_that_breaks_is_told_and_comes_back() {
 }
 
 #[test]
-fn a_watch_that_is_refused_for_a_while_is_told_once_and_comes_back() {
+fn a_watch_that_is_refused_for_a_while_is_reported_once_and_comes_back() {
     let server = web();
     server.fault(When::verb("watch").of("pods").times(3), Effect::Unavailable);
     let output = run(&server, APPLY).ends_with(0).says("the watch broke").says("the watch is back");
@@ -283,7 +283,7 @@ fn admission_is_heard_before_and_during() {
 #[test]
 fn a_permission_lost_on_the_way_stops_it() {
     let server = web();
-    // Not `Forbid`, which the access review would tell beforehand.
+    // Not `Forbid`, which the access review would show beforehand.
     let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
         "message": "pods \"web\" is forbidden: User \"u\" cannot patch resource \"pods\" in API group \"\" in the namespace \"default\""});
     server.fault(sent().after(1), Effect::Answer(Answer::json(403, status)));
@@ -318,7 +318,7 @@ fn another_writer_after_the_patch_is_left_alone_too() {
     assert_eq!(patches(&server).len(), 1);
 }
 
-/// As by `kubectl diff`: what somebody wrote between the two looks is no part of the change; one who never stops is shown.
+/// As by `kubectl diff`: a write between the two reads is no part of the change; a writer that never stops is shown.
 #[test]
 fn a_diff_is_of_one_state_of_the_object() {
     for (times, foreign) in [(0, false), (1, false), (3, false), (9, true)] {
@@ -392,7 +392,7 @@ fn a_bad_image_hits_one_pod_and_is_named_with_the_way_back() {
 }
 
 #[test]
-fn a_registry_that_comes_back_is_waited_for_and_one_that_does_not_is_told() {
+fn a_registry_that_comes_back_is_waited_for_and_one_that_does_not_is_reported() {
     let server = web();
     run(&server, "apply deploy/web side=:flaky --pods-only --yes --pre-pull=never")
         .ends_with(0)
@@ -405,7 +405,7 @@ fn a_registry_that_comes_back_is_waited_for_and_one_that_does_not_is_told() {
 }
 
 #[test]
-fn a_good_image_after_a_bad_one_goes_on_from_where_it_stands() {
+fn a_good_image_after_a_bad_one_goes_on_from_its_present_step() {
     for bad in ["missing", "crash", "denied"] {
         let server = web();
         run(&server, &format!("apply deploy/web side=:{bad} --pods-only --yes --pre-pull=never")).ends_with(4);
@@ -439,7 +439,7 @@ fn the_way_back_of_chosen_pods_leaves_the_others_alone() {
 }
 
 #[test]
-fn warnings_of_the_server_are_told_once() {
+fn warnings_of_the_server_are_reported_once() {
     let server = web();
     server.fault(When::verb("patch").of("pods"), Effect::Warn("v1 Pod is \"old\"".to_owned()));
     let output = run(&server, APPLY).ends_with(0);
@@ -546,7 +546,7 @@ fn an_answer_that_never_comes_does_not_hold_an_interrupt_up() {
 
 /// Credentials that expire in the middle of a rollout are new for the next request.
 #[test]
-fn a_write_that_was_not_let_in_is_sent_again_and_whoever_stays_out_runs_out_of_time() {
+fn a_write_that_was_not_let_in_is_sent_again_and_a_caller_that_stays_out_runs_out_of_time() {
     let unauthorized = || {
         let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 401,
             "reason": "Unauthorized", "message": "Unauthorized"});

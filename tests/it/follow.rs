@@ -276,7 +276,7 @@ fn what_the_controller_does_is_asked_once_it_has_observed_the_newest_change() {
     wrote_nothing(&server);
 }
 
-/// As `kubectl rollout status` does: an owner whose pods cannot be made has not come to its end.
+/// As `kubectl rollout status` does: an owner whose pods cannot be created is not complete.
 #[test]
 fn an_owner_that_lacks_pods_is_not_complete() {
     let server = web();

@@ -1,4 +1,4 @@
-//! What is generated stands in the tree and is compared here: `UPDATE=1 cargo test --test it generated` writes it anew.
+//! Generated files are in the tree and are compared here: `UPDATE=1 cargo test --test it generated` writes them again.
 #![expect(clippy::disallowed_methods, reason = "reads and writes files of the tree, and one environment variable")]
 
 use std::fs;

@@ -48,7 +48,8 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
 
-/// What ran around each pod is stored nowhere, and is not given up without a word by the update that takes its place.
+/// The commands around each pod are stored nowhere, and the update that takes the rollout's place does not drop them
+/// silently.
 #[test]
 fn a_rollout_that_ran_commands_around_each_pod_says_so_where_another_takes_its_place() {
     let server = with_controllers();
@@ -125,7 +126,7 @@ fn what_was_edited_is_named_and_harmless() {
 }
 
 #[test]
-fn missing_permissions_and_wrong_usage_are_told() {
+fn missing_permissions_and_wrong_usage_are_reported() {
     let server = web();
     run(&server, "history").ends_with(1).says("no workload was named");
     run(&server, "history deploy/web side=:v2").ends_with(1).says("takes workloads alone");

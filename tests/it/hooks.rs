@@ -28,7 +28,7 @@ fn staying(file: &str) -> String {
     format!("echo $$ > {file}; echo waiting; sleep 60; echo unheard")
 }
 
-/// Whether the process whose id stands in a file has gone, soon.
+/// Whether the process whose id is in a file has gone, soon.
 fn is_gone(output: &Output, file: &str) -> bool {
     let id = output.folder.read(file).unwrap_or_default();
     let stat = format!("/proc/{}/stat", id.trim());
@@ -202,7 +202,7 @@ fn no_command_is_written_to_the_cluster_nor_to_a_recording() {
 }
 
 #[test]
-fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
+fn a_run_that_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     let server = with_controllers();
     let apply = "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0";
     let stays = staying("id");
@@ -231,7 +231,7 @@ fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     typed(&server, "resume deploy/web --yes").run().ends_with(0);
 }
 
-/// A person's command says nothing of the images: the same may go well, once it is mended.
+/// The user's command shows nothing about the images: the same may succeed once it is fixed.
 #[test]
 fn a_rollout_whose_command_failed_after_a_pod_names_the_way_on_and_the_way_back() {
     let server = with_controllers();

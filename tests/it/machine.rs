@@ -64,7 +64,7 @@ fn output_of(machine: &Folder, script: &str, arguments: &[&str]) -> Output {
         .env_clear()
         .env("PATH", machine.path())
         .env("HOME", &home)
-        // The scripts look there, too.
+        // The scripts read it, too.
         .env("GOROOT", &home)
         .env("CARGO_TARGET_DIR", home.join("target"))
         .current_dir(&root)

@@ -44,7 +44,7 @@ fn peak_until(is_enough: impl Fn() -> bool, folder: &Path, kubeconfig: &str, arg
         peak = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(peak);
         thread::sleep(Duration::from_millis(1));
         looks += 1;
-        // A look at the server's log holds it up.
+        // Reading the server's log holds it up.
         if looks % 500 == 0 && is_enough() {
             child.kill().expect("it can be ended");
         }

@@ -1,4 +1,4 @@
-//! The pages as such: what they point to is there, their commands are run, and the README stays short.
+//! The pages as such: their links lead somewhere, their commands are run, and the README stays short.
 #![expect(clippy::disallowed_methods, reason = "reads files of the tree")]
 
 use std::path::Path;
@@ -61,7 +61,7 @@ fn every_link_leads_somewhere() {
     assert!(number > 100, "{number} links");
 }
 
-/// A fact about Kubernetes stands there with the test that shows it.
+/// Each fact about Kubernetes is listed with the test that shows it.
 #[test]
 fn every_fact_has_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

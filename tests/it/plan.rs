@@ -264,7 +264,7 @@ fn what_is_not_there_is_named() {
         }
     }
     run(&server, "plan deploy/entirely-other side=:v2").ends_with(1).omits("did you mean");
-    // Whoever may not list them is told the same, without a suggestion.
+    // A caller that may not list them gets the same message, without a suggestion.
     server.fault(When::verb("list").of("deployments"), Effect::Forbid);
     run(&server, "plan deploy/wbe side=:v2").ends_with(1).says("\"wbe\" not found").omits("did you mean");
 }
@@ -312,7 +312,7 @@ fn manifests_come_from_files_folders_lists_and_standard_input() {
     assert!(server.writes().is_empty());
 }
 
-/// A folder as a person keeps it: one workload is there, one is new, the rest is none.
+/// A folder as users keep it: one workload exists, one is new, the rest are no workloads.
 #[test]
 fn a_folder_may_hold_a_workload_that_is_new_and_what_is_none() {
     let folder = |server: &ApiServer, line: &str| {
@@ -339,7 +339,7 @@ fn a_folder_may_hold_a_workload_that_is_new_and_what_is_none() {
 }
 
 #[test]
-fn bad_manifests_are_told_with_their_place() {
+fn bad_manifests_are_reported_with_their_place() {
     let server = web();
     let good = manifest("web", "acme/side:v2", "");
     let prod = good.replace("name: web\nspec", "name: web\n  namespace: prod\nspec");
@@ -366,7 +366,7 @@ fn bad_manifests_are_told_with_their_place() {
 }
 
 #[test]
-fn the_detailed_exit_code_tells_nothing_in_place_and_not() {
+fn the_detailed_exit_code_distinguishes_nothing_in_place_and_not() {
     let server = web();
     let env = manifest("web", "acme/side:v2", ", env: [{name: A, value: b}]");
     let cases = [

@@ -20,7 +20,7 @@ fn lacking(nodes: &[&str]) -> ApiServer {
     server
 }
 
-/// A kubelet that does nothing, and a run whose pull pod is there.
+/// A kubelet that does nothing, and a run whose pull pod exists.
 fn pulling(line: &str) -> (ApiServer, Running) {
     let server = lacking(&["node-a"]);
     server.pause_kubelet(true);
@@ -207,7 +207,7 @@ fn what_a_killed_run_has_left_is_taken_away_by_the_next() {
 }
 
 #[test]
-fn a_tag_that_is_another_image_on_another_node_is_told() {
+fn a_tag_that_is_another_image_on_another_node_is_reported() {
     let server = lacking(&["node-a", "node-b"]);
     let output = run(&server, "apply deploy/web side=:moving --yes --pods-only").ends_with(0);
     output.says("acme/side:moving means something else from node to node: sha256:");
@@ -262,7 +262,7 @@ fn pods_that_may_not_be_deleted_are_left_to_their_deadline() {
 }
 
 #[test]
-fn a_node_that_is_not_ready_is_told_and_nothing_is_pulled_there() {
+fn a_node_that_is_not_ready_is_reported_and_nothing_is_pulled_there() {
     let server = lacking(&["node-a"]);
     server.edit("nodes", "node-a", |node| node["status"]["conditions"][0]["status"] = "Unknown".into());
     let plan = run(&server, "plan deploy/web side=:v2").ends_with(0);
@@ -315,7 +315,7 @@ fn only_what_is_left_behind_is_deleted_by_another_run() {
 
 /// What the caller may not do is not promised; where it is asked for, it is missing.
 #[test]
-fn a_pull_is_promised_only_to_who_may_make_the_pod_for_it() {
+fn a_pull_is_promised_only_to_a_caller_that_may_make_the_pod_for_it() {
     let server = lacking(&["node-a"]);
     server.fault(When::verb("create").of("pods"), Effect::Forbid);
     let plan = run(&server, "plan deploy/web side=acme/side:v2").ends_with(0);

@@ -56,7 +56,7 @@ fn hints_are_asked_as_the_same_user() {
     output.says("kubectl auth can-i get deployments.apps/web --namespace=default --as jane --as-group a\n");
 }
 
-/// Wherever a command stands in a sentence.
+/// Wherever a command is in a sentence.
 #[test]
 fn every_command_of_a_hint_has_who_asks_and_how_careful() {
     let server = web();

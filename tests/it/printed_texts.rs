@@ -1,5 +1,5 @@
-//! Every command that stands in a text, whoever prints it: the program's own are parsed by its own command line, kubectl's
-//! are held against the verbs and flags that it has.
+//! Every command in a text, whoever prints it: the program's own are parsed by its own command line, kubectl's
+//! are checked against the verbs and flags that it has.
 #![expect(clippy::disallowed_methods, reason = "reads the sources")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use kubectl_inplace::engine::change::reason::all_explanations;
 
 use crate::support::pages::pages;
 
-/// kubectl's commands, as far as texts name them, with the flags that stand there.
+/// kubectl's commands, as far as texts name them, with the flags that are used there.
 const KUBECTL: &[(&str, &[&str])] = &[
     ("api-resources", &[]),
     ("annotate", &["-l"]),
@@ -145,7 +145,7 @@ fn own(words: &[String]) -> Option<String> {
     if first.is_empty() || first.starts_with(['.', '-', '{', '$']) {
         return None;
     }
-    // A generic `...` or `[OPTIONS]`, and what a source puts in, stands for words.
+    // A generic `...` or `[OPTIONS]`, and what a source puts in, are replaced by words.
     let words = words
         .iter()
         .filter(|word| word.as_str() != "..." && !word.starts_with('['))
@@ -153,7 +153,7 @@ fn own(words: &[String]) -> Option<String> {
     let line: Vec<String> = std::iter::once("kubectl-inplace".to_owned()).chain(words).collect();
     match Cli::command().try_get_matches_from(&line) {
         Ok(_) => None,
-        // What a placeholder or an ellipsis stands for is not there.
+        // The value of a placeholder or an ellipsis is missing.
         Err(error) => {
             use clap::error::ErrorKind::{
                 DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion, InvalidValue,
@@ -261,8 +261,8 @@ fn a_wrong_command_is_found() {
     }
 }
 
-/// A command to copy is a value (`engine::value::hint`), so that whoever shows it adds who asks whom. What only explains, and
-/// help, is of nobody's cluster.
+/// A command to copy is a value (`engine::value::hint`), so that whoever shows it adds the caller's flags. Explanations
+/// and help are for nobody's cluster.
 #[test]
 fn no_command_to_copy_is_put_into_a_sentence() {
     let explains = ["_code.rs", "_word.rs", "src/cli/", "commands/explain.rs", "commands/usage.rs"];

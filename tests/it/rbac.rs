@@ -17,7 +17,7 @@ fn documents(yaml: &str) -> Vec<Value> {
     manifests.into_iter().map(|manifest| manifest.object).collect()
 }
 
-/// Takes the mark off every line that is a rule in a comment, as a person would.
+/// Uncomments every line that is a rule in a comment, as the user would.
 fn uncommented(yaml: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(rest) if !rest.starts_with(' ') || rest.starts_with("  ") => format!("{rest}\n"),

@@ -14,9 +14,9 @@ use crate::support::pages::{command_blocks, pages};
 use crate::support::run::Folder;
 
 const PLATFORMS: [&str; 5] = ["linux_amd64", "linux_arm64", "windows_amd64", "darwin_amd64", "darwin_arm64"];
-/// Those whose crates are there wherever the tests were built on Linux: a bill of materials needs no network for them.
+/// Those whose crates exist wherever the tests were built on Linux: a bill of materials needs no network for them.
 const LINUX: [&str; 2] = ["linux_amd64", "linux_arm64"];
-/// What stands for a binary: it says how it was called.
+/// In place of a binary: it says how it was called.
 const STAND_IN: &str = "#!/bin/sh\necho \"stand-in $*\"\n";
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
@@ -251,7 +251,7 @@ fn what_an_earlier_release_has_left_is_not_in_this_one() {
     );
 }
 
-/// The address of the project stands once, in Cargo.toml; what must repeat it does.
+/// The address of the project is written once, in Cargo.toml; what must repeat it does.
 #[test]
 fn the_address_of_the_project_is_the_same_everywhere() {
     let home = env!("CARGO_PKG_REPOSITORY");
@@ -272,7 +272,7 @@ fn install(home: &Path, arguments: &str) -> Output {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_installer_puts_plugin_and_completion_where_it_is_told() {
+fn the_installer_puts_plugin_and_completion_where_it_is_asked_to() {
     let home = Folder::new();
     let output = install(home.path(), &format!("--from '{}' --to bin", dist().display()));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -286,7 +286,7 @@ fn the_installer_puts_plugin_and_completion_where_it_is_told() {
     assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("no archive for"), "{other:?}");
 }
 
-/// Whoever has the files of a release needs no address; whoever has only the script is told what to give it.
+/// A user with the files of a release needs no address; with only the script, the script says what to give it.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_installer_takes_the_files_beside_it_or_says_how_to_name_them() {
@@ -353,7 +353,7 @@ fn nothing_is_installed_that_the_checksums_do_not_say() {
     assert_eq!(home.read("bin/kubectl-inplace"), None);
 }
 
-/// The workflows take actions of one version each, and call the script as it is.
+/// The workflows take actions of one version each, and call the script unchanged.
 #[test]
 fn the_workflows_pin_what_they_use() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,7 +1,7 @@
 //! Recorded rollouts give the recorded decisions.
 //!
-//! The files in `tests/recordings` were written by `--record` against a real cluster (1.36.3). Where a decision changes on
-//! purpose, they are recorded anew: `KUBECTL_INPLACE_RECORDINGS=1 cargo test --test real recordings`.
+//! The files in `tests/recordings` were written by `--record` against a real cluster (1.36.3). Where a decision changes
+//! on purpose, they are recorded again: `KUBECTL_INPLACE_RECORDINGS=1 cargo test --test real recordings`.
 #![expect(clippy::disallowed_methods, reason = "recordings are files")]
 
 use std::fs;

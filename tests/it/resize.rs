@@ -509,7 +509,7 @@ fn another_client_that_resizes_meanwhile_is_named_and_its_pod_is_not_said_to_be_
 }
 
 #[test]
-fn what_the_kubelet_says_again_with_other_amounts_is_told_once() {
+fn what_the_kubelet_says_again_with_other_amounts_is_reported_once() {
     let server = with_controllers_of([workload()]);
     server.limit_cpu(2000, 500);
     let running = typed(&server, "apply deploy/web -c side --requests cpu=1 --yes --timeout 3s").spawn();

@@ -38,7 +38,7 @@ fn restarts() -> Value {
 }
 
 #[test]
-fn a_kubelet_that_tells_no_observed_generation_is_followed_by_what_it_gave() {
+fn a_kubelet_that_reports_no_observed_generation_is_followed_by_what_it_gave() {
     for (more, restarted) in [(json!({}), "nothing"), (restarts(), "side in 3 pods")] {
         let server = of_version("v1.33.13", &more);
         let applied = run(&server, "apply deploy/web -c side --limits memory=96Mi --yes").ends_with(0);

@@ -1,4 +1,4 @@
-//! The runner and the redaction that the tests of commands stand on.
+//! The runner and the redaction that the tests of commands rest on.
 
 use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::redact::Redaction;

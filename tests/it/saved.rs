@@ -1,4 +1,4 @@
-//! Saved plans: done exactly, without a question, and refused before the first write when anything moved.
+//! Saved plans: done exactly, without a question, and refused before the first write when anything has changed.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::run::Output;
 use crate::support::scene::{images, run, typed, with_controllers};
 
-/// Saves a plan for another sidecar, and returns what stands in the file.
+/// Saves a plan for another sidecar, and returns the content of the file.
 fn save(server: &ApiServer) -> String {
     let output = run(server, "plan deploy/web side=acme/side:v2 --out web.plan --max-unavailable 2").ends_with(0);
     let output = output.prints("Next: kubectl inplace apply --plan web.plan");
@@ -41,7 +41,7 @@ fn the_way_back_of_a_saved_plan_has_the_flags_that_were_given() {
 }
 
 #[test]
-fn a_stale_plan_is_refused_before_the_first_write_and_names_what_moved() {
+fn a_stale_plan_is_refused_before_the_first_write_and_names_what_changed() {
     type Change = (&'static str, fn(&ApiServer, &str));
     let cases: [Change; 4] = [
         ("has the image acme/side:v9; it was acme/side:v1", |server, pod| {
@@ -107,7 +107,7 @@ fn what_is_no_plan_for_this_server_is_refused() {
 
 /// What the server said when the plan was made is not said again before it is asked.
 #[test]
-fn a_saved_plan_is_asked_about_anew() {
+fn a_saved_plan_is_asked_about_again() {
     let server = with_controllers();
     let plan = save(&server);
     let dry =

@@ -1,4 +1,4 @@
-//! The JSON Schemas: kept outputs are held against them, and nothing stands in them that no output has.
+//! The JSON Schemas: kept outputs are checked against them, and they contain nothing that no output has.
 #![expect(clippy::disallowed_methods, reason = "reads files of the tree")]
 
 use std::collections::BTreeSet;
@@ -122,7 +122,7 @@ fn each_schema_says_what_it_is_and_describes_every_field() {
     }
 }
 
-/// The words that a schema lists for what says where something stands.
+/// The words that a schema lists for states.
 fn states(schema: &Value, all: &mut BTreeSet<String>) {
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         if ["state", "condition", "comparison", "phase", "course", "verdict", "result"].contains(&name.as_str()) {

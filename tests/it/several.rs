@@ -73,7 +73,7 @@ fn a_selector_alone_picks_the_owners_that_people_write_by_namespace_kind_and_nam
 }
 
 #[test]
-fn a_failure_stops_the_rest_unless_told_otherwise() {
+fn a_failure_stops_the_rest_unless_set_otherwise() {
     let line = format!("apply deploy/a deploy/b deploy/c side=acme/side:v2 {FLAGS} -o json");
     for (more, expected, untouched) in [
         ("", ["complete", "failed", "notStarted"], vec!["c"]),

@@ -30,7 +30,7 @@ fn set_image(server: &ApiServer, pod: &str, image: &str) {
 }
 
 #[test]
-fn one_look_tells_what_runs_what_is_asked_and_who_holds_it() {
+fn one_read_shows_what_runs_what_is_asked_and_who_holds_it() {
     let server = web();
     server.pause_kubelet(true);
     let names = pod_names(&server);
@@ -134,7 +134,7 @@ fn targets_are_named_as_everywhere() {
         .prints("daemonset.apps/log --namespace=other\n");
     run(&server, "status deploy/web side=acme/side:v2").ends_with(1).says("takes workloads alone");
     run(&server, "status deploy/none").ends_with(1).says("not found");
-    // What is there is shown beside, as kubectl get does.
+    // Existing objects are shown beside the errors, as kubectl get does.
     for command in ["status", "history", "status -w"] {
         let line = format!("{command} deploy/web deploy/none deploy/nope");
         let told = run(&server, &line).ends_with(1).prints("deployment/web").says("\"none\" not found");

@@ -15,7 +15,7 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(path).expect("a file of the tree can be read")
 }
 
-/// Whoever adds a block of commands with what they print gives it a name, and a run that prints it.
+/// Every block of commands with their output has a name, and a run that prints it.
 #[test]
 fn every_transcript_is_of_a_run() {
     let scenes = file("tests/real/transcripts/mod.rs");

@@ -25,7 +25,7 @@ fn a_watch_that_never_opens_is_tried_again_with_growing_pauses() {
 }
 
 #[test]
-fn who_may_not_watch_is_told_before_anything_is_touched() {
+fn a_caller_that_may_not_watch_gets_an_error_before_anything_is_changed() {
     let server = server();
     server.fault(When::verb("watch").of("pods"), Effect::Forbid);
     let follow = Binary::against(&server, ["follow", "pod/alone"]).run();

@@ -56,7 +56,7 @@ fn a_deployment_keeps_its_pods_and_its_template() {
     let deployment = namespace.kubectl(&["get", "deployment/web", "-o", "jsonpath={.metadata.generation} {..image}"]);
     assert_eq!(deployment, format!("1 {0}/app:v1 {0}/side:v1", registry()));
 
-    // Again: nothing to do. And the way back that was printed, typed as it stands.
+    // Again: nothing to do. And the way back that was printed, typed unchanged.
     let again = namespace.inplace(&["apply", "deployment/web", "side=:v2", "--pods-only", "--yes"]);
     assert_eq!(again.code, 0, "{again:#?}");
     assert!(again.stdout.contains("No changes."), "{again:#?}");
@@ -119,7 +119,7 @@ fn a_daemon_set_takes_its_image_from_a_flag() {
 #[test]
 fn a_replica_set_is_found_by_its_label() {
     let namespace = Namespace::new("apply-replicaset");
-    // A namesake without the label stays as it is.
+    // A namesake without the label stays unchanged.
     namespace.apply(&samples::replica_set("other", 1));
     let manifest =
         samples::replica_set("set", 2).replace("metadata: {name: set}", "metadata: {name: set, labels: {team: shop}}");

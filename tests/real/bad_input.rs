@@ -14,7 +14,7 @@ fn assert_says(output: &Output, code: i32, words: &[&str]) {
     }
 }
 
-/// A Deployment with two pods, and a look at whether anything touched them.
+/// A Deployment with two pods, and a check whether anything changed them.
 struct Untouched {
     namespace: Namespace,
     before: Vec<Value>,
@@ -86,13 +86,13 @@ fn a_missing_permission_is_named_with_verb_and_resource() {
     let follow = web.namespace.inplace(&["follow", "deploy/web", "--as", &no_watch]);
     assert_says(&follow, 1, &["cannot watch resource \"pods\""]);
 
-    // A stranger does not even learn whether it is there.
+    // A stranger does not even learn whether it exists.
     assert_says(&apply("stranger"), 1, &["cannot get resource \"deployments\""]);
     web.check();
 }
 
 #[test]
-fn names_that_do_not_exist_are_told() {
+fn names_that_do_not_exist_are_reported() {
     let web = Untouched::new("bad-names");
     let cases: [(&[&str], i32, &[&str]); 9] = [
         (&["deploy/web", "sid=:v2"], 3, &["ContainerNotFound", "there is no container sid", "did you mean side?"]),
@@ -176,7 +176,7 @@ fn manifests_that_are_none_are_refused_with_their_place() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_is_told() {
+fn a_server_that_cannot_be_reached_is_reported() {
     let namespace = Namespace::new("bad-server");
     let refused = namespace.inplace(&["plan", "deploy/web", "side=:v2", "--server", "https://127.0.0.1:1"]);
     assert_says(&refused, 1, &["127.0.0.1:1 was refused"]);

@@ -163,7 +163,7 @@ fn under_server_side_apply() {
     );
 }
 
-/// kubectl too can only set what the manifest says, and warns: nothing tells what an earlier manifest had.
+/// kubectl too can only set what the manifest says, and warns: it is unknown what an earlier manifest had.
 #[test]
 fn under_neither() {
     compare("desired-neither", 3, &["create"], &["apply"], true);

@@ -1,4 +1,4 @@
-//! `diff`: the exit codes of `kubectl diff` for the same manifest, and nothing shown but what a person wrote.
+//! `diff`: the exit codes of `kubectl diff` for the same manifest, and nothing shown but what the user wrote.
 
 use std::fs;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ fn the_exit_codes_are_those_of_kubectl() {
 }
 
 #[test]
-fn only_what_a_person_wrote_is_shown_and_each_change_is_marked() {
+fn only_what_the_user_wrote_is_shown_and_each_change_is_marked() {
     let namespace = Namespace::new("diff-marks");
     let manifest = samples::deployment_with_sidecar("web", 1);
     namespace.apply(&manifest);

@@ -167,7 +167,7 @@ fn an_interrupt_puts_the_label_back_within_five_seconds() {
 }
 
 #[test]
-fn what_a_killed_run_took_off_is_put_back_by_resume() {
+fn what_a_killed_run_removed_is_restored_by_resume() {
     for (mode, tag) in [(None, "app:v2"), (Some("--pods-only"), "app:v1")] {
         let namespace = service(if mode.is_some() { "drain-kill-pods" } else { "drain-kill" });
         let before = namespace.pods("app=web");

@@ -60,7 +60,7 @@ fn rolled_out(namespace: &Namespace, owner: &Owner<'_>, kind: Kind) {
     }
 }
 
-/// `rollout status` and `rollout history` tell of it.
+/// `rollout status` and `rollout history` show it.
 fn assert_told(namespace: &Namespace, owner: &Owner<'_>, kind: Kind) {
     let reference = owner.reference();
     namespace.kubectl(&["rollout", "status", &reference, "--timeout=30s"]);

@@ -1,5 +1,5 @@
-//! Two runs of which one sleeps at a write, however long: the other one takes over, and what the first had on its way
-//! arrives once everything is over. And somebody who puts the whole owner back as it was.
+//! Two runs, one of which sleeps at a write, however long: the other one takes over, and the first one's request in
+//! flight arrives once everything is over. And a client that restores the whole old owner.
 
 use serde_json::Value;
 

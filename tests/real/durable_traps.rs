@@ -12,7 +12,7 @@ fn undo(namespace: &Namespace, owner: &Owner<'_>) -> Output {
     namespace.inplace(&["undo", &owner.reference(), "--yes", "--min-ready-seconds", "0"])
 }
 
-/// Asserts a run that is complete, with the very pods that were there, and returns nothing but peace.
+/// Asserts a run that is complete, with exactly the old pods, and that nothing changes afterwards.
 fn assert_in_place(owner: &Owner<'_>, before: &[Value], output: &Output, tag: &str) {
     assert_eq!(output.code, 0, "{output:#?}");
     owner.wait_settled_or(&format!("{output:#?}"));
@@ -71,7 +71,7 @@ fn a_rollout_in_progress_is_refused() {
 }
 
 #[test]
-fn a_pause_of_the_person_is_refused_and_stays() {
+fn a_pause_of_the_user_is_refused_and_stays() {
     let namespace = Namespace::new("trap-paused");
     let api = Api::open();
     let owner = Owner::new(&namespace, &api, Kind::Deployment, (1, 2), "");
@@ -170,8 +170,8 @@ fn server_side(kind: Kind, name: &str) {
     let namespace = Namespace::new(name);
     let api = Api::open();
     let mut owner = Owner::new(&namespace, &api, kind, (1, 2), "");
-    // Anew, so that no manager but the one is there.
-    // With its pods: one that is still there would be taken for the new one.
+    // Created again, so that there is no manager but the one.
+    // With its pods: one that still exists would be taken for the new one.
     namespace.kubectl(&["delete", &owner.reference(), "--cascade=foreground"]);
     let manager = ["apply", "--server-side", "--field-manager=other", "-f", "-"];
     namespace.kubectl_input(&manager, &owner.manifest);

@@ -1,4 +1,4 @@
-//! What Kubernetes itself does when a pod's image changes: the ground that everything else stands on.
+//! What Kubernetes itself does when a pod's image changes: everything else rests on it.
 
 use crate::support::{Api, Namespace, container_status, registry, restarted, samples};
 
@@ -44,6 +44,6 @@ fn the_test_of_a_json_patch_compares_strings_as_go_spells_them() {
         api.send("PATCH", &path, "application/json-patch+json", &body).0
     };
     assert_eq!(status(r"a\u003cb\u003e\u0026c"), 200);
-    // Should this come to pass one day, the spelling is no longer needed.
+    // If this is ever accepted, the spelling is no longer needed.
     assert_eq!(status("a<b>&c"), 422);
 }

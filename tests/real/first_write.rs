@@ -98,7 +98,7 @@ fn keeps_a_later_budget(kind: Kind, name: &str) {
 }
 
 #[test]
-fn a_later_budget_is_kept_by_whoever_resumes() {
+fn a_later_budget_is_kept_by_the_run_that_resumes() {
     for (kind, name) in [
         (Kind::Deployment, "later-budget-deployment"),
         (Kind::StatefulSet, "later-budget-stateful-set"),

@@ -66,7 +66,7 @@ fn an_update_of_another_process_ends_for_both() {
         "1",
     ]);
     watch.wait(|pod| image(pod, "side") == "side:v2");
-    // The pods that have not been patched yet are part of it: the record of the first tells what is wanted.
+    // The pods that have not been patched yet are part of it: the record of the first shows what is wanted.
     let following: Running = namespace.inplace_spawn(&["follow", "deploy/web", "--min-ready-seconds", "0"]);
     let followed = following.wait();
     let after = namespace.pods("app=web");

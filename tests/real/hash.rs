@@ -1,4 +1,4 @@
-//! The kubelet's own container hash, as it stands in the container runtime, against the engine's.
+//! The kubelet's own container hash, from the container runtime, against the engine's.
 
 use k8s_openapi::ByteString;
 use kubectl_inplace::engine::k8s::container_hash::{HashEra, container_hash};

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM in the middle: no pod half patched, what to do next is said, and the exit code tells the signal.
+//! Ctrl-C and SIGTERM in the middle: no pod half patched, what to do next is said, and the exit code gives the signal.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ fn whole_pods(pods: &[Value]) -> usize {
 fn signal_in_the_middle(name: &str, signal: &str, code: i32) {
     let namespace = Namespace::new(name);
     let (before, mut running) = begun(&namespace, &[]);
-    // In the very turn in which the first is done, the second is taken.
+    // In the same turn in which the first is done, the second is taken.
     running.wait_for("done after");
     let asked = Instant::now();
     running.signal(signal);

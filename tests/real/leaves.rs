@@ -47,7 +47,7 @@ struct Templates {
 impl Templates {
     fn with(&self, leaf: &Leaf, value: Option<&Value>) -> Value {
         let mut template = json!({"metadata": {}, "spec": {"containers": [{"name": "main", "image": "main:1"}]}});
-        // Without a value the leaf is null, which is as good as absent, and everything around it is there.
+        // Without a value the leaf is null, which is as good as absent, and everything around it exists.
         self.api.place(self.api.named(TEMPLATE), &mut template, &leaf.steps, value.unwrap_or(&Value::Null));
         template
     }

@@ -1,8 +1,8 @@
 //! The commands of the pages in `docs` that are no transcripts: each is run as it is written, in the order of its page.
 //!
-//! What is the reader's own is replaced: the namespace, the registry `acme`, tags, the value of a selector. Where the page
-//! has the reader answer a question, `--yes` does. What a page's commands need besides is made by its scene. The examples of
-//! the help are run likewise; those of `completion` are in `tests/it/completion.rs`.
+//! The reader's own values are replaced: the namespace, the registry `acme`, tags, the value of a selector. Where the
+//! page has the reader answer a question, `--yes` does. The other objects that a page's commands need are made by its
+//! scene. The examples of the help are run likewise; those of `completion` are in `tests/it/completion.rs`.
 
 use crate::support::{Namespace, kubeconfig, registry, samples};
 use crate::transcripts::pages;
@@ -118,7 +118,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system.
+        // A folder that cannot be removed is left to the system.
         drop(std::fs::remove_dir_all(&self.folder));
     }
 }

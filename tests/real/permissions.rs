@@ -94,7 +94,7 @@ impl<'n> Account<'n> {
 }
 
 #[test]
-fn who_may_only_read_gets_the_verdict_and_what_is_missing() {
+fn a_caller_that_may_only_read_gets_the_verdict_and_what_is_missing() {
     let namespace = Namespace::new("reads-only");
     let manifest = samples::deployment("web", 2);
     namespace.apply(&manifest);

@@ -22,7 +22,7 @@ fn reasons(output: &Output) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_plan_changes_nothing_and_tells_each_pod() {
+fn a_plan_changes_nothing_and_shows_each_pod() {
     let namespace = Namespace::new("plan-words");
     namespace.apply(&samples::deployment("web", 2));
     let before = namespace.wait_ready("app=web", 2);

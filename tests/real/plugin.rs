@@ -12,7 +12,7 @@ fn kubectl_finds_the_plugin_and_passes_its_exit_code_on() {
 
     let plan = typed("plan deployment/web side=:v2 --detailed-exitcode");
     assert_eq!(plan.code, 2, "{plan:#?}");
-    // What the plan proposes, typed as it stands, but for the approval.
+    // The command that the plan proposes, typed unchanged, but for the approval.
     let next = plan.stdout.lines().find_map(|line| line.strip_prefix("Next: ")).unwrap_or_else(|| panic!("{plan:#?}"));
     let apply = namespace.type_line(&format!("{next} --yes --min-ready-seconds 0"));
     assert_eq!(apply.code, 0, "{apply:#?}");

@@ -137,7 +137,7 @@ fn is_in_place(pod: &Value, diff: &Difference, server: KubeletVersion) -> bool {
     plan::refused(diff, &workload, Direction::Forward).is_empty() && !in_the_pod.iter().any(of_the_server)
 }
 
-/// The very patches that a rollout would send, each with the end of its path.
+/// Exactly the patches that a rollout would send, each with the end of its path.
 fn sent(pod: &Value, diff: &Difference) -> Vec<(&'static str, Value)> {
     let pod = Pod::from_object(pod).expect("the server's pod can be read");
     let images: Vec<NewImage> = diff

@@ -1,4 +1,4 @@
-//! What pre-pull pods and drained labels do on a real cluster: the ground that both stand on.
+//! What pre-pull pods and drained labels do on a real cluster: both features rest on it.
 
 use kubectl_inplace::engine::change::MetadataChange;
 use kubectl_inplace::engine::k8s::budget::{CountedPod, limits};
@@ -48,7 +48,7 @@ fn selector() -> String {
 }
 
 #[test]
-fn a_pull_pod_tells_the_digest_or_the_registrys_words_and_runs_nothing() {
+fn a_pull_pod_reports_the_digest_or_the_registrys_words_and_runs_nothing() {
     let namespace = Namespace::new("pull-restricted");
     namespace.kubectl(&[
         "label",
@@ -132,7 +132,7 @@ fn send(namespace: &Namespace, patch: &PodPatch) {
     namespace.kubectl(&["patch", "pod", &patch.key.name, "--type=json", "-p", &operations]);
 }
 
-/// Waits until so many of the Services list the pod.
+/// Waits until `count` of the Services list the pod.
 fn wait_serving(namespace: &Namespace, services: &[String], pod: &Pod, count: usize) {
     namespace.wait_pods("app=web", |_| {
         serving_in(&items(namespace, "endpointslices"), services, &pod.key.uid).len() == count

@@ -43,7 +43,7 @@ fn memory_in_cgroup(pod: &Value) -> Option<String> {
     None
 }
 
-/// A little less than so many cpus, which other pods of the node do not leave.
+/// A little less than `cpus` cpus, which other pods of the node do not leave.
 fn less_a_bit(cpus: &str) -> String {
     format!("{}m", cpus.parse::<u64>().unwrap_or(2) * 1000 - 50)
 }
@@ -253,7 +253,7 @@ fn a_container_restarts_for_its_resize_by_its_policy_and_with_an_image_twice() {
         let restarted = format!("Restarted as planned: c1 in {} pod", owner.before.len());
         let plan = case.inplace(&["plan", &reference, "-c", "c1", "--limits", "memory=80Mi"], 0);
         assert!(plan.contains("c1 restarts in place"), "{plan}");
-        // A request alone restarts it too, though no file of the cgroup tells of it.
+        // A request alone restarts it too, though no file of the cgroup shows it.
         let told = case.inplace(&["apply", &reference, "-c", "c1", "--requests", "memory=17Mi", "--yes"], 0);
         assert!(told.contains(&restarted) && told.contains("nothing else restarted; pods replaced: 0"), "{told}");
         assert_eq!(counts(), all(1));

@@ -37,7 +37,7 @@ pub(crate) fn same_containers(owner: &Owner<'_>, context: &str) {
     assert_eq!(running(&owner.pods()), running(&owner.before), "{context}");
 }
 
-/// Where an asked cpu is told by the kernel, and the whole of them fits the node.
+/// A cpu that the kernel can represent, and a total that fits the node.
 fn cpu_of(turn: usize) -> String {
     format!("{}m", 20 + turn)
 }
@@ -120,7 +120,7 @@ fn resized_by_another(kind: Kind, name: &str) {
         let context = format!("cpu of {pod} set before write {number}, {write}: {ended:#?}");
         let asked = cpu_of(number);
         if ended.code == 0 {
-            // It came after the pod had been proven, or before the pod had been looked at.
+            // It came after the pod had been proven, or before the pod had been visited.
             let requests = format!("cpu={asked}");
             let again = namespace.inplace(&["apply", &owner.reference(), "-c", "c1", "--requests", &requests, "--yes"]);
             assert_eq!(again.code, 0, "{again:#?}: {context}");

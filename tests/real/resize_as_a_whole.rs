@@ -200,7 +200,7 @@ fn what_was_resized_in_pods_alone_is_taken_back() {
     case.is_as_it_began();
 }
 
-/// What a pod of a RuntimeClass costs besides comes on top of what its kubelet tells.
+/// The overhead of a pod's RuntimeClass is added to what its kubelet reports.
 #[test]
 fn what_a_runtime_class_costs_comes_on_top() {
     let namespace = Namespace::new("whole-overhead");

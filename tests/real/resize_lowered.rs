@@ -24,7 +24,7 @@ const TIMEOUT: &str = "--timeout 40s";
 /// What is tried.
 #[derive(PartialEq)]
 enum Way {
-    /// What was asked for before is there again at once.
+    /// The old resources are back at once.
     RollsBack,
     /// The kubelet is left with it, and nothing holds the owner.
     Leaves,

@@ -22,7 +22,7 @@ fn least(kind: &str) -> Value {
         "template": {"metadata": {"labels": {"app": "w"}}, "spec": spec}}})
 }
 
-/// What stands in the place of a field.
+/// The values that replace a field.
 fn replacements() -> Vec<Value> {
     vec![
         Value::Null,
@@ -221,7 +221,7 @@ fn place(missing: &Problem) -> String {
 /// Refused here, though the server reads them: a quantity without a digit as zero, an hour of one digit.
 const STATED: [&str; 5] = ["m", "-m", "Ki", ".", "2026-01-01T0:00:00Z"];
 
-/// Whether the case is one of the stated exceptions. What a gate of the server leaves out is not looked at by it.
+/// Whether the case is one of the stated exceptions. The server does not check a field whose feature gate is off.
 fn is_stated(case: &Case) -> bool {
     let is_gated = |step: &Step| matches!(step, Step::Field(name) if GATED.contains(&name.as_str()));
     let is_text = matches!(&case.mutation, Mutation::Replace(Value::String(text)) if STATED.contains(&text.as_str()));

@@ -25,7 +25,7 @@ enum Cut {
     Terminate,
 }
 
-/// A Deployment or StatefulSet of one pod behind a Service, by a label that may be taken off; its image is always pulled.
+/// A Deployment or StatefulSet of one pod behind a Service, by a label that may be removed; its image is always pulled.
 struct Workload {
     namespace: Namespace,
     kind: &'static str,
@@ -98,7 +98,7 @@ spec: {{selector: {{app: web, serving: 'yes'}}, ports: [{{port: 8080}}]}}
         (ours > 0).then(|| format!("{ours} pods that pull are left"))
     }
 
-    /// What must hold once nothing is under way.
+    /// What must hold once no rollout is in progress.
     fn unsettled(&self) -> Option<String> {
         let (object, pods) = (self.object(), self.namespace.pods("app=web"));
         if !object["metadata"]["annotations"]["kubectl-inplace.io/rollout"].is_null() {
@@ -160,7 +160,7 @@ fn cut_at(name: &str, kind: &'static str, cut: Cut, number: usize, moment: Momen
     gate.stop_at(number, moment);
     let mut running = workload.apply(&gate, &[]);
     let Some(write) = gate.held(&mut running) else {
-        // Another run may look once more or less.
+        // Another run may read once more or less.
         assert_eq!(running.wait().code, 0);
         return workload.assert_settled("not cut");
     };
@@ -230,11 +230,11 @@ fn a_killed_rollout_of_a_stateful_set_goes_back_from_every_stage() {
 }
 
 #[test]
-fn an_interrupt_puts_everything_back_at_every_stage() {
+fn an_interrupt_restores_everything_at_every_stage() {
     cut_at_every_write("signal-int", "Deployment", Cut::Interrupt, Moment::After);
 }
 
 #[test]
-fn a_termination_puts_everything_back_at_every_stage() {
+fn a_termination_restores_everything_at_every_stage() {
     cut_at_every_write("signal-term", "StatefulSet", Cut::Terminate, Moment::Before);
 }

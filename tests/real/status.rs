@@ -21,7 +21,7 @@ fn states(document: &Value, workload: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_runs_is_told_from_what_is_asked() {
+fn what_runs_is_distinguished_from_what_is_asked() {
     let namespace = Namespace::new("status");
     let deaf = samples::with_tag(&samples::pod("alone"), "side", "deaf").replace("/side:deaf'", "/app:deaf'");
     for manifest in [samples::deployment("web", 2), samples::daemon_set("log"), deaf] {

@@ -1,4 +1,4 @@
-//! Somebody else is at work on the same pods: the run stops, says who was hit, and leaves them alone.
+//! Another client changes the same pods: the run stops, says which pods it changed, and leaves them alone.
 
 use crate::support::{Namespace, container_status, image, images, name, registry, restarted, samples};
 

@@ -30,7 +30,7 @@ fn defaults(kind: &str) -> Defaults {
 /// Behind feature gates that are off: this server takes them and stores nothing.
 pub(crate) const GATED: [&str; 4] = ["clusterTrustBundle", "podCertificate", "stopSignal", "schedulingGroup"];
 
-/// Not for the author of a manifest: the server sets them, or they say of which type the object is.
+/// Not for the author of a manifest: the server sets them, or they give the type of the object.
 const NOT_WRITTEN: [&str; 5] = [
     "ephemeralContainers",
     "managedFields",
@@ -271,7 +271,7 @@ pub(crate) fn path(kind: &str) -> &'static str {
     }
 }
 
-/// Takes out what is set for each object anew, and of a pod what admission adds.
+/// Removes what is set for each new object, and for a pod what admission adds.
 fn cleaned(mut stored: Value, kind: &str) -> Value {
     if let Value::Object(fields) = &mut stored {
         fields.shift_remove("status");

@@ -52,7 +52,7 @@ impl Case<'_> {
         assert_eq!(running(&self.owner.pods()), running(before), "the controller is content");
     }
 
-    /// A pod is lost; returns all of them once another one is there.
+    /// A pod is lost; returns all of them once its replacement exists.
     fn loses_a_pod(&self, of: usize) -> Vec<Value> {
         let pods = self.owner.pods();
         self.namespace.kubectl(&["delete", "pod", name(&pods[0]), "--wait=true"]);

@@ -37,7 +37,7 @@ const RESIZE: Change = Change {
     },
 };
 
-/// Starts a rollout of each kind, takes the server away while the first pods are under way, and brings it back.
+/// Starts a rollout of each kind, takes the server away while the first pods are in progress, and brings it back.
 fn taken_away(server: &str, what: &str, change: &Change) {
     let Some(alone) = Alone::wait() else { return };
     let api = Api::open();

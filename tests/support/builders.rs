@@ -1,4 +1,4 @@
-//! Objects to fill a server with, as they are after a complete rollout on a real cluster.
+//! Objects to fill a server with, in their state after a complete rollout on a real cluster.
 
 use serde_json::{Value, json};
 
@@ -461,7 +461,7 @@ pub(crate) fn service(name: &str, selector: &Value) -> Value {
         "spec": {"selector": selector, "ports": [{"port": 80, "protocol": "TCP"}]}, "status": {}})
 }
 
-/// A PodDisruptionBudget over `app=NAME` that allows so many disruptions now.
+/// A PodDisruptionBudget over `app=NAME` that allows `allowed` disruptions now.
 pub(crate) fn budget(app: &str, allowed: u64) -> Value {
     json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
         "metadata": {"name": format!("{app}-budget"), "generation": 1},

@@ -31,7 +31,7 @@ fn minutes_ago(minutes: i64) -> String {
     earlier.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns the time so many seconds from now as HTTP writes it in its `Date` header.
+/// Returns the time `seconds` seconds from now as HTTP writes it in its `Date` header.
 pub(crate) fn http_date(seconds: i64) -> String {
     let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()

@@ -1,4 +1,4 @@
-//! What the integration tests stand on: a stateful API server on loopback, objects to fill it with, and the binary.
+//! The base of the integration tests: a stateful API server on loopback, objects to fill it with, and the binary.
 //!
 //! Promise: hermetic. Everything listens on 127.0.0.1, writes into folders of its own, and runs the binary in a cleared
 //! environment. What the fake answers was compared with Kubernetes 1.36; where it is simpler, the module says so.

@@ -1,4 +1,4 @@
-//! The pages that people read: the README, what stands beside it, and everything in `docs`.
+//! The pages that people read: the README, the files beside it, and everything in `docs`.
 #![expect(clippy::disallowed_methods, reason = "reads files of the tree")]
 
 use std::fs;

@@ -10,7 +10,7 @@ pub(crate) struct Redaction {
 }
 
 impl Redaction {
-    /// Replaces a text wherever it stands.
+    /// Replaces a text wherever it occurs.
     pub(crate) fn replace(mut self, text: &str, by: &str) -> Self {
         self.literals.push((text.to_owned(), by.to_owned()));
         self
@@ -72,7 +72,7 @@ impl Redaction {
     }
 }
 
-/// Tells whether a word of this shape stands at the start of a text.
+/// Returns whether a text begins with a word of this shape.
 fn matches_shape(text: &str, shape: &str) -> bool {
     let goes_on =
         text.get(shape.len()..).is_some_and(|tail| tail.starts_with(|letter: char| letter.is_ascii_alphanumeric()));

@@ -1,4 +1,4 @@
-//! Runs the binary as a person would: in an environment of its own, with a kubeconfig, and what it printed kept apart.
+//! Runs the binary as a user would: in an environment of its own, with a kubeconfig, and what it printed kept apart.
 #![expect(clippy::disallowed_methods, reason = "tests write the kubeconfig and the manifests that the binary reads")]
 
 use std::io::{Read, Write};
@@ -53,7 +53,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system.
+        // A folder that cannot be removed is left to the system.
         drop(std::fs::remove_dir_all(&self.path));
     }
 }
@@ -222,7 +222,7 @@ impl Stream {
     }
 }
 
-/// The binary at work.
+/// The running binary.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -240,13 +240,13 @@ impl Running {
         assert!(sent.is_ok_and(|status| status.success()), "SIG{name} was sent");
     }
 
-    /// Waits until a text stands on stdout; on a terminal that is all that is shown.
+    /// Waits until a text is on stdout; on a terminal that is all that is shown.
     #[track_caller]
     pub(crate) fn wait_for_stdout(&self, text: &str) {
         super::clock::eventually(text, || self.stdout.so_far().contains(text).then_some(()));
     }
 
-    /// Waits until a text stands on stderr.
+    /// Waits until a text is on stderr.
     #[track_caller]
     pub(crate) fn wait_for_stderr(&self, text: &str) {
         let deadline = super::clock::now() + std::time::Duration::from_secs(30);
@@ -299,7 +299,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Returns what stands on stdout after a label, such as the command after `Resume:`.
+    /// Returns the text on stdout after a label, such as the command after `Resume:`.
     #[track_caller]
     pub(crate) fn after(&self, label: &str) -> &str {
         let found = self.stdout.lines().find_map(|line| line.strip_prefix(label));

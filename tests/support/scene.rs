@@ -31,14 +31,14 @@ pub(crate) fn web() -> ApiServer {
     server_with([two_containers(Workload::deployment("web"))])
 }
 
-/// The same with the controllers at work.
+/// The same with the controllers running.
 pub(crate) fn with_controllers() -> ApiServer {
     let server = web();
     server.run_controllers(true);
     server
 }
 
-/// These workloads, with controllers at work.
+/// These workloads, with controllers running.
 pub(crate) fn with_controllers_of(workloads: impl IntoIterator<Item = Workload>) -> ApiServer {
     let server = server_with(workloads);
     server.run_controllers(true);

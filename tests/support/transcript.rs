@@ -1,8 +1,8 @@
-//! Transcripts in the README and in `docs`: what stands there is what a run prints. `UPDATE=1` writes the blocks anew.
+//! Transcripts in the README and in `docs`: each is what a run prints. `UPDATE=1` writes the blocks again.
 //!
-//! A block stands behind `<!-- transcript: NAME -->`. Each of its commands begins with `$ `, and is run as it is written; `...` stands
-//! for lines that are left out. Compared is everything but times, generated names, ids and digests; of the lines that
-//! tell how a rollout goes on neither the order nor those that a watch may miss.
+//! A block comes after `<!-- transcript: NAME -->`. Each of its commands begins with `$ `, and is run as it is written;
+//! `...` is in place of lines that are left out. Compared is everything but times, generated names, ids and digests; of
+//! the lines about a rollout's progress neither the order nor those that a watch may miss.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads and writes the pages, and UPDATE is a variable of the environment"
@@ -44,7 +44,7 @@ pub(crate) fn commands(name: &str) -> Vec<String> {
     block(name).lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect()
 }
 
-/// Returns a block as it stands.
+/// Returns a block unchanged.
 pub(crate) fn block(name: &str) -> String {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     split(&page(name), name).1.to_owned()
@@ -77,7 +77,7 @@ fn begin(name: &str) -> String {
     format!("<!-- transcript: {name} -->\n```\n")
 }
 
-/// Returns the page that a block stands in.
+/// Returns the page of a block.
 fn page(name: &str) -> Page {
     let page = pages::pages().into_iter().find(|page| page.text.contains(&begin(name)));
     page.unwrap_or_else(|| panic!("no page has {:?}", begin(name)))
@@ -93,8 +93,8 @@ fn split<'p>(page: &'p Page, name: &str) -> (&'p str, &'p str, &'p str) {
     (before, block, after)
 }
 
-/// Returns what is shown of what was printed: with names that are read easily, digests cut short, columns moved together, and
-/// `...` for the parts that are left out.
+/// Returns the shown form of what was printed: with names that are read easily, digests cut short, columns moved
+/// together, and `...` for the parts that are left out.
 pub(crate) fn shown(printed: &str, names: &[(&str, &str)], parts: &[Part]) -> String {
     let lines: Vec<String> = printed.lines().map(|line| readable(line, names)).collect();
     parts_of(&narrowed(&lines), parts)
@@ -183,7 +183,7 @@ fn short_digests(line: &str) -> String {
 
 const DOWNTIME: &str = "Downtime per pod";
 
-/// What of a block is compared: its lines in order, and apart from them what tells how the rollout goes on.
+/// The compared parts of a block: its lines in order, and separately the lines about the rollout's progress.
 type Comparable = (Vec<String>, BTreeSet<String>);
 
 fn comparable(block: &str) -> Comparable {

@@ -73,7 +73,7 @@ fn file(environment: &Environment) -> Option<PathBuf> {
     }
 }
 
-/// Finds the file that a command stands for: a bare name is looked up in PATH.
+/// Finds the file of a command: a bare name is looked up in PATH.
 fn resolve(command: &Path, environment: &Environment) -> PathBuf {
     if command.components().count() > 1 {
         return command.to_owned();

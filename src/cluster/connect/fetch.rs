@@ -1,4 +1,4 @@
-//! A manifest that stands at a URL, as `kubectl -f` reads it (`readHttpWithRetries` in `visitor.go` of cli-runtime).
+//! A manifest at a URL, as `kubectl -f` reads it (`readHttpWithRetries` in `visitor.go` of cli-runtime).
 //!
 //! Nothing of the kubeconfig is sent there: no credential, no certificate, no header.
 #![expect(clippy::disallowed_methods, reason = "waits between two tries")]
@@ -80,13 +80,13 @@ pub fn is_url(name: &str) -> bool {
     begins("http://") || begins("https://")
 }
 
-/// Returns a URL for a person to read: without its user, password, query and fragment.
+/// Returns a URL for output: without its user, password, query and fragment.
 pub fn shown(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     address::without_credentials(url.get(..end).unwrap_or(url))
 }
 
-/// Reads what stands at a URL, up to a limit in bytes.
+/// Reads the content of a URL, up to a limit in bytes.
 ///
 /// # Errors
 /// [`FetchError`], after three tries where another one may help.

@@ -1,4 +1,4 @@
-//! For tests: a folder that goes away, and a server on the loopback address that answers as it is told to.
+//! For tests: a folder that is removed, and a server on the loopback address that gives prepared answers.
 
 #![expect(clippy::disallowed_methods, reason = "writes files for tests")]
 

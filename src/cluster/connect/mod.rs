@@ -1,8 +1,8 @@
 //! From flags, kubeconfig and environment to a client for one API server.
 //!
 //! Promise: what kubectl would connect to, and as whom, with kubectl's rules (client-go `tools/clientcmd`, `rest`,
-//! `plugin/pkg/client/auth/exec`), but a credential plugin is run once, every repeated request is bounded and told, and
-//! no credential is ever printed. The client returned sends every request through
+//! `plugin/pkg/client/auth/exec`), but a credential plugin is run once, every repeated request is bounded and reported,
+//! and no credential is ever printed. The client returned sends every request through
 //! the module `transport`.
 //!
 //! Not done here: deciding what to ask. Nothing is sent to the server by [`connect`].
@@ -95,7 +95,7 @@ pub struct ConnectOptions {
     /// `--as-user-extra`, each `key=value`.
     pub as_user_extra: Vec<String>,
     /// `--request-timeout`: one request with its repetitions; `None` is no limit. Watches and followed logs have none.
-    /// Whoever gives none takes [`REQUEST_TIMEOUT`].
+    /// Callers without a value use [`REQUEST_TIMEOUT`].
     pub request_timeout: Option<Duration>,
     /// `--disable-compression`.
     pub disable_compression: bool,
@@ -105,16 +105,16 @@ pub struct ConnectOptions {
     pub standard_input_is_terminal: bool,
     /// `-v`: how much is traced of requests.
     pub verbosity: u8,
-    /// Where to tell what a person should hear; told nowhere if `None`.
+    /// Where notices for the user go; nowhere if `None`.
     pub notices: Option<UnboundedSender<ServerNotice>>,
 }
 
-/// What a person should hear while requests are made. Texts are unescaped.
+/// Notices for the user while requests are made. Texts are unescaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNotice {
-    /// The server, or the kubeconfig, has a warning; told once per text.
+    /// The server, or the kubeconfig, has a warning; reported once per text.
     Warning(String),
-    /// The server has not answered for a while; told once until it has.
+    /// The server has not answered for a while; reported once until it has.
     Silent {
         /// Host and port.
         server: String,
@@ -181,7 +181,7 @@ impl Environment {
     }
 }
 
-/// A client for one API server, and what a person knows it by.
+/// A client for one API server, with its name in output.
 #[derive(Clone)]
 pub struct Connection {
     client: Client,
@@ -208,12 +208,12 @@ impl Connection {
         self.context.as_deref()
     }
 
-    /// Gives the server's address, as a person would check it before saying yes.
+    /// Returns the server's address, in the form that the user checks before confirming.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// Gives the server's time by its newest answer; `None` until it has told it.
+    /// Returns the server's time by its newest answer; `None` until an answer has had it.
     pub fn now(&self) -> Option<jiff::Timestamp> {
         self.clock.now()
     }

@@ -103,7 +103,7 @@ fn impersonate(user: &mut AuthInfo, options: &ConnectOptions) -> Result<(), Kube
             let why = format!("\"{pair}\" is not of the form key=value");
             return Err(KubeconfigError::BadFlag { flag: "--as-user-extra", why });
         };
-        // Header names know no case, and kube hands the key on as it is.
+        // Header names are case-insensitive, and kube passes the key on unchanged.
         extra.entry(key.to_lowercase()).or_default().push(value.to_owned());
     }
     user.impersonate = Some(name);

@@ -10,8 +10,8 @@ use http::{HeaderMap, Method, Uri};
 
 use crate::cluster::error::{ClusterError, Unreached};
 
-/// How often a request is sent at most, and where the server says each time that it is busy, and when to come again: so often
-/// do kubectl's requests (client-go, `maxRetries` of `rest.Request`).
+/// How often a request is sent at most; and how often where the server says each time that it is busy and when to come
+/// again, as kubectl's requests are (client-go, `maxRetries` of `rest.Request`).
 pub(super) const TRIES: u32 = 3;
 pub(super) const TRIES_OF_BUSY: u32 = 10;
 

@@ -11,7 +11,7 @@ use jiff::fmt::rfc2822::DateTimeParser;
 pub(super) struct ServerClock(Arc<Mutex<Option<Timestamp>>>);
 
 impl ServerClock {
-    /// Reads what the headers of an answer tell; without a date, or with one that is none, the last one stays.
+    /// Reads the date header of an answer; without a valid one, the last time stays.
     pub(super) fn read(&self, headers: &HeaderMap) {
         if let Some(date) = headers.get(http::header::DATE).and_then(|date| parse(date.to_str().ok()?)) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);

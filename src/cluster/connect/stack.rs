@@ -23,8 +23,8 @@ pub(in crate::cluster) const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
 pub(in crate::cluster) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A connection on which nothing comes is asked after so long whether its other end is there (Go's `net.Dialer` has the same), and
-/// so often before it is given up: a watch through a NAT or a load balancer that has forgotten it would be silent for minutes.
+/// A silent connection is probed after this time (Go's `net.Dialer` has the same), and this many times before it is
+/// abandoned: a watch through a NAT or a load balancer that has forgotten it would be silent for minutes.
 const ALIVE_AFTER: Duration = Duration::from_secs(15);
 const ALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const ALIVE_RETRIES: u32 = 3;

@@ -365,7 +365,7 @@ async fn a_watch_has_no_limit_and_is_not_held_back() {
 }
 
 #[tokio::test]
-async fn warnings_are_told_once() {
+async fn warnings_are_reported_once() {
     let server = Server::start(vec![Answer::with(200, r#"Warning: 299 - "say \"no\" to v1beta1""#)]);
     let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
     let connection = setup.connect().await.unwrap();

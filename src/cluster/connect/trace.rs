@@ -168,7 +168,7 @@ fn without_secrets(value: &mut Value) {
     }
 }
 
-/// Of a Secret its data, and the annotations, one of which has the data once more.
+/// Hides a Secret's data, and its annotations, one of which has the data once more.
 fn hide_secret(secret: &mut Value) {
     for place in ["/data", "/stringData", "/metadata/annotations"] {
         secret.pointer_mut(place).into_iter().for_each(hide);

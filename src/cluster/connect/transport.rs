@@ -40,7 +40,7 @@ use crate::engine::value::address;
 /// How long before its end a credential is replaced.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
-/// A timer that ends so late tells of a process that was stopped, as a laptop stops it that sleeps.
+/// A timer that ends this late shows that the process was stopped, for example by a laptop that sleeps.
 const LATE: Duration = Duration::from_millis(500);
 
 /// How long things may take.
@@ -48,7 +48,7 @@ const LATE: Duration = Duration::from_millis(500);
 pub(super) struct Limits {
     /// One request with its repetitions; `None` is no limit.
     request: Option<Duration>,
-    /// After so long without an answer a person hears of it.
+    /// After this long without an answer the user gets a notice.
     pub(super) silence: Duration,
     /// The first pause before a repetition; each next one is four times as long.
     pub(super) backoff: Duration,
@@ -71,7 +71,7 @@ pub(super) struct Transport {
     warnings: Warnings,
     clock: ServerClock,
     trace: Trace,
-    /// It was told that the server is silent, and it has not answered since.
+    /// The server was reported as silent, and has not answered since.
     is_silent: AtomicBool,
 }
 
@@ -157,7 +157,7 @@ impl Transport {
         Err(ClusterError::NotSent { why: "the request has no body left".to_owned() })
     }
 
-    /// Waits for an answer, and tells when it does not come for a while.
+    /// Waits for an answer, and reports when it does not come for a while.
     async fn tell_silence(
         &self,
         sent: impl Future<Output = Result<Response<Body>, ClusterError>>,

@@ -1,4 +1,5 @@
-//! `Warning` headers of the server (RFC 7234 5.5, code 299), told once per text, as client-go's `rest/warnings.go` does.
+//! `Warning` headers of the server (RFC 7234 5.5, code 299), reported once per text, as client-go's `rest/warnings.go`
+//! does.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::ServerNotice;
 use crate::engine::k8s::mask;
 
-/// Remembers which warnings were told, and tells the others.
+/// Remembers which warnings were reported, and reports the others.
 #[derive(Clone)]
 pub(super) struct Warnings {
     told: Arc<Mutex<BTreeSet<String>>>,
@@ -31,7 +32,7 @@ impl Warnings {
         }
     }
 
-    /// Tells a warning unless the same text was told before.
+    /// Reports a warning unless the same text was reported before.
     pub(super) fn tell_once(&self, text: String) {
         let new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone());
         if new {
@@ -48,7 +49,7 @@ impl Warnings {
         }
     }
 
-    /// Lists what was told so far.
+    /// Lists what was reported so far.
     pub(super) fn told(&self) -> Vec<String> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_is_told_once() {
+    fn the_same_text_is_reported_once() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         let warnings = Warnings::new(Some(sender));
         for _ in 0..100 {

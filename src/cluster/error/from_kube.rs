@@ -161,7 +161,7 @@ fn not_found(status: &Status, name: Option<String>, what: &RequestDescription) -
     match name {
         Some(name) => {
             let kind = status.details.as_ref().map(|details| details.kind.as_str()).filter(|kind| !kind.is_empty());
-            // A missing namespace is told in the same way, with another kind.
+            // A missing namespace is reported in the same way, with another kind.
             let resource = match kind {
                 Some(kind) if !what.resource.starts_with(kind) => kind.to_owned(),
                 _ => what.resource.clone(),

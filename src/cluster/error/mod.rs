@@ -1,6 +1,6 @@
-//! What goes wrong between this program and the API server, sorted by what a person or the rollout can do about it.
+//! What goes wrong between this program and the API server, sorted by what the user or the rollout can do about it.
 //!
-//! Promise: an error tells its whole story once, in [`std::fmt::Display`], without the layers it came through; what to
+//! Promise: an error is complete in its [`std::fmt::Display`], without the layers it came through; what to
 //! do about it is in [`ClusterError::hints`]; and for a write, [`ClusterError::may_have_been_done`] says whether the
 //! server may have carried it out all the same. Nothing here decides about repeating a request.
 //!
@@ -246,7 +246,7 @@ impl ClusterError {
         }
     }
 
-    /// Says what a person can do about it, one sentence each; often none.
+    /// Says what the user can do about it, one sentence each; often none.
     pub fn hints(&self) -> Vec<Hint> {
         match self {
             Self::Forbidden { request, .. } => vec![Hint::from("check it with: ").command(request.can_i())],

@@ -143,7 +143,7 @@ fn our_own_errors_come_through_kube_unchanged() {
 }
 
 #[test]
-fn who_may_is_asked_with_the_very_verb() {
+fn the_permission_is_asked_for_with_exactly_the_verb() {
     let cases = [
         (RequestDescription::new(AccessVerb::List, "pods"), "kubectl auth can-i list pods --all-namespaces"),
         (

@@ -21,7 +21,7 @@ use crate::engine::state::outcome::EndResult;
 /// The name under which kubectl looks for the completion of this plugin.
 pub(super) const HELPER: &str = "kubectl_complete-inplace";
 
-/// What our shells' scripts call, and what the script under the helper's name calls where it stands in place of the link.
+/// What our shells' scripts call, and what the script under the helper's name calls where it replaces the link.
 const HIDDEN_COMMAND: &str = "__complete";
 const HIDDEN_HELPER: &str = "__complete-for-kubectl";
 
@@ -88,7 +88,7 @@ fn candidates(words: Vec<String>) -> String {
         all.push(OsString::new());
     }
     let last = all.len() - 1;
-    // As in kubectl, a flag is offered to whoever begins one.
+    // As in kubectl, flags are completed only once one is begun.
     let is_flag = all.last().is_some_and(|typed| typed.to_string_lossy().starts_with('-'));
     let found = engine::complete(&mut Cli::command(), all, last, None).unwrap_or_default();
     let is_wanted = |value: &OsStr| is_flag || !value.to_string_lossy().starts_with('-');

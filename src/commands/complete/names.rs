@@ -24,7 +24,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::status::template_containers;
 use crate::engine::value::image::ImageReference;
 
-/// How long names are waited for: with what else a shell does, whoever pressed the tabulator waits two seconds at most.
+/// How long names are waited for: with what else a shell does, the user waits two seconds at most after the tab key.
 const TIMEOUT: Duration = Duration::from_millis(1700);
 
 /// Candidates and what is said of them, and whether something follows in the same word.
@@ -122,7 +122,7 @@ fn is_plain(text: &str) -> bool {
 struct Question<'w> {
     /// The words before the one that is being typed.
     before: &'w [String],
-    /// What stands before it in the same word.
+    /// The text before it in the same word.
     listed: &'w str,
     typed: &'w str,
 }
@@ -197,7 +197,7 @@ impl Question<'_> {
         Cli::try_parse_from(&words).or_else(|_| Cli::try_parse_from(without_last)).ok()
     }
 
-    /// Leaves out what is no name, and what stands in the words already.
+    /// Leaves out what is no name, and names that are in the words already.
     fn sifted(&self, mut names: Names) -> Names {
         let is_given =
             |name: &String| self.before.contains(name) || self.listed.split(['=', ',']).any(|item| item == name);

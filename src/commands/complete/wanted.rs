@@ -8,7 +8,7 @@ use crate::engine::kinds::WorkloadKind;
 /// What is being typed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
-    /// What stands before it in the same word: `--namespace=`, `deploy/`, `app,`.
+    /// The text before it in the same word: `--namespace=`, `deploy/`, `app,`.
     pub(super) before: String,
     /// What it is.
     pub(super) what: What,
@@ -103,7 +103,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns where the first word stands that is neither a flag nor the value of one.
+/// Returns the position of the first word that is neither a flag nor the value of one.
 pub(in crate::commands) fn first_word(words: &[String], root: &Command) -> Option<usize> {
     let line = Line::read(words, root);
     let first = *line.words.first()?;
@@ -128,7 +128,7 @@ fn flag<'a, 'w>(word: &'w str, flags: &[&'a Arg]) -> Option<(&'a Arg, Option<&'w
     None
 }
 
-/// Returns what stands before the item of a list, or before the image of a container, that is being typed.
+/// Returns the text before the item of a list, or before the image of a container, that is being typed.
 fn items_before<'w>(flag: &Arg, value: &'w str) -> &'w str {
     if flag.get_id() == "image" {
         return value.find('=').map_or("", |at| &value[..=at]);
@@ -184,7 +184,7 @@ fn of_word(command: &Command, words: &[&str], typed: &str) -> Option<Wanted> {
     plain(if takes("image") && is_named { What::ContainerOfImage(Some(Box::new(other))) } else { other })
 }
 
-/// Finds the kind of workloads that a word stands for, if a command takes them.
+/// Finds the kind of workloads that a word means, if a command takes them.
 pub(super) fn kind_of(word: &str) -> Option<WorkloadKind> {
     WorkloadKind::from_word(word).filter(|kind| kind.is_updated_here())
 }

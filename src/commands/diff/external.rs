@@ -111,7 +111,7 @@ struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the temporary folder.
+        // A folder that cannot be removed is left to the cleaning of the temporary folder.
         drop(fs::remove_dir_all(&self.0));
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn the_programs_code_is_passed_on() {
         let program = |name: &str| Program { name: name.into(), arguments: Vec::new() };
-        // `true` and `false` take the folders and look at nothing; `test A B` alone is wrong usage, code 2 or 1.
+        // `true` and `false` take the folders and read nothing; `test A B` alone is wrong usage, code 2 or 1.
         assert_eq!(run(&program("true"), &[diff()]).await.unwrap(), DiffResult::Same);
         assert_eq!(run(&program("false"), &[diff()]).await.unwrap(), DiffResult::Different);
         assert_eq!(run(&program("expr"), &[diff()]).await.unwrap(), DiffResult::Program(2));

@@ -25,7 +25,7 @@ pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell)
     match compare(args, global, shell).await {
         Ok(result) if shell.finish(EndResult::Complete) == EndResult::Complete => result,
         Ok(_) => DiffResult::Failed,
-        // Whoever closed the pipe had seen a difference by then.
+        // A reader that closed the pipe had seen a difference by then.
         Err(error) if error.closed_pipe => DiffResult::Different,
         Err(error) => {
             shell.tell_error(&error);
@@ -101,7 +101,7 @@ async fn stored(
             let mut looks = 1;
             loop {
                 let answer = cluster.desired(workload, object, (field_manager, *validation)).await?;
-                // Else what somebody wrote in between would look like a part of the change.
+                // Otherwise a write of somebody else in between would look like a part of the change.
                 if looks == MAX_LOOKS || is_of_now(&answer, workload) {
                     break answer;
                 }
@@ -127,7 +127,8 @@ async fn stored(
     }
 }
 
-/// Whether an answer is of the object as it was read: what a dry run answers has the version that it was made from.
+/// Whether an answer is of the object as it was read: the answer of a dry run has the resourceVersion that it was made
+/// from.
 fn is_of_now(answer: &Manifest, workload: &Workload) -> bool {
     let version = |object: &Value| object.pointer("/metadata/resourceVersion").cloned();
     match answer {

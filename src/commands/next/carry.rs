@@ -108,7 +108,7 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
             "allow_missing_template_keys",
             "detailed_exitcode",
             "exit_code",
-            // What kubectl alone understands.
+            // Flags that only kubectl knows.
             "cache_dir",
             "log_flush_frequency",
             "match_server_version",

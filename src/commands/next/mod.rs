@@ -1,4 +1,4 @@
-//! Commands that are printed for a person to copy.
+//! Commands that are printed for the user to copy.
 //!
 //! Promise: a printed command leads to the same server as the same user, and keeps every safeguard of the run that it
 //! follows: flags are carried on from what was typed, and [`carry::CARRY`] says of each what becomes of it. Secrets are left out.
@@ -60,7 +60,7 @@ pub(super) enum Verb {
     Abort,
     /// Back from what is complete.
     Undo,
-    /// Only looks.
+    /// Only watches.
     Follow,
 }
 
@@ -88,7 +88,7 @@ impl Verb {
 /// Where the manifest is read from that came on standard input, or through a pipe that is gone.
 const MANIFEST: &str = "manifest.yaml";
 
-/// What was typed, and the namespace that it led to: every command that is printed is made from it.
+/// The command line, and the namespace that it selected: every command that is printed is made from it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Typing {
     typed: Vec<Typed>,
@@ -102,7 +102,7 @@ impl Typing {
         Self { typed: typed.to_vec(), namespace: namespace.to_owned(), of_owner: None }
     }
 
-    /// The same for a workload whose owner lets so many pods be down.
+    /// The same for a workload whose owner lets `unavailable` pods be down.
     pub(super) fn of_owner(&self, unavailable: u32) -> Self {
         Self { of_owner: Some(unavailable), ..self.clone() }
     }
@@ -117,7 +117,7 @@ impl Typing {
         self.without(|typed| typed.id == "total_timeout")
     }
 
-    /// The same that goes on at a pod that fails, with so many pods down where that is to be said.
+    /// The same that goes on after a pod that fails, with that many pods down where the flag is needed.
     pub(super) fn despite_failures(&self, max_unavailable: Option<usize>) -> Self {
         let is_replaced =
             |typed: &Typed| typed.id == "on_failure" || typed.id == "max_unavailable" && max_unavailable.is_some();
@@ -291,8 +291,8 @@ impl Typing {
         }
     }
 
-    /// Returns the command that puts images back: one for the workload where all of its pods were changed, or one for each
-    /// group of pods that came from other images; `None` where that would be no command for a person.
+    /// Returns the command that restores images: one for the workload where all of its pods were changed, or one for
+    /// each group of pods that came from other images; `None` where that would be no command to type.
     pub(super) fn images_back(&self, goal: &Goal, back: &[WayBack]) -> Option<String> {
         let workload = &goal.workload;
         let command = |targets: Vec<String>, images: &BTreeMap<ContainerName, String>| {
@@ -325,9 +325,10 @@ impl Typing {
         let start = self.let_go(release.as_ref(), false, workload);
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
         let whose = if is_ours { "its template" } else { "another client's template" };
-        // What cannot be brought into the pods cannot be finished in place, nor rolled back while it is there.
+        // A template that cannot be brought into the pods cannot be finished in place, nor rolled back while it is
+        // there.
         let leads = is_ours || plan::leads_in_place(found, &owner.before, found.template());
-        // Without the lock nobody knows which pods were to keep the revision from before.
+        // Without the lock nobody knows which pods were to keep the old revision.
         let is_partitioned =
             owner.lock.strategy.as_ref().is_some_and(|strategy| stateful_set::partition_of(strategy) > 0);
         let (ways, but) = if is_partitioned {
@@ -336,7 +337,7 @@ impl Typing {
             let hooks = &owner.lock.hooks;
             let ways = match () {
                 () if same(found.template(), owner.target()) => Way::without_lock(hooks).to_vec(),
-                // The way back of what is there now would be on with this rollout.
+                // The way back of the present template would be to go on with this rollout.
                 () if is_ours => vec![Way::template_to_pods(hooks)],
                 () => Way::held_back(hooks).to_vec(),
             };
@@ -472,7 +473,7 @@ pub(super) const MOST_PODS: usize = 20;
 /// What is taken from a rollout for a command that is printed after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// The commands around each pod, which stand in no lock.
+    /// The commands around each pod, which are in no lock.
     Hooks,
     /// And what somebody must have given, perhaps to a run before this one.
     Given,

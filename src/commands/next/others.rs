@@ -1,4 +1,4 @@
-//! Several workloads of which some cannot be updated: the command for the others.
+//! Several workloads, some of which cannot be updated: the command for the others.
 
 use super::carry::Carry;
 use super::{Typing, Verb, command};

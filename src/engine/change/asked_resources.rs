@@ -1,4 +1,4 @@
-//! cpu and memory that a person named, in the grammar of `kubectl set resources`: `cpu=200m,memory=256Mi`.
+//! cpu and memory on the command line, in the grammar of `kubectl set resources`: `cpu=200m,memory=256Mi`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +105,7 @@ impl AskedResources {
         Ok(())
     }
 
-    /// Sets what is wanted in a pod spec, raw as the API has it, and leaves everything else as it is.
+    /// Sets what is wanted in a pod spec, raw as the API has it, and leaves everything else unchanged.
     ///
     /// # Errors
     /// Every name that no container has.
@@ -115,7 +115,7 @@ impl AskedResources {
 
     /// Takes what is wanted out of a pod spec: between this and [`Self::put`] lies everything that a pod is to have.
     pub fn take_out(&self, spec: &mut Value) {
-        // A name that no container has is told by the other.
+        // The other method reports a name that no container has.
         let _ = self.edit(spec, false);
     }
 
@@ -148,7 +148,7 @@ impl AskedResources {
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
     }
 
-    /// Returns the containers among which a person has to choose, where none is named and there are several.
+    /// Returns the containers among which the user has to choose, where none is named and there are several.
     pub fn ambiguous(&self, spec: &Value) -> Option<Vec<String>> {
         if self.is_empty() || self.all || !self.containers.is_empty() {
             return None;

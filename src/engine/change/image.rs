@@ -16,7 +16,7 @@ use crate::engine::value::json_path::element;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateImage {
-    /// Where the container stands.
+    /// The container's list in the pod spec.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub list: ContainerList,
     /// Before.

@@ -68,7 +68,7 @@ impl MetadataChange {
             .flat_map(|map| self.of(map).iter().map(move |(key, change)| (map, key.as_str(), change)))
     }
 
-    /// Returns another one with what becomes of each value; without those of which nothing does.
+    /// Returns another change with each value mapped; values that map to `None` are left out.
     fn filter_map(&self, become_of: impl Fn(MetadataMap, &str, &ValueChange) -> Option<ValueChange>) -> Self {
         let mut changes = Self::default();
         for (map, key, value) in self.iter() {
@@ -134,7 +134,7 @@ impl FieldChange for MetadataChange {
         self.iter().filter_map(reason).collect()
     }
 
-    /// Containers that have a changed label or annotation in their environment and would go on with the value from before.
+    /// Containers that have a changed label or annotation in their environment and would go on with the old value.
     fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
         let mut reasons = Vec::new();
         for (map, key, _) in self.iter() {

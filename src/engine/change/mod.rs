@@ -1,12 +1,13 @@
 //! What a rollout changes of a pod template: one value, carried unchanged through plan, goal, lock, history and report.
 //!
-//! A file of this folder is a kind of change, and everything that is particular to it stands there: which paths of the
-//! template are its own, why it is refused, what of it is left to do in a pod and by which guarded operations, what
-//! somebody else may have done meanwhile, and how it is shown. Images stand apart: their containers restart, one after
-//! the other where that is asked for, and prove that they did. Of every other kind the rest of the program knows only
+//! A file of this folder is a kind of change, and has everything that is particular to it: which paths of the template
+//! are its own, why it is refused, what of it is left to do in a pod and by which guarded operations, what somebody
+//! else may have done meanwhile, and how it is shown. Images are separate: their containers restart, one after the
+//! other where that is asked for, and prove that they did. Of every other kind the rest of the program knows only
 //! [`FieldChanges`].
 //!
-//! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in place.
+//! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in
+//! place.
 
 pub mod asked_resources;
 mod image;
@@ -63,8 +64,8 @@ pub struct Change {
     pub fields: FieldChanges,
 }
 
-/// A change as it is read. One that has a kind of another version cannot be carried on, nor taken back: half of it would
-/// be left.
+/// A change as it is read. A change with a kind of another version can be neither carried on nor taken back: half of it
+/// would be left.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Written {
@@ -120,7 +121,7 @@ trait FieldChange {
     /// Brings the change into a template; `None` where it has no place there.
     fn apply(&self, template: &mut Value) -> Option<()>;
 
-    /// Whether it sets everything anew that another one has set.
+    /// Whether it sets everything again that another one has set.
     fn covers(&self, other: &Self) -> bool
     where
         Self: Sized;
@@ -171,7 +172,7 @@ impl FieldProgress {
     }
 }
 
-/// A value that only the API server keeps is done once it is there.
+/// A value that only the API server keeps is done once it is stored.
 fn once_there(change: &impl FieldChange, pod: &Pod) -> FieldProgress {
     if change.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
 }
@@ -225,7 +226,7 @@ pub enum FieldEffect {
     InPlace,
     /// They have it, and this container of theirs restarts.
     Restarts(ContainerName),
-    /// They stay as they are: only pods made later have it.
+    /// They stay unchanged: only pods created later have it.
     LaterPods,
 }
 
@@ -240,7 +241,7 @@ pub struct Containers<'a> {
 }
 
 impl Containers<'_> {
-    /// Returns those that run on as they are while the pod changes.
+    /// Returns those that run on unchanged while the pod changes.
     fn running_on(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
         let containers = self.all.iter().map(|(list, container)| (*list, *container));
         containers
@@ -253,7 +254,7 @@ impl Containers<'_> {
 pub enum FieldProgress {
     /// The pod does not ask for all of them yet.
     NotAsked,
-    /// The kubelet is at work on them.
+    /// The kubelet is working on them.
     Waiting {
         /// Its words, if it says something.
         why: Option<String>,
@@ -439,7 +440,7 @@ impl Change {
         (same(template, &before) || same(template, &after)).then_some((before, after))
     }
 
-    /// Returns whether it sets everything anew that another one has set.
+    /// Returns whether it sets everything again that another one has set.
     pub fn covers(&self, other: &Self) -> bool {
         other.images.keys().all(|name| self.images.contains_key(name)) && self.fields.covers(&other.fields)
     }

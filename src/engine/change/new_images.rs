@@ -1,4 +1,4 @@
-//! Puts images that a person named into a pod spec, as the patch of a template or pod would.
+//! Puts images from the command line into a pod spec, as the patch of a template or pod would.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use crate::engine::change::target::Images;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
 
-/// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else as it is.
+/// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else unchanged.
 ///
 /// `'*=IMAGE'` means `spec.containers` alone, as in `kubectl set image`.
 ///
 /// # Errors
 /// Every name that no container has ([`Reason::ContainerNotFound`]), and every image whose repository was to be kept
-/// though the present one is no reference ([`Reason::ImageMalformed`]). The images that could be are replaced all the same.
+/// though the present one is no reference ([`Reason::ImageMalformed`]). All other images are replaced all the same.
 pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
     let mut reasons = images.resources.put(spec).err().unwrap_or_default();
     let mut known: Vec<ContainerName> = Vec::new();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_told_at_once() {
+    fn everything_that_is_wrong_is_reported_at_once() {
         let reasons = put(&mut spec(), &images(&["apq=a:1", "odd=:2"])).unwrap_err();
         assert_eq!(reasons.iter().map(Reason::code).collect::<Vec<_>>(), ["ImageMalformed", "ContainerNotFound"]);
         assert!(

@@ -10,7 +10,7 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerList, Pod, Resources};
 use crate::engine::value::kubelet_version::KubeletVersion;
 
-/// The first version whose API server resizes pods unless it is told not to (KEP-1287, beta).
+/// The first version whose API server resizes pods unless the feature gate is off (KEP-1287, beta).
 const RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 33);
 
 /// The first version whose API server lowers a memory limit, or adds one, without a restart of the container.

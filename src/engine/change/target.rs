@@ -1,4 +1,4 @@
-//! What a person named: workloads and images, read from the words of the command line in `kubectl set image`'s grammar.
+//! The workloads and images on the command line, in `kubectl set image`'s grammar.
 
 use crate::engine::value::hint::{Hint, inplace};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Request {
     pub images: Images,
 }
 
-/// What a person wants of containers: images, cpu and memory.
+/// What the user wants of containers: images, cpu and memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Images {
     /// Of single containers.
@@ -45,7 +45,7 @@ pub enum Unnamed {
     None,
     /// Those of a selector, or all that there are: a name beside it is wrong.
     Picked,
-    /// All of a type that stands alone.
+    /// All of a type that is given alone.
     OfType,
 }
 
@@ -181,7 +181,7 @@ impl TargetError {
 /// Stands for a container whose name nobody knows.
 const UNKNOWN_CONTAINER: &str = "CONTAINER=";
 
-/// Puts what was meant in the place of what is wrong, as often as it stands there; a kind also where a name follows it.
+/// Replaces every wrong word by the meant one; a kind also where a name follows it.
 pub fn corrected(words: &[String], (wrong, meant): &(Vec<String>, String)) -> Vec<String> {
     let mut corrected = Vec::new();
     let mut rest = words;
@@ -298,7 +298,7 @@ fn blanks(words: &[String]) -> Option<TargetError> {
     Some(TargetError::Blanks { words, meant })
 }
 
-/// `deploy/web side :v2`, `deploy web side :v2`: before the tag stands a word that no target needs.
+/// `deploy/web side :v2`, `deploy web side :v2`: before the tag is a word that no target needs.
 fn blank_for_sign(targets: &[&String], word: &str) -> Option<TargetError> {
     let before =
         targets.iter().position(|target| *target == word)?.checked_sub(1).filter(|_| word.starts_with([':', '@']))?;
@@ -327,7 +327,7 @@ fn equals_missing(word: &str) -> TargetError {
     TargetError::EqualsMissing { word: word.to_owned(), suggestion }
 }
 
-/// `side:=v2`, `side@=sha256:00`: the sign that begins a tag or a digest stands before the equals sign.
+/// `side:=v2`, `side@=sha256:00`: the sign that begins a tag or a digest is before the equals sign.
 fn sign_before_equals(container: &str, image: &str) -> Option<String> {
     let name = container.trim_end_matches([':', '@']);
     let sign = container.get(name.len()..)?.chars().next()?;
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_sign_is_told_with_the_sign() {
+    fn what_lacks_a_sign_is_reported_with_the_sign() {
         let told = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
         for (line, expected) in [
             ("web side=:v2", "supported: deployment, statefulset, daemonset, replicaset, pod"),

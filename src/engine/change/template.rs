@@ -28,10 +28,10 @@ pub struct TemplateDiff {
     pub other: Vec<String>,
 }
 
-/// A container and where it stands.
+/// A container and its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedContainer {
-    /// Where it stands.
+    /// Its list in the pod spec.
     pub list: ContainerList,
     /// Its name.
     pub name: ContainerName,
@@ -64,8 +64,8 @@ impl Paths {
     }
 }
 
-/// Bounds the pairs of containers that are looked at for a new name; whoever replaces more than a hundred by others does not
-/// rename them.
+/// Bounds the pairs of containers that are compared for a new name; a change that replaces more than a hundred by
+/// others does not rename them.
 const MAX_RENAME_PAIRS: usize = 10_000;
 
 /// Compares two templates (`metadata` and `spec`), but for the paths that somebody else answers for.
@@ -99,7 +99,7 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
     let empty = Value::Array(Vec::new());
     let (old, new) = (before.get(field).unwrap_or(&empty), after.get(field).unwrap_or(&empty));
     let (Some(old), Some(new)) = (by_key(old, "name"), by_key(new, "name")) else {
-        // Not what the API serves: compared as it stands, so that nothing is lost.
+        // Not what the API serves: compared literally, so that nothing is lost.
         compare(old, new, &format!("spec.{field}"), paths);
         return;
     };
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_is_no_text_is_compared_as_it_stands() {
+    fn an_image_that_is_no_text_is_compared_literally() {
         let template = |image: Value| template(&json!({"containers": [{"name": "app", "image": image}]}));
         let path = "spec.containers[app].image";
         let cases: [(Value, Value, &[&str]); 7] = [
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_are_told_by_name() {
+    fn containers_are_identified_by_name() {
         let before = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}));
         let reordered =
             template(&json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_and_the_class_are_told_apart_from_other_fields() {
+    fn metadata_and_the_class_are_distinguished_from_other_fields() {
         let before = template(&json!({"containers": [{"name": "a", "resources": {}}]}));
         let mut after = template(&json!({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}));
         after["metadata"]["labels"] = json!({"app": "web", "tier": "front"});

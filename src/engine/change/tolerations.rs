@@ -33,7 +33,7 @@ impl TolerationsChange {
         self.to.iter().filter(|toleration| !self.from.contains(toleration))
     }
 
-    /// Those that are there no more, not even with another `tolerationSeconds`.
+    /// Those that are gone, not even with another `tolerationSeconds`.
     fn lost(&self) -> impl Iterator<Item = &Toleration> {
         self.from.iter().filter(|toleration| find(&self.to, toleration).is_none())
     }
@@ -200,7 +200,7 @@ fn find<'t>(list: &'t [Toleration], toleration: &Toleration) -> Option<&'t Toler
     list.iter().find(|known| known.is_like(toleration))
 }
 
-/// Returns the tolerations of a template; `None` of what the API does not serve, or where one is there twice.
+/// Returns the tolerations of a template; `None` if the API does not serve them so, or one occurs twice.
 fn read(template: &Value) -> Option<Vec<Toleration>> {
     let list = match template.pointer("/spec/tolerations") {
         None | Some(Value::Null) => return Some(Vec::new()),
@@ -342,7 +342,7 @@ mod tests {
             ("a/30", "a/60", "a/60 b", false),
             ("a/30", "a/60", "a/45", true),
             ("", "a", "b", false),
-            // Admission has given it to the pod, which no template tells.
+            // Admission has given it to the pod, and no template has it.
             ("", "a/60", "a/300", false),
         ] {
             let found = change(from, to).0.conflict_in(&pod(present));

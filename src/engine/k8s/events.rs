@@ -72,13 +72,13 @@ fn without_resources<'m>(reason: &str, message: &'m str) -> Cow<'m, str> {
     format!("{what}{of}{why}").into()
 }
 
-/// What the kubelet's events tell of one pod's containers: when it happened last (RFC 3339, whole seconds).
+/// What the kubelet's events show of one pod's containers: when it happened last (RFC 3339, whole seconds).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodEvents {
     /// A container is stopped, since its definition changed.
     pub changed: BTreeMap<ContainerName, String>,
-    /// An image is on the node, and a container is made of it next.
+    /// An image is on the node, and a container is created from it next.
     pub pulled: BTreeMap<ContainerName, BTreeMap<String, String>>,
 }
 
@@ -110,7 +110,7 @@ impl PodEvents {
         self.changed.get(name).map(String::as_str)
     }
 
-    /// Returns when a container was about to be made of an image.
+    /// Returns when a container was about to be created from an image.
     pub fn pulled_at(&self, name: &ContainerName, image: &str) -> Option<&str> {
         let is_it = |(pulled, _): &(&String, &String)| image::is_same(pulled, image);
         self.pulled.get(name)?.iter().filter(is_it).map(|(_, at)| at.as_str()).max()
@@ -134,8 +134,8 @@ fn at(time: &str) -> Option<jiff::Timestamp> {
     time.parse().ok()
 }
 
-/// Returns the newest events, oldest first, at most so many. What was said several times is one, at its last time: the kubelet
-/// begins another event after a while.
+/// Returns the newest events, oldest first, at most `most`. An event that was repeated counts once, at its last time:
+/// the kubelet begins another event object after a while.
 pub fn newest(events: Vec<Event>, most: usize) -> Vec<Event> {
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
     let mut said: Vec<Event> = Vec::new();
@@ -155,7 +155,7 @@ pub fn newest(events: Vec<Event>, most: usize) -> Vec<Event> {
         (before.count, before.first_time) = (count, first);
     }
     let mut events = said;
-    // Whole seconds and microseconds stand side by side: only as times are they in order.
+    // The list mixes whole seconds and microseconds: only as times are they in order.
     events.sort_by_cached_key(|event| at(&event.time));
     events.split_off(events.len().saturating_sub(most))
 }

@@ -29,7 +29,8 @@ pub enum Urgency {
     AtOnce,
     /// Only when it is still there after [`LASTING_SECONDS`]: the kubelet tries again by itself.
     IfItLasts,
-    /// Only when it is still there after [`ENDED_SECONDS`]: the kubelet says CrashLoopBackOff by then, if it looks again.
+    /// Only if it is still there after [`ENDED_SECONDS`]: by then the kubelet reports CrashLoopBackOff, if it syncs the
+    /// pod again.
     IfItStaysEnded,
 }
 
@@ -70,7 +71,7 @@ enum WaitingKind {
     PullBackOff,
     /// A container that does not start, or does not stay.
     Start,
-    /// Has no new container to look at and may heal by itself.
+    /// Has no new container to judge and may heal by itself.
     Lasting,
     /// On its way.
     Neutral,
@@ -81,7 +82,7 @@ pub fn is_failure(reason: &str) -> bool {
     kind(reason) != WaitingKind::Neutral
 }
 
-/// Returns whether a waiting reason says that the image is not there: no container was made of it.
+/// Returns whether a waiting reason says that the image could not be pulled: no container was created from it.
 pub fn is_pull(reason: &str) -> bool {
     match kind(reason) {
         WaitingKind::Pull | WaitingKind::PullBackOff => true,
@@ -108,8 +109,9 @@ fn kind(reason: &str) -> WaitingKind {
 
 /// Judges the status of a container whose image was changed.
 ///
-/// `is_new` tells of an ended container, by its id and start, whether it came after the change, where that is known. `old_image` is
-/// what the record noted: a reason that belongs to the image before is not this update's. `restarts` are those since the change.
+/// `is_new` says of an ended container, by its id and start, whether it came after the change, where that is known.
+/// `old_image` is what the record noted: a reason that belongs to the old image is not this update's. `restarts` are
+/// those since the change.
 pub fn judge(
     status: &ContainerStatus,
     is_new: impl Fn(&Terminated) -> Option<bool>,
@@ -175,8 +177,8 @@ pub fn word(status: &ContainerStatus) -> &str {
     waiting.or_else(ended).unwrap_or_default()
 }
 
-/// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), of a container that it holds: so long after
-/// the last end as its message says (`doBackOff`, "back-off 10s restarting failed container=...").
+/// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), for a container that it holds: the
+/// time in its message after the last end (`doBackOff`, "back-off 10s restarting failed container=...").
 pub fn back_off(status: &ContainerStatus) -> Option<(String, String)> {
     let waiting = status.state.waiting.as_ref().filter(|waiting| waiting.reason == "CrashLoopBackOff")?;
     let length = waiting.message.strip_prefix("back-off ")?.split_whitespace().next()?;
@@ -186,8 +188,9 @@ pub fn back_off(status: &ContainerStatus) -> Option<(String, String)> {
     Some((waiting.reason.clone(), until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()))
 }
 
-/// A container that has ended and is not started again is in back-off, whatever the kubelet calls it: it may go on showing the
-/// end itself, and CrashLoopBackOff only when it looks at the pod once more (`pkg/kubelet/kuberuntime`, `doBackOff`).
+/// A container that has ended and is not started again is in back-off, whatever the kubelet calls it: it may go on
+/// showing the end itself, and CrashLoopBackOff only when it syncs the pod once more (`pkg/kubelet/kuberuntime`,
+/// `doBackOff`).
 fn ended_for_long(
     status: &ContainerStatus,
     is_new: impl Fn(&Terminated) -> Option<bool>,

@@ -16,13 +16,13 @@ use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::{self, Schema};
 use crate::engine::value::kubelet_version::KubeletVersion;
 
-/// The version that stands for a kubelet that is not known: from here on no rule of this module changes.
+/// The version that is assumed for an unknown kubelet: from here on no rule of this module changes.
 pub const ASSUMED_KUBELET: KubeletVersion = KubeletVersion::new(1, 32);
 
 /// From where a kubelet's version is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kubelet {
-    /// A person gave it.
+    /// The user gave it.
     Given(KubeletVersion),
     /// The pod's node reports it.
     OfNode {
@@ -61,7 +61,7 @@ pub struct HashComparison {
 pub struct ContainerComparison {
     /// The container.
     pub container: ContainerName,
-    /// Where it stands.
+    /// Its list in the pod spec.
     pub list: ContainerList,
     /// Image and hash now; `None` for a container that only the change has.
     pub now: Option<Hashed>,
@@ -89,7 +89,7 @@ pub enum Restart {
     SameHash,
     /// A plain init container has run and does not run again.
     InitContainer,
-    /// Kubelets below 1.32 do not look at sidecars.
+    /// Kubelets below 1.32 do not compare sidecars.
     SidecarNeedsNewerKubelet,
     /// The pod does not have the container, and a running pod gets none.
     NotInPod,
@@ -141,7 +141,7 @@ pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::E
 
 /// Compares the containers of a pod with those after a change, if one is asked about; both filled in ([`pod_of`]).
 ///
-/// Returns `None` for kubelets before 1.16: their hash depended on the very build.
+/// Returns `None` for kubelets before 1.16: their hash depended on the build itself.
 pub fn compare(now: &Value, after: Option<&Value>, kubelet: &Kubelet) -> Option<Vec<ContainerComparison>> {
     let era = HashEra::of_kubelet(&kubelet.version())?;
     let mut found = Vec::new();

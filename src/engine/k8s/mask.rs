@@ -1,17 +1,17 @@
-//! Takes what looks like a credential out of words that somebody else wrote: log lines, messages of containers, registries,
-//! events, servers, and the output of a person's own commands.
+//! Masks what looks like a credential in text that somebody else wrote: log lines, messages of containers, registries,
+//! events, servers, and the output of the user's own commands.
 //!
-//! Where such words come in, they are masked, and nowhere else: [`crate::engine::k8s::pod`] and [`crate::engine::k8s::events`] do it while they read
-//! the API's objects, the cluster's errors and warnings while they are sorted, a hook's output line by line. So no output has
-//! to think of it, and neither has a recording.
+//! Such text is masked where it comes in, and nowhere else: [`crate::engine::k8s::pod`] and
+//! [`crate::engine::k8s::events`] do it while they read the API's objects, the cluster's errors and warnings while they
+//! are sorted, a hook's output line by line. So no output has to do it, and neither has a recording.
 //!
-//! Promise: a text without a credential comes out as it is; masking twice is masking once. It is a net and no wall: a secret
-//! that nothing marks as one passes.
+//! Promise: a text without a credential comes out unchanged; masking twice is masking once. It is a net and no wall: a
+//! secret that nothing marks as one passes.
 
-/// What stands in place of a credential.
+/// The mask of a credential.
 pub const MASK: &str = "***";
 
-/// What stands in place of a private key.
+/// The mask of a private key.
 const MASKED_KEY: &str = "*** (a private key)";
 
 /// Ends of names whose value is a secret, without `-` and `_`, in lower case.
@@ -48,12 +48,12 @@ const SHAPES: [(&str, usize); 12] = [
     ("AIza", 30),
 ];
 
-/// What stands before and after the name of what a block of PEM holds.
+/// What precedes and follows the label of a block of PEM.
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// What the content of a block of PEM is made of; a log in JSON has its line breaks as `\n`.
+/// The characters in a block of PEM; a log in JSON has its line breaks as `\n`.
 fn is_pem(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\\' | '\n' | '\r')
 }
@@ -68,7 +68,7 @@ pub fn text(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Masks private keys, also those of which a cut has left only one end.
+/// Masks private keys, also those that were cut at one end.
 fn keys(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
@@ -141,7 +141,7 @@ fn line(text: &str) -> String {
     shaped(&in_addresses(&named(text)))
 }
 
-/// Masks the values of names that stand for secrets: `password=...`, `"token": "..."`, `--api-key ...`,
+/// Masks the values of names that mark secrets: `password=...`, `"token": "..."`, `--api-key ...`,
 /// `Authorization: Bearer ...`.
 fn named(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
@@ -181,7 +181,7 @@ fn named(text: &str) -> String {
 
 /// Whether a name is the end of an image's repository, and what follows it a tag: `acme/token:v1`, `image "token:v1"`.
 fn is_image(before: &str, after: &str) -> bool {
-    // What is masked already stands for what stood there: the user of an address.
+    // A mask may already be in place of the user of an address.
     let is_tag = |tag: &str| tag.starts_with(|c: char| c.is_ascii_alphanumeric()) || tag.starts_with("***@");
     let tagged = after.strip_prefix(':').is_some_and(is_tag);
     tagged && (before.ends_with('/') || before.ends_with("mage \""))
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_stays_as_it_is() {
+    fn what_is_masked_stays_unchanged() {
         for text in ["://password:a@", "https://token:b@acme.example/x", "password=a", "image \"token:v1\""] {
             let once = line(text);
             assert_eq!(line(&once), once, "{text}");

@@ -1,4 +1,4 @@
-//! Names and identities, as types of their own so that one cannot stand for another.
+//! Names and identities, as types of their own so that one cannot be taken for another.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// Returns the name as it stands in the API.
+            /// Returns the name as in the API.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -70,7 +70,7 @@ impl fmt::Display for PodKey {
     }
 }
 
-/// A workload by kind and name: what a person names on the command line.
+/// A workload by kind and name, as on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadRef {
     /// The kind.

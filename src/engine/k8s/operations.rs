@@ -41,7 +41,7 @@ impl PodPart {
 }
 
 /// The operations so far, and the labels and annotations that are written last: an absent map is added as a whole, so
-/// whoever changes one of its keys must know the others.
+/// a change of one of its keys needs the others.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Operations {
     list: Vec<PatchOperation>,
@@ -49,7 +49,7 @@ pub(in crate::engine) struct Operations {
 }
 
 impl Operations {
-    /// Tests a value; null passes where nothing is there.
+    /// Tests a value; null passes where there is none.
     pub(in crate::engine) fn test<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.list.push(PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path), value }));
     }
@@ -59,12 +59,12 @@ impl Operations {
         self.list.push(PatchOperation::Add(AddOperation { path: PointerBuf::from_tokens(path), value }));
     }
 
-    /// Replaces a value that is there.
+    /// Replaces an existing value.
     pub(in crate::engine) fn replace<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.list.push(PatchOperation::Replace(ReplaceOperation { path: PointerBuf::from_tokens(path), value }));
     }
 
-    /// Removes a value that is there.
+    /// Removes an existing value.
     pub(in crate::engine) fn remove<'a>(&mut self, path: impl IntoIterator<Item = &'a str>) {
         self.list.push(PatchOperation::Remove(RemoveOperation { path: PointerBuf::from_tokens(path) }));
     }

@@ -1,17 +1,17 @@
-//! `restart`: one container again with the very same bits, by an image string that differs from the present one and pins
-//! the digest that runs.
+//! `restart`: one container again with exactly the same image, by an image string that differs from the present one and
+//! pins the digest that runs.
 //!
 //! The kubelet restarts a container only when its image's text changes (`computePodActions`, pkg/kubelet/kuberuntime), and a
 //! runtime ignores the tag beside a digest (`ParseDockerRef` of containerd). So `repo:tag@digest` and `repo@digest` take
 //! turns. The repository is always the one that the pod's spec writes. Whether the registry still has the digest under it is
 //! not known here: a runtime may show the digest that it got from another repository. Pre-pull finds out before the kill.
 //!
-//! The kubelet's crash back-off goes by container name and image text, so that a text which is written again soon meets it
+//! The kubelet's crash back-off goes by container name and image text, so a text that is written again soon meets it
 //! (`plan/back_off.rs`).
 
 use crate::engine::value::image::{ImageError, ImageReference, repo_digest};
 
-/// Stands in for the tag where neither the pod nor its template tells one; nothing ever asks a registry for it.
+/// Replaces the tag where neither the pod nor its template has one; it is never requested from a registry.
 const NO_TAG: &str = "restarted";
 
 /// Why what runs cannot be pinned.
@@ -25,12 +25,12 @@ pub enum NotPinnable {
         /// What is wrong with it.
         reason: ImageError,
     },
-    /// The runtime tells no digest that a registry knows: an image that was built or loaded on the node.
+    /// The runtime reports no digest that a registry knows: an image that was built or loaded on the node.
     #[error(
         "no registry's digest is known of what it runs (imageID {image_id:?}), so the same content cannot be asked for"
     )]
     NoDigest {
-        /// What the runtime tells.
+        /// What the runtime reports.
         image_id: String,
     },
     /// There is no container yet.
@@ -38,14 +38,14 @@ pub enum NotPinnable {
     NoContainer,
 }
 
-/// Returns the image that restarts a container with the bits that it runs: never the text that stands there now.
+/// Returns the image that restarts a container with the image that it runs: never the present text.
 ///
-/// `image` is the one of the pod's spec, `image_id` the status's. `template` is the image of the owner's template, if there
-/// is an owner: from it comes the tag where the pod's own image has lost it to an earlier restart. An image that has a digest
-/// already keeps that one: it is what the kubelet would run after any other restart as well.
+/// `image` is the one of the pod's spec, `image_id` the status's. `template` is the image of the owner's template, if
+/// there is an owner: from it comes the tag where the pod's own image has lost it to an earlier restart. An image that
+/// has a digest already keeps that one: it is what the kubelet would run after any other restart as well.
 ///
 /// # Errors
-/// When the image is malformed, or the status tells no digest.
+/// When the image is malformed, or the status has no digest.
 pub fn pinned_image(image: &str, image_id: &str, template: Option<&str>) -> Result<String, NotPinnable> {
     let malformed = |reason| NotPinnable::Image { image: image.to_owned(), reason };
     let present = ImageReference::parse(image).map_err(malformed)?;
@@ -76,9 +76,9 @@ fn running(image_id: &str) -> Result<&str, NotPinnable> {
 /// Returns whether a pod's image, which differs from its template's, only pins what the template asks for: it was restarted,
 /// it has not drifted.
 ///
-/// The digest must be the one that runs, as far as the runtime tells. `before` is the image that the pod's own record noted:
-/// where the pinned text has no tag it is the only witness that the digest belongs to the template's tag, and not to the one
-/// that the template had earlier. Without it the benefit of the doubt is given.
+/// The digest must be the one that runs, as far as the runtime reports it. `before` is the image that the pod's own
+/// record noted: where the pinned text has no tag it is the only witness that the digest belongs to the template's tag,
+/// and not to the one that the template had earlier. Without it the image counts as pinned.
 pub fn is_pinned(template: &str, image: &str, image_id: &str, before: Option<&str>) -> bool {
     let (Ok(wanted), Ok(present)) = (ImageReference::parse(template), ImageReference::parse(image)) else {
         return false;
@@ -181,7 +181,7 @@ mod tests {
             (template, format!("acme/side:restarted@{one}"), id.clone(), None, true),
             ("acme/side", format!("acme/side@{one}"), id.clone(), None, true),
             ("acme/side", format!("acme/side:latest@{one}"), id.clone(), None, true),
-            // The runtime tells no digest: nothing speaks against it.
+            // The runtime reports no digest: nothing contradicts it.
             (template, format!("acme/side@{one}"), String::new(), None, true),
             // Not pinned at all.
             (template, template.to_owned(), id.clone(), None, false),

@@ -31,7 +31,7 @@ pub enum OwnerUnavailable {
         /// The controller rounds a percentage up.
         rounds_up: bool,
     },
-    /// The owner's words do not tell; one at a time.
+    /// The owner's spec does not say; one at a time.
     One,
 }
 

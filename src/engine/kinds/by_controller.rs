@@ -6,12 +6,12 @@ use serde_json::Value;
 /// Compares two states of a workload, both as a server stores them, by the rules of its controller.
 pub type Foresee = fn(before: &Value, after: &Value) -> Foreseen;
 
-/// What a controller does with the pods that are there.
+/// What a controller does with the present pods.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Foreseen {
     /// What it does not do in place. Where there is none, whatever changes of the template changes in place.
     pub obstacles: Vec<Obstacle>,
-    /// Which pods it leaves as they are, or when it goes on, as in "it updates ...".
+    /// Which pods it leaves unchanged, or when it goes on, as in "it updates ...".
     pub limits: Vec<String>,
 }
 

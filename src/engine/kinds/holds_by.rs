@@ -12,7 +12,7 @@ const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum IfResumed {
-    /// The ReplicaSet that has them has its template: they stay as they are.
+    /// The ReplicaSet that has them has its template: they stay unchanged.
     KeepsPods,
     /// Another ReplicaSet gets the template, and takes their place.
     ReplacesPods,

@@ -53,7 +53,7 @@ pub const PODS: WorkloadKind = WorkloadKind::Pod;
 /// The resource of [`PodOwnership::Through`] and [`Revisions::ReplicaSets`].
 pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
 
-/// The label by which the pods of the ReplicaSets of one Deployment are told apart.
+/// The label that distinguishes the pods of the ReplicaSets of one Deployment.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
 
 /// The label by which pods name their ControllerRevision.

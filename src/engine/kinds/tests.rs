@@ -43,7 +43,7 @@ fn what_users_write_is_what_no_controller_makes() {
 }
 
 #[test]
-fn a_kind_that_is_misspelt_is_told_from_one_that_is_another_clients() {
+fn a_kind_that_is_misspelt_is_distinguished_from_one_that_is_another_clients() {
     for (api_version, kind, meant) in [
         ("apps/v1", "Deploymnet", Some(WorkloadKind::Deployment)),
         ("apps/v1", "statefulset", Some(WorkloadKind::StatefulSet)),

@@ -1,10 +1,10 @@
-//! A way out of what a rollout has left whose lock is gone, or cannot be read: its lock is found again, or made from what the
-//! objects say.
+//! A way to finish what a rollout has left whose lock is gone, or cannot be read: its lock is found again, or derived
+//! from the objects.
 //!
 //! A Deployment's controller copies the lock to the current ReplicaSet, those of StatefulSets and DaemonSets to the
-//! revision that they make: these copies tell everything. Without one, the template that the pods were made from is the
-//! one before, and the owner's is the one wanted; what the update strategy was is told only by kubectl's note of the last
-//! apply. Why, who, the pods that were chosen and whether commands ran around each pod are lost.
+//! revision that they create: these copies hold everything. Without one, the template that the pods were created from
+//! is the old one, and the owner's is the wanted one; the old update strategy is known only from kubectl's record of
+//! the last apply. Why, who, the pods that were chosen and whether commands ran around each pod are lost.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -32,14 +32,14 @@ use crate::engine::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
 pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
-    // Whoever goes on by it would end as superseded, and be pointed at it again.
+    // A run that goes on with it would end as superseded, and its message would point here again.
     if waits_for_more(live) {
         return None;
     }
     let workload = &live.workload;
     let template = workload.template();
     let unfinished = copies(live).filter(|(object, _)| match workload.reference.kind.revisions() {
-        // A copy stays on a ReplicaSet that others have scaled down since: it tells of what is over.
+        // A copy stays on a ReplicaSet that others have scaled down since: its rollout is over.
         Revisions::ReplicaSets => current(live).is_some_and(|current| uid(current) == uid(object)),
         // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
         Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
@@ -51,7 +51,7 @@ pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
     found.pop()
 }
 
-/// Returns whether the metadata of what a workload owns may tell of a rollout of which its own annotations do not.
+/// Returns whether the metadata of what a workload owns may hold a rollout that its own annotations do not.
 pub fn may_be_left(live: &LiveWorkload) -> bool {
     let workload = &live.workload;
     RolloutLock::text_of(&workload.object).is_none()
@@ -65,8 +65,8 @@ fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
     copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_old(live, lock))
 }
 
-/// Returns which way leads out where the lock of a rollout that has ended came back with its pause, such as with a manifest
-/// that was read halfway: the one that it ended by, which finds the pods as they are wanted.
+/// Returns the direction in which a rollout ended whose lock came back with its pause, such as by a manifest that was
+/// exported halfway: going on in that direction finds the pods as they are wanted.
 pub fn way_it_ended(live: &LiveWorkload) -> Option<Direction> {
     let lock = RolloutLock::of(&live.workload.object).ok().flatten().filter(|_| is_held_back(live))?;
     let ended = known(live).into_iter().find(|entry| entry.id == lock.id)?;
@@ -87,7 +87,7 @@ pub fn way_it_ended(live: &LiveWorkload) -> Option<Direction> {
     }
 }
 
-/// Whether it may be one of those that the history has forgotten.
+/// Whether it may be older than every rollout that the history keeps.
 fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     is_forgotten(&known(live), &lock.id)
 }
@@ -96,7 +96,7 @@ fn is_forgotten(known: &[HistoryEntry], id: &RolloutId) -> bool {
     known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
 }
 
-/// Whether something of the rollout is still to be done: the owner is held as a rollout holds it, or a pod has not what it
+/// Whether the rollout still has something to do: the owner is held as a rollout holds it, or a pod lacks what it
 /// brings. Somebody may have ended it in another way.
 fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
@@ -112,22 +112,23 @@ fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
         let mut images = change.images.iter();
         images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image != image.to))
     };
-    // Where all of them have it, it may be recorded yet; pods that others have made since are none of it.
+    // Where every pod of the rollout has it, its end may still have to be recorded; later pods of others do not belong
+    // to it.
     let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
     is_held_back(live) || pods(live).any(|pod| lacks(pod) || is_noted(pod))
 }
 
-/// Returns whether a lock can be found again, or made that a rollout may go on with.
+/// Returns whether a lock can be found again, or derived so that a rollout may go on with it.
 pub fn leads_on(live: &LiveWorkload) -> bool {
     copied(live).is_some() || made(live, &Start::default()).is_some_and(|lock| !has_raised_partition(live, &lock))
 }
 
-/// Returns whether a lock could be made, and a rollout may not go on with it before the partition is set back.
+/// Returns whether a lock could be derived, and a rollout may not go on with it before the partition is restored.
 pub fn waits_for_partition(live: &LiveWorkload) -> bool {
     copied(live).is_none() && made(live, &Start::default()).is_some_and(|lock| has_raised_partition(live, &lock))
 }
 
-/// Returns whether a rollout whose lock is gone has left the partition above every pod: under it no pod is anybody's to update.
+/// Returns whether a rollout whose lock is gone has left the partition above every pod: under it no pod may be updated.
 pub(super) fn has_raised_partition(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let partition = lock.strategy.as_ref().map_or(0, stateful_set::partition_of);
     live.workload.reference.kind.has_partition()
@@ -135,8 +136,8 @@ pub(super) fn has_raised_partition(live: &LiveWorkload, lock: &RolloutLock) -> b
         && partition >= i64::from(live.workload.desired_replicas())
 }
 
-/// Returns whether the way back of a lock that was made would lead to what pods note that an unfinished rollout has brought
-/// them, from what the template says.
+/// Returns whether the way back of a derived lock would lead to images that an unfinished rollout has brought to the
+/// pods, by their records, from what the template says.
 fn was_brought(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let records = unended(live);
     let mut images = lock.change.images.iter();
@@ -147,7 +148,7 @@ fn was_brought(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     })
 }
 
-/// Returns why a lock that was made has no way back.
+/// Returns why a derived lock has no way back.
 pub(super) fn no_way_back(live: &LiveWorkload, lock: &RolloutLock) -> Option<&'static str> {
     if was_brought(live, lock) {
         return Some(
@@ -164,8 +165,8 @@ pub(super) fn no_way_back(live: &LiveWorkload, lock: &RolloutLock) -> Option<&'s
     )
 }
 
-/// Whether pods that were made from the template have other images than that, and nothing but this tells of a rollout: some
-/// were updated alone. What they have is nothing that there was before.
+/// Whether pods that were created from the template have other images than the template's, and nothing else indicates a
+/// rollout: some were updated alone. Their images are no earlier state to go back to.
 fn is_only_drift(live: &LiveWorkload) -> bool {
     let workload = &live.workload;
     let kind = workload.reference.kind;
@@ -179,7 +180,7 @@ pub fn leads_back(live: &LiveWorkload) -> bool {
     copied(live).is_some() || made(live, &Start::default()).is_some_and(|lock| no_way_back(live, &lock).is_none())
 }
 
-/// Returns whether the owner is as a rollout leaves it whose lock was removed.
+/// Returns whether the owner is in the state of a rollout whose lock was removed.
 pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
 }
@@ -190,13 +191,13 @@ pub(super) fn is_anothers(live: &LiveWorkload, lock: &RolloutLock) -> bool {
         && deployment::is_anothers(&live.surroundings.owned, lock, &super::sides::sides(live, lock).0)
 }
 
-/// Returns whether the owner is held back over a template that cannot be brought into its pods.
+/// Returns whether the owner is held back with a template that cannot be brought into its pods.
 pub fn waits_for_more(live: &LiveWorkload) -> bool {
     is_held_back(live) && current(live).is_some() && !leads_from_all(live, live.workload.template())
 }
 
-/// Whether every pod can be brought to a template in place from what it was made from, as far as that is known: none gets a
-/// revision that it does not have.
+/// Whether every pod can be changed in place from the template that it was created from to this one, as far as that is
+/// known: none gets a revision that it does not have.
 pub(super) fn leads_from_all(live: &LiveWorkload, template: &Value) -> bool {
     let kind = live.workload.reference.kind;
     let leads = |made_from: &Value| leads_in_place(&live.workload, &template_of_revision(kind, made_from), template);
@@ -218,8 +219,8 @@ pub fn leads_in_place(workload: &Workload, before: &Value, after: &Value) -> boo
     is_all && change.refused(workload, Direction::Forward).is_empty()
 }
 
-/// Makes a lock that leads from what the pods run to what the template says, or back; `None` where the two differ in more
-/// than can be changed in place, or do not differ and nothing is held.
+/// Derives a lock that leads from what the pods run to what the template says, or back; `None` where the two differ in
+/// more than can be changed in place, or do not differ and nothing is held.
 pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     let workload = &live.workload;
     let after = workload.template();
@@ -230,13 +231,13 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     }
     let of_current = current.map(|object| template_of_revision(kind, object));
     let before = match of_current.filter(|before| !same(before, after)) {
-        // Pods of a revision that came before it lack what that one brought, too.
+        // Pods of an earlier revision lack what that one brought, too.
         Some(before) if kind.owns_through().is_none() => {
             let known = change::diff(&before, after).change.images;
             let cut_short = cut_short(live);
             let mut older = drift_or(live, cut_short.clone());
             older.retain(|name, _| !known.contains_key(name));
-            // What came nowhere to its end is nothing to go back to.
+            // An image whose rollout never ended is nothing to go back to.
             older.extend(known.iter().filter_map(|(name, image)| {
                 let before = superseded_before(live, name, &image.from)?;
                 let earlier = cut_short.get(name).map_or(before, |first| first.from.clone());
@@ -252,7 +253,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             let outgoing = current.and_then(|current| outgoing_template(live, current));
             let is_it = |before: &Value| {
                 let Change { images, fields } = change::diff(before, after).change;
-                // Where each pod has all of it, and notes nothing that has not ended, it has ended.
+                // Where each pod has all of it, and no record is of an unfinished rollout, it has ended.
                 let is_left = !known.is_empty() || pods(live).any(|pod| !fields.left_in(pod).is_empty());
                 is_left && leads_in_place(workload, before, after) && known.keys().all(|name| images.contains_key(name))
             };
@@ -278,15 +279,15 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     })
 }
 
-/// Whether a person holds the owner back, and no pod notes a rollout of its template: pods that were updated alone under that are
-/// no rollout's to finish, and not what the others are to become.
+/// Whether the user holds the owner back, and no pod's record is of a rollout of its template: pods that were updated
+/// alone meanwhile belong to no unfinished rollout, and the other pods are not to become like them.
 fn is_held_by_a_person(live: &LiveWorkload) -> bool {
     is_held_back(live) && is_held_by_another(live) && !is_unended(live)
 }
 
-/// Whether the controller is free to replace pods that do not carry the revision of the template: a rollout would end at once,
-/// having changed nothing. A DaemonSet's replaces none of them that has its template generation, such as one that was deleted
-/// without its pods and created again (`IsPodUpdated` in pkg/controller/daemon/util).
+/// Whether the controller is free to replace pods that do not carry the revision of the template: a rollout would end
+/// at once without a change. A DaemonSet's controller replaces none of them that has its template generation, such as
+/// after it was deleted without its pods and created again (`IsPodUpdated` in pkg/controller/daemon/util).
 fn goes_its_own_way(live: &LiveWorkload) -> bool {
     let workload = &live.workload;
     if !workload.reference.kind.holds_by().restores_the_field() || is_held_back(live) {
@@ -297,7 +298,8 @@ fn goes_its_own_way(live: &LiveWorkload) -> bool {
     i64::try_from(lacking).is_ok_and(|lacking| lacking > partition::of(workload))
 }
 
-/// Returns whether a Deployment can go back: an older ReplicaSet with the template from before would take its pods over.
+/// Returns whether a Deployment can go back; it cannot if an older ReplicaSet with the old template would adopt its
+/// pods.
 pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Value) -> bool {
     let sets = &live.surroundings.owned;
     live.workload.reference.kind.owns_through().is_none()
@@ -328,7 +330,7 @@ fn most_have_the_template(live: &LiveWorkload) -> bool {
     current(live).is_none_or(|current| carriers(live, current) <= have) && have > 0
 }
 
-/// The same of a ReplicaSet that has another template: then the images tell.
+/// The same for a ReplicaSet that has another template: here the images decide.
 fn most_have_its_images(live: &LiveWorkload, set: &Value) -> bool {
     let (before, after) = (deployment::template_of(set), live.workload.template());
     let images = change::diff(&before, after).change.images;
@@ -342,7 +344,7 @@ fn most_have_its_images(live: &LiveWorkload, set: &Value) -> bool {
     !images.is_empty() && having(|image| &image.to) > having(|image| &image.from)
 }
 
-/// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
+/// What the pods were created from: the one ReplicaSet that has them, or the revision that they carry.
 pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
     let owned = &live.surroundings.owned;
     match live.workload.reference.kind.revisions() {
@@ -351,7 +353,7 @@ pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
             with_pods.next().filter(|_| with_pods.next().is_none())
         }
         Revisions::ControllerRevisions(_) => {
-            // What most of them have is what there was; a few may have what came nowhere to its end.
+            // What most of them have is the old state; a few may have the revision of an unfinished rollout.
             let template = live.workload.template();
             let others = with_pods(live).filter(|revision| !same(&revisions::template_of(revision), template));
             others.max_by_key(|revision| (carriers(live, revision), Reverse(revisions::number_of(revision))))
@@ -360,7 +362,7 @@ pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
     }
 }
 
-/// The images of pods that are other ones than the template's, by container.
+/// The images of pods that differ from the template's, by container.
 fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     of_template(live, |name, to| {
         let others = pods(live).filter_map(|pod| Some(pod.container(name)?.2.image.clone()));
@@ -368,7 +370,7 @@ fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     })
 }
 
-/// The same, and what else is known of containers in which no pod has another image.
+/// The same, and what else is known of containers that drift in no pod.
 fn drift_or(
     live: &LiveWorkload,
     known: BTreeMap<ContainerName, TemplateImage>,
@@ -378,8 +380,8 @@ fn drift_or(
     found
 }
 
-/// What a rollout may have changed whose template the pods' own ReplicaSet has: what pods lack of it, and what they note and
-/// no history tells the end of. That they have it proves nothing.
+/// What an unfinished rollout may have changed whose template the pods' own ReplicaSet has: what pods lack of it, and
+/// what their records hold without an end in the history. That the pods have it proves nothing.
 fn unfinished(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let records = unended(live);
     drift_or(live, of_template(live, |name, to| noted_before(&records, name, to)))
@@ -390,7 +392,7 @@ fn noted_before(records: &[Cow<'_, UpdateRecord>], name: &ContainerName, to: &st
     noted.find(|noted| noted.to == *to && noted.from != *to).map(|noted| noted.from.clone())
 }
 
-/// What is in the template of rollouts that another client's template has ended: what stood there before the first of them.
+/// What is left in the template of rollouts that another client's template has ended, with the values before the first.
 fn cut_short(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let known = known(live);
     of_template(live, |name, to| {
@@ -408,7 +410,7 @@ fn cut_short(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     })
 }
 
-/// Returns what there was before an image that was brought by a rollout which was superseded before its end.
+/// Returns the image before one that was brought by a rollout which was superseded.
 fn superseded_before(live: &LiveWorkload, name: &ContainerName, image: &str) -> Option<String> {
     let mut entries = known(live).into_iter().rev();
     let (brought, outcome) = entries.find_map(|mut entry| {
@@ -418,12 +420,13 @@ fn superseded_before(live: &LiveWorkload, name: &ContainerName, image: &str) -> 
     (outcome == EndResult::Superseded).then_some(brought.from)
 }
 
-/// Returns the images that a rollout has left in a template which another client has changed since, as they were before it.
+/// Returns the images that a rollout has left in a template which another client has changed since, as they were before
+/// it.
 pub fn images_before(live: &LiveWorkload) -> BTreeMap<ContainerName, String> {
     cut_short(live).into_iter().map(|(name, image)| (name, image.from)).collect()
 }
 
-/// Returns what pods note of a rollout that has lost its lock, of the images that a change sets anew.
+/// Returns what the pods' records hold of a rollout that has lost its lock, for the images that a change sets again.
 pub(super) fn lost(live: &LiveWorkload, change: &Change) -> Option<HistoryEntry> {
     let records = unended(live);
     let of_change = |(name, image): (&ContainerName, &TemplateImage)| {
@@ -447,7 +450,7 @@ pub(super) fn lost(live: &LiveWorkload, change: &Change) -> Option<HistoryEntry>
     })
 }
 
-/// What pods note of rollouts whose end no history tells.
+/// The pods' records of rollouts whose end is not in the history.
 fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
     let known = known(live);
     let has_ended =
@@ -455,12 +458,12 @@ fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
     pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
 }
 
-/// Returns whether pods note a rollout whose end no history tells.
+/// Returns whether pods have a record of a rollout whose end is not in the history.
 pub(super) fn is_unended(live: &LiveWorkload) -> bool {
     !unended(live).is_empty()
 }
 
-/// Returns whether a rollout stopped halfway of which only its pods tell: some have what it brought, and some have not.
+/// Returns whether an unfinished rollout is recorded on pods only: some have what it brought, and some have not.
 pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
     RolloutLock::text_of(&live.workload.object).is_none() && is_unended(live) && !drift(live).is_empty()
 }
@@ -518,7 +521,7 @@ fn age_of(sets: &[Value], of: &Outgoing) -> Option<String> {
     sets.iter().find(|set| uid(set) == of.uid).map(age)
 }
 
-/// The outgoing template stays in the history as it does in an ordinary rollout, unless it is there already.
+/// The outgoing template stays in the history as in an ordinary rollout, unless it is there already.
 fn history_step(live: &LiveWorkload, current: Option<&Value>, before: &Value, start: &Start) -> HistoryStep {
     let workload = &live.workload;
     let (Some(current), Revisions::ReplicaSets) = (current, workload.reference.kind.revisions()) else {

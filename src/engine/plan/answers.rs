@@ -1,4 +1,4 @@
-//! What the API server is asked before anything is written, and what its answers make of a plan.
+//! What the API server is asked before anything is written, and how its answers change a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub struct Questions {
 
 /// One patch that the server is asked about by a dry run, and the pods that its answer holds for.
 pub struct Question {
-    /// The very patch.
+    /// The patch, exactly as it would be sent.
     pub patch: PodPatch,
     /// The pods.
     pub pods: Vec<PodKey>,
@@ -35,7 +35,7 @@ pub struct Question {
 
 /// What the server answered.
 pub struct ServerAnswers {
-    /// What the caller may not do; else why the server does not say.
+    /// What the caller may not do; else why the server does not answer that.
     pub denied: Result<Vec<Denied>, String>,
     /// What came of the dry run, where there was one.
     pub dry_run: Option<DryRun>,
@@ -49,7 +49,7 @@ pub struct DryRun {
     pub asked_all: bool,
     /// What nodes have to pull first.
     pub lacking: Lacking,
-    /// What the caller may not do of what lets them.
+    /// What the caller may not do to have them pull.
     pub pulls_denied: Option<Denied>,
 }
 
@@ -57,7 +57,7 @@ pub struct DryRun {
 pub struct Answered {
     /// The pod that was asked about.
     pub pod: PodKey,
-    /// What of it.
+    /// Which part of it.
     pub part: PodPart,
     /// The pods that it holds for.
     pub pods: Vec<PodKey>,
@@ -77,7 +77,7 @@ impl Answered {
 pub enum PatchAnswer {
     /// This pod.
     Pod(Box<Pod>),
-    /// It would not take it.
+    /// It would refuse it.
     Refused {
         /// Its words.
         message: String,
@@ -87,12 +87,12 @@ pub enum PatchAnswer {
         /// Its words.
         message: String,
     },
-    /// The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
+    /// The pod changed since it was listed: the rollout reads it again before it sends anything.
     Conflict,
 }
 
 impl WorkloadPlan {
-    /// Returns what to ask the server: the very patches, one for each distinct pod spec.
+    /// Returns what to ask the server: exactly the patches, one for each distinct pod spec.
     pub fn questions(&self, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Questions {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
@@ -127,8 +127,8 @@ impl WorkloadPlan {
         Questions { questions: asked.into_iter().take(ASKED_AT_MOST).flat_map(one_by_one).collect(), asks_all }
     }
 
-    /// Returns the plan as it is with what the server says to it. A server that does not tell is no obstacle, and that is
-    /// said; what it refuses becomes a reason of every pod that has the same spec.
+    /// Returns the plan with the server's answers. A server that does not answer is no obstacle, and a warning says so;
+    /// what it refuses becomes a reason of every pod that has the same spec.
     pub fn with_answers(mut self, answers: ServerAnswers, live: &LiveWorkload) -> Self {
         match answers.denied {
             Ok(denied) => self.lacks(&denied),
@@ -164,7 +164,8 @@ impl WorkloadPlan {
         self
     }
 
-    /// Leaves out what the caller may not let the nodes pull, and says so; where it is asked for, it is missing.
+    /// Leaves out pulls that the caller may not start, with a warning; where they are required, the permission is
+    /// missing.
     fn allowed(&mut self, pulls: Vec<Pull>, denied: Option<Denied>) -> Vec<Pull> {
         let Some(denied) = denied.filter(|_| !pulls.is_empty()) else { return pulls };
         if self.pre_pull == PrePull::Always {
@@ -206,7 +207,7 @@ impl WorkloadPlan {
         }
     }
 
-    /// What carrying it out takes.
+    /// The command whose permissions it takes.
     pub fn deed(&self) -> Deed {
         Deed { pods_only: self.durable.is_none(), resizes: self.resizes() }
     }
@@ -220,7 +221,7 @@ impl WorkloadPlan {
         self.refuse();
     }
 
-    /// Nothing of it is carried out: the template does not stay as it is on this plan's account.
+    /// Refuses the plan: none of it is carried out, so it is not this plan that leaves the template unchanged.
     pub(super) fn refuse(&mut self) {
         self.verdict = Verdict::NotEligible;
         self.warnings.retain(|warning| *warning != Warning::TemplateKeepsImage);
@@ -243,7 +244,7 @@ impl WorkloadPlan {
         }
     }
 
-    /// Notes what nodes have to pull before anything is touched, and whether the pods that do it may be made.
+    /// Notes what nodes have to pull before anything is changed, and whether the pull pods may be created.
     fn pulls_first(&mut self, pulls: Vec<Pull>, surroundings: &Surroundings) {
         if let (false, Some(error)) = (pulls.is_empty(), &surroundings.quotas_not_read) {
             let what = format!(
@@ -261,7 +262,7 @@ impl WorkloadPlan {
         self.pulls = pulls;
     }
 
-    /// Looks at what the server would make of a pod: admission may have set something else than what was asked for.
+    /// Compares what the server would make of a pod: admission may have set something other than what was asked for.
     fn admitted(&self, before: &Pod, part: PodPart, answer: &Pod) -> Option<Reason> {
         let plan = self.pods.iter().find(|known| known.pod == before.key)?;
         if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {

@@ -1,4 +1,4 @@
-//! Objects become a [`LiveWorkload`]: here alone, whoever has read them.
+//! Builds a [`LiveWorkload`] from objects: the only place, whoever has read them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::engine::plan::live::{LiveWorkload, Revision, Surroundings};
 use crate::engine::state::durable::revisions::number_of;
 use crate::engine::value::kubelet_version::KubeletVersion;
 
-/// What was read of a workload besides itself. What could not be read stays empty, and whoever read it says so in the
+/// What was read of a workload besides itself. What could not be read stays empty, and the reader notes that in the
 /// [`LiveWorkload`].
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
@@ -51,8 +51,8 @@ pub fn controller_uid(object: &Value) -> Option<&str> {
     controller_of(object)?.get("uid")?.as_str()
 }
 
-/// Returns whether the version of the kubelet decides what an update does to a pod: whether a sidecar restarts, and whether
-/// `started` can be believed.
+/// Returns whether the version of the kubelet decides what an update does to a pod: whether a sidecar restarts, and
+/// whether `started` is reliable.
 pub fn needs_kubelet(pod: &Pod) -> bool {
     pod.spec.init_containers.iter().any(Container::is_sidecar)
         || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
@@ -67,7 +67,7 @@ pub fn kubelets(nodes: &[Value]) -> BTreeMap<String, KubeletVersion> {
     nodes.iter().filter_map(of_node).collect()
 }
 
-/// The revisions that pods are told apart by; a StatefulSet names its current one itself.
+/// The revisions by which pods differ; a StatefulSet names its current one itself.
 fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
     match kind.revisions() {
         Revisions::ControllerRevisions(RevisionLabel::Name) | Revisions::None => Vec::new(),
@@ -88,7 +88,7 @@ fn revision(object: &Value, kept: Revisions) -> Option<Revision> {
     })
 }
 
-/// The name of what made a workload, if that has gone on to another revision.
+/// The name of the object that created a workload, if that has gone on to another revision.
 fn newer(maker: &Value, workload: &Workload) -> Option<String> {
     let (_, name, uid) = workload.controller()?;
     let is_its = maker.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str());

@@ -1,8 +1,8 @@
 //! Whether pods may be taken down at all, and now: budgets, pods that are down already, pods that no node runs.
 //!
-//! What can never come about is a reason, before anything is written: a budget that leaves no room even when every pod is
-//! healthy. What may settle by itself (pods that are not ready, or not scheduled yet; a budget that has no room now) is a
-//! warning: the rollout waits for it, within its timeout.
+//! What can never be resolved is a reason, before anything is written: a budget that leaves no room even when every pod
+//! is healthy. What may settle by itself (pods that are not ready, or not scheduled yet; a budget that has no room now)
+//! is a warning: the rollout waits for it, within its timeout.
 
 use super::context::Context;
 use super::{BudgetPace, PodPlan, PodVerdict};
@@ -102,7 +102,7 @@ fn no_room_now(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<Warning> 
     .collect()
 }
 
-/// A pod that no node runs takes the new image, but there is nothing that could show that it works.
+/// A pod without a node takes the new image, but nothing can show that the image works.
 fn not_scheduled(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     let waits = |(plan, pod): &&(PodPlan, &Pod)| {
         matches!(plan.verdict, PodVerdict::Update | PodVerdict::InProgress) && !pod.is_scheduled()
@@ -117,7 +117,7 @@ fn is_restarted(plan: &PodPlan, pod: &Pod) -> bool {
     plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some()
 }
 
-/// The container of a pod that the update restarts which keeps it from being ready all the same.
+/// The container that the update restarts and that still keeps its pod from being ready.
 pub(super) fn stuck<'a>(plan: &PodPlan, pod: &'a Pod) -> Option<(&'a ContainerName, &'a str)> {
     if is_restarted(plan, pod) { failure::stuck(pod, |name| plan.changes.contains_key(name)) } else { None }
 }
@@ -129,8 +129,8 @@ fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     Some(Warning::PodsStayUnready { pod, pods: stuck.count() + 1, container, why })
 }
 
-/// The container that keeps a pod from being ready which the update restarts, though the update does not change it: whether
-/// another one heals it nobody can tell.
+/// The container that keeps a pod from being ready and that the update restarts without changing it: whether another
+/// container's change fixes it is unknown.
 fn unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     let goes =
         |(plan, pod): &&(PodPlan, &Pod)| is_restarted(plan, pod) && !pod.is_ready() && stuck(plan, pod).is_none();
@@ -143,7 +143,7 @@ fn unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     Some(Warning::PodsUnready { pod, pods: unready.count() + 1, container, why })
 }
 
-/// The container that the update changes, and that keeps a pod from being ready before it.
+/// The container that the update changes and that keeps a pod from being ready already.
 fn unready_before(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     let mut unready = pods
         .iter()
@@ -158,8 +158,7 @@ fn unready_before(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     Some(Warning::PodsUnreadyBefore { pod, pods: unready.count() + 1, container, why })
 }
 
-/// As many pods are down as may be, and none of them is one that the update could heal. A strict order has a warning of its
-/// own.
+/// As many pods are down as may be, and the update could fix none of them. A strict order has a warning of its own.
 fn too_many_down(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Option<Warning> {
     if policy.ordered {
         return None;

@@ -1,9 +1,10 @@
 //! Whether the kubelet will leave a container down that gets an image text again which it had a short while ago.
 //!
-//! At each start that it notes (`engine::state::starts`) the text gets a back-off of 10 s, twice as long each further time,
-//! 300 s at most. A text that is noted is held back if the container that ended *last* did so within its back-off: where
-//! another one is stopped for it, it then stays down for as long from that end, whether anything has crashed or not
-//! (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's `flowcontrol.Backoff`).
+//! At each start that the kubelet notes (`engine::state::starts`) the text gets a back-off of 10 s, doubled each
+//! further time, 300 s at most. A noted text is held back if the container that ended *last* did so within the text's
+//! back-off: if another container is stopped for it, the start then waits for as long from that end, whether anything
+//! has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's
+//! `flowcontrol.Backoff`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use crate::engine::value::duration::second;
 
 const FIRST_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 300;
-/// The rollouts that tell how long one takes.
+/// The number of past rollouts that show how long one takes.
 const LAST_ROLLOUTS: usize = 3;
 
 /// What is known of earlier starts of a workload's containers.
@@ -37,25 +38,25 @@ impl BackOff {
         Self { entries: history::union(objects), now: live.surroundings.now.as_deref().and_then(second) }
     }
 
-    /// Returns how long the fastest of the last rollouts of exactly these containers took that went through, in seconds: in
-    /// the others the kubelet may have held containers back.
+    /// Returns how long the fastest of the last rollouts of exactly these containers that completed took, in seconds:
+    /// in the others the kubelet may have held containers back.
     pub(super) fn last_took(&self, names: &BTreeSet<&ContainerName>) -> Option<f64> {
         let same = |entry: &&HistoryEntry| {
             entry.outcome == EndResult::Complete && entry.containers.keys().collect::<BTreeSet<_>>() == *names
         };
         let took = |entry: &HistoryEntry| u32::try_from(second(&entry.ended)? - second(&entry.began)?).ok();
         let fastest = self.entries.iter().rev().filter(same).take(LAST_ROLLOUTS).filter_map(took).min()?;
-        // Both are cut to whole seconds.
+        // Both are truncated to whole seconds.
         Some(f64::from(fastest) + 0.5)
     }
 
-    /// Returns how long the kubelet is expected to hold the container back once it gets this image: nothing where nothing
-    /// is known that speaks for it.
+    /// Returns how long the kubelet is expected to hold the container back once it gets this image; `None` where
+    /// nothing known indicates it.
     pub(super) fn seconds(&self, pod: &Pod, name: &ContainerName, to: &str) -> Option<u64> {
         self.seconds_at(pod, name, to, 0.0)
     }
 
-    /// The same of a pod whose turn comes so many seconds later.
+    /// The same for a pod whose turn comes `later` seconds later.
     pub(super) fn seconds_at(&self, pod: &Pod, name: &ContainerName, to: &str, later: f64) -> Option<u64> {
         let later = i64::try_from(Duration::try_from_secs_f64(later).ok()?.as_secs()).ok()?;
         let now = self.now?.checked_add(later)?;
@@ -64,13 +65,13 @@ impl BackOff {
         let doublings = u32::try_from(starts(pod, name, to, now).checked_sub(1)?).unwrap_or(u32::MAX);
         let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
         let since = u64::try_from(now.saturating_sub(ended)).unwrap_or(0);
-        // Of what runs, the end to come is the one that counts.
+        // For a running container the end to come is the one that counts.
         let left = if status.state.running.is_some() { back_off } else { back_off.saturating_sub(since) };
         (since < back_off).then_some(left)
     }
 
-    /// Returns how long the kubelet goes on holding a container back that asks for its image already, and has not crashed
-    /// with it.
+    /// Returns for how much longer the kubelet holds a container back that asks for its image already, and has not
+    /// crashed with it.
     fn still_held(&self, pod: &Pod, name: &ContainerName) -> Option<u64> {
         let (_, _, status) = pod.container_status(name)?;
         let crashed = Baseline::of(pod, name).ended_after(last_ended(status)?)?;
@@ -109,7 +110,7 @@ impl Held {
     }
 }
 
-/// Returns the same warnings of a goal that no plan was made for: one that resumes a rollout, or takes it back.
+/// Returns the same warnings for a goal without a plan: one that resumes a rollout, or takes it back.
 pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
     let back_off = BackOff::of(live);
     let mut held = Held::default();
@@ -159,7 +160,7 @@ mod tests {
             "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}])
     }
 
-    /// A pod and its kubelet, which does as `doBackOff` does.
+    /// A pod and its kubelet, which behaves as `doBackOff`.
     struct Node {
         pod: Value,
         noted: BTreeMap<String, (u64, i64)>,
@@ -184,7 +185,7 @@ mod tests {
             &mut self.pod["status"]["containerStatuses"][0]
         }
 
-        /// Until when a start is held back at this time, where the container that has ended last did so then.
+        /// Until when a start at this time is held back, where the container that ended last did so at `ended`.
         fn held_until(&self, text: &str, ended: i64, now: i64) -> Option<i64> {
             let (seconds, noted) = self.noted.get(text)?;
             let until = ended + i64::try_from(*seconds).unwrap();
@@ -208,8 +209,8 @@ mod tests {
                 "startedAt": status["state"]["running"]["startedAt"], "finishedAt": at(now)}});
         }
 
-        /// Sets an image by a patch of this program, and returns for how long the start is held back. What begins with `!`
-        /// cannot be pulled.
+        /// Sets an image by a patch of this program, and returns for how long the start is held back. An image that
+        /// begins with `!` cannot be pulled.
         fn update(&mut self, to: &str, now: i64) -> i64 {
             let image = [NewImage { container: "side".into(), to: to.into() }];
             let (id, none) = (RolloutId::from(format!("r{now}").as_str()), FieldChanges::default());
@@ -249,7 +250,7 @@ mod tests {
             status["image"] = image.into();
         }
 
-        /// It ends by itself, and is started again as the kubelet does.
+        /// The container ends by itself, and the kubelet starts it again.
         fn crash(&mut self, now: i64) {
             let image = self.pod["spec"]["containers"][0]["image"].as_str().unwrap().to_owned();
             self.stop(now);

@@ -1,4 +1,4 @@
-//! What became of a rollout that somebody only watches.
+//! What became of a rollout that a client only watches.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::engine::state::durable::history;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
 
-/// What another client has made of a rollout, so that what it was to bring does not come.
+/// How another client has ended a rollout, so that its change does not come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Became {
     /// Another run is on its way back.
@@ -19,10 +19,10 @@ pub enum Became {
 }
 
 impl Became {
-    /// Returns what became of the rollout whose lock was seen before, as its owner and what that owns tell now; `None` where
-    /// it may still come to its end.
+    /// Returns what became of the rollout whose lock was seen before, as its owner and what that owns now show; `None`
+    /// where it may still complete.
     pub fn of(followed: &RolloutLock, object: &Value, owned: &[Value]) -> Option<Self> {
-        // Whoever began to watch on the way back waits for just that.
+        // A client that began to watch on the way back waits for exactly that.
         if followed.direction == Direction::Back {
             return None;
         }

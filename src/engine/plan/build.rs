@@ -39,7 +39,7 @@ use crate::engine::value::suggest;
 /// Builds the plan of one workload.
 ///
 /// # Errors
-/// When it cannot be told what is wanted: nothing to undo is recorded, or it is not clear what is to be restarted.
+/// When what is wanted is not known: nothing to undo is recorded, or it is not clear what is to be restarted.
 pub fn build(intent: &Intent, live: &LiveWorkload, options: &Options) -> Result<WorkloadPlan, IntentError> {
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
@@ -47,7 +47,7 @@ pub fn build(intent: &Intent, live: &LiveWorkload, options: &Options) -> Result<
     Ok(planned((&known, &wanted), reasons, live, options))
 }
 
-/// Builds the plan of a workload that gets an object as it would be stored.
+/// Builds the plan of a workload that gets an object in the form in which it would be stored.
 pub(super) fn of_manifest(object: &Value, live: &LiveWorkload, options: &Options) -> WorkloadPlan {
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
@@ -76,14 +76,14 @@ fn planned(
     let (mut policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
-    // Where nothing restarts, a pod that no node runs has it at once, and proves nothing.
+    // Where nothing restarts, a pod without a node has it at once, and proves nothing.
     let proves_nothing = |plan: &PodPlan, pod: &Pod| !pod.is_scheduled() && plan.restarted(pod).next().is_none();
     let ranked =
         |plan: &PodPlan, pod| Ranked::new(pod, availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod));
     pods.sort_by(|(plan_a, a), (plan_b, b)| order::compare(live, options.order, ranked(plan_a, a), ranked(plan_b, b)));
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
-    // Of several workloads each has its own, and of those of one, what does not change has no turn.
+    // Each of several workloads has its own order, and a container that does not change has no turn.
     policy.container_order.retain(|name| {
         let of_it = |known: &&ContainerPlan| known.container == *name;
         containers.iter().filter(of_it).any(|known| known.effect != Effect::Unchanged || known.restarts() > 0)
@@ -100,7 +100,7 @@ fn planned(
     // Template and pods may have what is wanted already because a rollout is bringing it to them, or was interrupted
     // before its end: what is not proven yet is not done.
     if durable.is_none() && (changes(&context, &pods) || !leaves_the_owner) {
-        // A rollout that has stopped halfway has pods that may never be ready: what restarts them would wait in vain.
+        // An unfinished rollout may have left pods that are never ready: what restarts them would wait in vain.
         let passes_by = leaves_the_owner && !wanted.is_restart();
         reasons.extend(durable::held_by_another(live, options.take_over, passes_by));
     }
@@ -157,22 +157,22 @@ fn planned(
     plan
 }
 
-/// What changes of the template; where that is nothing, and pods are resized all the same, that of the first.
+/// What changes in the template; where that is nothing, and pods are resized all the same, the change of the first pod.
 fn shown(of_template: &FieldChanges, pods: &[PodPlan]) -> FieldChanges {
     let mut resized = pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.fields.resizes());
     let mut of_pod = || resized.next().map(|pod| pod.fields.of_resize());
     if of_template.is_empty() { of_pod().unwrap_or_default() } else { of_template.clone() }
 }
 
-/// While a rollout of this program holds the owner, its pause and its progress are that rollout's: what they would
-/// otherwise ask the person to do (`kubectl rollout resume`) would replace pods.
+/// While a rollout of this program holds the owner, its pause and its progress are that rollout's: the command that
+/// they would otherwise suggest to the user (`kubectl rollout resume`) would replace pods.
 fn settle_holder(reasons: &mut Vec<Reason>, warnings: &mut Vec<Warning>, pods: &mut [(PodPlan, &Pod)]) {
     // A paused Deployment replaces no pod, whatever its ReplicaSets look like.
     if reasons.iter().any(|reason| matches!(reason, Reason::OwnerPaused { .. })) {
         reasons.retain(|reason| !matches!(reason, Reason::OwnerRollingOut { .. }));
     }
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
-        // Under a rollout of this program the pods are of the revision before and differ, and none is replaced.
+        // Under a rollout of this program the pods are of the old revision and differ, and none is replaced.
         warnings.retain(|warning| !matches!(warning, Warning::PodsOfOldRevision { .. } | Warning::PodsDiffer { .. }));
         for (plan, _) in pods.iter_mut().filter(|(plan, _)| plan.verdict == PodVerdict::Blocked) {
             plan.reasons.retain(|reason| !matches!(reason, Reason::PodOfOldRevision { .. }));
@@ -190,11 +190,11 @@ fn settle_holder(reasons: &mut Vec<Reason>, warnings: &mut Vec<Warning>, pods: &
     }
 }
 
-/// The first version of the API server that serves, as stable, every API that a plan rests on; `autoscaling/v2` is the last of
-/// them.
+/// The first version of the API server that serves, as stable, every API that a plan rests on; `autoscaling/v2` is the
+/// last of them.
 const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 
-/// Returns why the server does not do what is left of a rollout in its pods.
+/// Returns why the server does not support what is left of a rollout in its pods.
 pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) -> Option<Reason> {
     let left = |pod: &Arc<PodGoal>| {
         let found = live.pods.iter().find(|found| found.key == pod.key)?;
@@ -209,7 +209,7 @@ fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &LiveWorkload) -
     (server < needs).then(|| Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
 }
 
-/// A pod that is named has an owner whose template stays as it is: that must be wanted (`--pods-only`).
+/// A named pod has an owner whose template stays unchanged: the user has to ask for that (`--pods-only`).
 fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Reason> {
     let (_, pod) = pods.first().filter(|_| !context.live.workload.reference.kind.has_template())?;
     let owner = pod.controller().filter(|_| context.durable && changes(context, pods))?;
@@ -217,7 +217,8 @@ fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Rea
     Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload })
 }
 
-/// Names the workload that a pod was made from. A ReplicaSet of a Deployment is called after it and the pods' label.
+/// Names the workload that a pod was created from. A ReplicaSet of a Deployment is named by the Deployment and the
+/// pods' label.
 pub fn workload_of(pod: &Pod) -> Option<WorkloadRef> {
     let owner = pod.controller()?;
     let namespace = pod.key.namespace.clone();
@@ -262,12 +263,12 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
 
 fn changes(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> bool {
     let kind = context.live.workload.reference.kind;
-    // Pods may have already what the template does not say yet, or keep what it says no more.
+    // Pods may have already what the template does not say yet, or keep what it no longer says.
     let of_template = context.durable && kind.has_template() && !durable::change(context).is_empty();
     of_template || pods.iter().any(|(plan, _)| matches!(plan.verdict, PodVerdict::Update | PodVerdict::InProgress))
 }
 
-/// What the owner's state says about any change at all.
+/// What the owner's state means for any change at all.
 fn of_the_owner(
     context: &Context<'_>,
     pods: &[(PodPlan, &Pod)],
@@ -329,7 +330,7 @@ fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerP
     known.filter_map(plan).collect()
 }
 
-/// Whether the pods tell of a container, and none that it runs.
+/// Whether pods have a container's status, and it runs in none of them.
 fn is_down(pods: &[(PodPlan, &Pod)], name: &ContainerName) -> bool {
     let runs = |pod: &Pod| Some(pod.container_status(name)?.2.state.running.is_some());
     let mut told = pods.iter().filter_map(|(_, pod)| runs(pod)).peekable();
@@ -360,7 +361,7 @@ fn container_plan(
         if let Some(image) = runs_instead(context, pods, name, to) {
             return Some(image);
         }
-        // Where the owner is left as it is, what its template asks for changes nothing.
+        // Where the owner stays unchanged, its template's image does not count as a change.
         let changes_owner = context.durable || in_pods.is_empty();
         in_template.filter(|_| changes_owner || in_a_pod.is_some()).or(in_a_pod).cloned()
     });

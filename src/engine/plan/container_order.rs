@@ -1,4 +1,4 @@
-//! `--container-order` held against a plan: it may only name containers that change.
+//! `--container-order` checked against a plan: it may only name containers that change.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ pub enum ContainerOrderError {
     Unknown {
         /// As given.
         name: ContainerName,
-        /// One that changes and is called much the same.
+        /// A container that changes and has a similar name.
         suggestion: Option<String>,
         /// Those that change, separated by commas.
         changed: String,
     },
-    /// It is there and does not change.
+    /// It exists and does not change.
     #[error("container {name} does not change")]
     Unchanged {
         /// As given.
@@ -27,7 +27,7 @@ pub enum ContainerOrderError {
         /// Those that change, separated by commas.
         changed: String,
     },
-    /// It restarts for another cpu or memory alone, which the whole pod gets at once.
+    /// It restarts only because its cpu or memory changes, which the whole pod gets at once.
     #[error("container {name} restarts for its resize, which comes before every image")]
     Resized {
         /// As given.
@@ -55,7 +55,7 @@ impl ContainerOrderError {
         }
     }
 
-    /// Holds an order against the names of containers: those that change, and those that are known besides.
+    /// Checks an order against the names of containers: those that change, and those that are known besides.
     ///
     /// # Errors
     /// At the first name that does not fit.
@@ -84,8 +84,9 @@ impl ContainerOrderError {
 }
 
 impl Plan {
-    /// Holds an order of containers against everything that the plan changes; `named` are those that a person has named to
-    /// change, which may be there already. Of a plan that cannot be carried out, its own reasons come first.
+    /// Checks an order of containers against everything that the plan changes; `named` are those that the user has
+    /// named to change, which may have the change already. For a plan that cannot be carried out, its own reasons come
+    /// first.
     ///
     /// # Errors
     /// At the first name that does not fit.
@@ -106,7 +107,7 @@ impl Plan {
         let mut changed: BTreeSet<&ContainerName> = images.map(|plan| &plan.container).chain(in_pods).collect();
         changed.extend(named);
         if changed.is_empty() {
-            // There is nothing to do, and so nothing to do in an order.
+            // There is nothing to do, and so nothing to order.
             changed.clone_from(&known);
         }
         let containers = self.workloads.iter().flat_map(|plan| &plan.containers);

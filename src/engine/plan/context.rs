@@ -14,10 +14,10 @@ pub(super) struct Context<'a> {
     pub(super) known: &'a Known,
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) revision: CurrentRevision<'a>,
-    /// The owner's template goes along.
+    /// The owner's template is changed too.
     pub(super) durable: bool,
     pub(super) subset: &'a Subset,
-    /// Pods are taken out of their Services first, where they can be.
+    /// Pods are drained first, where they can be.
     pub(super) drains: bool,
     /// What the kubelets are expected to hold back.
     pub(super) back_off: BackOff,

@@ -1,4 +1,4 @@
-//! Which pods can be taken out of their Services first, and which an earlier run has left outside.
+//! Which pods can be drained first, and which an earlier run has left out of their Services.
 
 use super::LiveWorkload;
 use crate::engine::change::FieldChanges;
@@ -7,7 +7,7 @@ use crate::engine::rollout::DrainGoal;
 use crate::engine::rollout::drain::{Drain, Surroundings, drain};
 use crate::engine::state::record::{Drained, UpdateRecord};
 
-/// Says whether a pod of the workload can be drained; `None` where not enough could be read to tell.
+/// Says whether a pod of the workload can be drained; `None` where too little could be read.
 pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {
     let surroundings = &live.surroundings;
     let selecting = surroundings.selecting.as_ref()?;
@@ -43,7 +43,7 @@ pub fn drains_by_gate(live: &LiveWorkload) -> bool {
     })
 }
 
-/// What an earlier run has taken off and not put back.
+/// The label or gate that an earlier run has removed and not restored.
 pub(super) fn left_off(pod: &Pod) -> Option<Drained> {
     UpdateRecord::drained(pod).filter(|_| !pod.terminating)
 }

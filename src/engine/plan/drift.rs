@@ -21,7 +21,7 @@ pub(super) struct Drift<'p> {
 }
 
 impl<'p> Drift<'p> {
-    /// Looks at a container in these pods; `None` where each has the template's image, or a pin of it.
+    /// Compares a container in these pods; `None` where each has the template's image, or a pin of it.
     pub(super) fn of(context: &Context<'_>, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
         Self::from(&context.known.template.get(name)?.image, name, pods)
     }

@@ -30,10 +30,10 @@ use crate::engine::value::duration;
 pub struct DurablePlan {
     /// What changes in the template.
     pub change: Change,
-    /// The revision that is left; `None` of a ReplicaSet of its own.
+    /// The revision that is left; `None` for a ReplicaSet of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outgoing: Option<Outgoing>,
-    /// The number that the new revision gets; `None` of a ReplicaSet of its own.
+    /// The number that the new revision gets; `None` for a ReplicaSet of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
     /// How the outgoing template stays in the history.
@@ -41,25 +41,26 @@ pub struct DurablePlan {
     /// A ControllerRevision that holds the new template already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuses: Option<String>,
-    /// The update strategy that is put back in the end.
+    /// The update strategy that is restored in the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Value>,
     /// What the containers run now (`imageID`), where all pods run the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub digests: BTreeMap<ContainerName, String>,
-    /// The images before the rollout that this one goes on from, and what the pods ran where that was not the template's.
+    /// The images before the rollout that this one goes on from, and what the pods ran where that was not the
+    /// template's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origin: BTreeMap<ContainerName, String>,
-    /// The names of the pods that were chosen; all unless some were.
+    /// The names of the pods that were chosen; empty means all.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub only: BTreeSet<String>,
-    /// The lock that it replaces, as it stands.
+    /// The lock that it replaces, exactly as read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
-    /// The rollout whose place it takes before that one has ended.
+    /// The unfinished rollout whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Box<RolloutLock>>,
-    /// The same of one whose lock is gone: what the pods note of it.
+    /// The same for one whose lock is gone: what the pods' records hold of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<HistoryEntry>,
 }
@@ -68,7 +69,7 @@ pub struct DurablePlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "do")]
 pub enum HistoryPlan {
-    /// A ReplicaSet without pods is made for it.
+    /// A ReplicaSet without pods is created for it.
     Create,
     /// An old ReplicaSet without pods, which holds the new template, takes it.
     Swap {
@@ -91,7 +92,7 @@ impl DurablePlan {
         self.strategy.as_ref().map_or(0, stateful_set::partition_of)
     }
 
-    /// Says the steps on the owner in the order in which they are taken.
+    /// Returns the steps on the owner in the order in which they are taken.
     pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
         let pods = "update the pods in place".to_owned();
         match kind.holds_by() {
@@ -131,7 +132,7 @@ impl DurablePlan {
     }
 }
 
-/// Works out the owner's part; `None` where only pods change. What stands against it goes to the reasons.
+/// Computes the owner's part; `None` where only pods change. What prevents it is added to the reasons.
 pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<Reason>) -> Option<DurablePlan> {
     let workload = &context.live.workload;
     let kind = workload.reference.kind;
@@ -162,7 +163,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         plan.strategy = lock.strategy.clone();
         plan.origin = origin(&lock);
         let settled = take_over || lock.state != LockState::Running;
-        // What that one brings and this one does not would be left halfway, with nothing that tells of it.
+        // What that rollout brings and this one does not would be left halfway, and recorded nowhere.
         let makes_way = plan.change.covers(&lock.change) && !deployment_is_unsettled(workload);
         if !settled || !makes_way {
             reasons.push(held(context.live, &lock, makes_way));
@@ -193,8 +194,8 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     Some(plan)
 }
 
-/// Whether pods of this revision lack no more of the template than this change sets anew: such as those that a rollout which
-/// stopped halfway has not reached.
+/// Whether pods of this revision lack no more of the template than this change sets again: such as those that an
+/// unfinished rollout has not reached.
 pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
     let live = context.live;
     let Revisions::ControllerRevisions(_) = live.workload.reference.kind.revisions() else { return false };
@@ -202,7 +203,7 @@ pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
     known.is_some_and(|known| revisions::lacks_no_more(known, live.workload.template(), &change(context)))
 }
 
-/// The names of the pods that were chosen by name or node; empty where all are.
+/// The names of the pods that were chosen by name or node; empty means all.
 fn only(context: &Context<'_>) -> BTreeSet<String> {
     if context.subset.node.is_none() && context.subset.pods.is_empty() {
         return BTreeSet::new();
@@ -211,7 +212,7 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
     chosen.map(|pod| pod.key.name.clone()).collect()
 }
 
-/// Returns whether a rollout that has ended before its time still holds the workload: to go on with, or to take back.
+/// Returns whether an unfinished rollout still holds the workload: to be resumed or rolled back.
 pub fn is_left_behind(live: &LiveWorkload) -> bool {
     let lock = RolloutLock::of(&live.workload.object).ok().flatten();
     lock.is_some_and(|lock| {
@@ -219,40 +220,40 @@ pub fn is_left_behind(live: &LiveWorkload) -> bool {
     })
 }
 
-/// Returns whether somebody has set the template back to what it was before the rollout: there is nothing to go on with,
-/// and where the controller is held, to let it go would replace the pods that were updated.
+/// Returns whether somebody has restored the template from before the rollout: there is nothing to go on with,
+/// and releasing a held controller would replace the pods that were updated.
 pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     lock.direction == Direction::Forward && stand(live, Some(lock), lock) == TemplateStand::TurnedRound
 }
 
-/// What holds a workload, as far as a person can do something about it.
+/// What holds a workload, as far as the user can do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
-    /// A run that is at work.
+    /// A run that is active.
     AtWork,
-    /// A run of which it is not known whether it is at work.
+    /// A run that may be active: it is not known.
     PerhapsAtWork,
-    /// A rollout that ended before its time, or whose run is gone.
+    /// An unfinished rollout, whose run has stopped or is gone.
     LeftBehind,
-    /// The same, and somebody has set the template back: it can only be rolled back.
+    /// The same, and somebody has restored the old template: it can only be rolled back.
     SetBack,
     /// The same, and somebody has set another template: nothing of it can be resumed or rolled back.
     Overtaken,
     /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
     LetGo,
-    /// The same, and it was another Deployment's: the lock came with a copy.
+    /// The same, and the lock came with a copy of another Deployment.
     Anothers,
-    /// What a rollout has left whose lock cannot be read, or is gone.
+    /// The state left by a rollout whose lock cannot be read, or is gone.
     WithoutLock(IfResumed),
-    /// What a rollout whose lock is gone has left on its pods alone.
+    /// The state left on pods alone by a rollout whose lock is gone.
     LeftOnPods,
-    /// What a rollout whose lock is gone leaves, and a person who holds the controller back over a change as well.
+    /// The state left by a rollout whose lock is gone, or by a user who holds the controller back over a change.
     HeldBack(IfResumed),
-    /// What a rollout has left set over the template of another client, who has ended it by that.
+    /// The hold left by a rollout that another client's template has ended.
     HeldOver(IfResumed),
 }
 
-/// Returns what holds a workload, from what is written on it and on what it owns.
+/// Returns what holds a workload, from its own annotations and those of what it owns.
 pub fn hold(live: &LiveWorkload) -> Option<Hold> {
     match RolloutLock::of(&live.workload.object) {
         Ok(Some(lock)) if is_stale(&live.workload, &live.surroundings.owned, &lock) => None,
@@ -273,8 +274,8 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
     }
 }
 
-/// Returns whether a run of this program is known to have left its owner held back. Nobody else gives a ReplicaSet a template
-/// that its pods do not have.
+/// Returns whether a run of this program is known to have left its owner held back. No other client gives a ReplicaSet
+/// a template that its pods do not have.
 pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
     if_resumed(live) == IfResumed::KeepsPods && live.workload.reference.kind.holds_by() == HoldsBy::Paused
         || held::is_held_by_a_run(live)
@@ -288,7 +289,7 @@ fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
     if adopt::is_anothers(live, lock) {
         return Hold::Anothers;
     }
-    // The way back is to where the first of those began whose place it took.
+    // The way back leads to where the first of the replaced rollouts began.
     let mut back = lock.clone();
     back.turn_back();
     match lock.direction {
@@ -299,7 +300,7 @@ fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
 }
 
 impl WorkloadPlan {
-    /// Returns what holds the workload where that stands against the plan, or is left though there is nothing to do.
+    /// Returns what holds the workload where that prevents the plan, or is left though there is nothing to do.
     pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
         let is_in_the_way = |reason: &Reason| {
             matches!(reason, Reason::OwnerPaused { leads_in_place: true, .. } | Reason::RolloutHeld { .. })
@@ -309,20 +310,20 @@ impl WorkloadPlan {
     }
 }
 
-/// Returns whether the run that holds a workload's lock is at work.
+/// Returns whether the run that holds a workload's lock is active.
 pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
     Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
 }
 
-/// Returns whether that run may be at work.
+/// Returns whether that run may be active.
 pub fn may_be_at_work(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     life(live, lock).may_be_at_work()
 }
 
-/// Says that another rollout holds the workload, if one does; for a plan that changes pods alone.
+/// Returns the reason that another rollout holds the workload, if one does; for a plan that changes pods alone.
 ///
-/// The template may ask for what is wanted already because a rollout was stopped halfway: only that one can bring its
-/// owner to the end, whoever repeats the command.
+/// The template may ask for what is wanted already because a rollout was stopped halfway: only that rollout can finish
+/// its owner, whoever repeats the command.
 pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_owner: bool) -> Option<Reason> {
     if lock_is_unreadable(&live.workload) {
         return (!take_over || !leaves_the_owner).then(held_by_somebody);
@@ -341,7 +342,7 @@ pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
     }
 }
 
-/// By a lock that cannot be read: made by another version, or edited.
+/// Held by a lock that cannot be read: written by another version, or edited.
 fn held_by_somebody() -> Reason {
     Reason::RolloutHeld {
         id: String::new(),
@@ -380,7 +381,7 @@ fn lock_is_unreadable(workload: &Workload) -> bool {
     RolloutLock::of(&workload.object).is_err()
 }
 
-/// A Deployment that an earlier run left under its pause has to be settled first.
+/// A Deployment that an earlier run left paused has to be settled first.
 fn deployment_is_unsettled(workload: &Workload) -> bool {
     kinds::is_paused(&workload.object)
 }
@@ -390,7 +391,7 @@ fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {
     images.map(|(name, image)| (name.clone(), lock.origin.get(name).unwrap_or(&image.from).clone())).collect()
 }
 
-/// What changes in the template: containers that only pods have, such as injected ones, are none of it.
+/// What changes in the template: containers that only pods have, such as injected ones, are no part of it.
 pub(super) fn change(context: &Context<'_>) -> Change {
     let mut change = Change { images: BTreeMap::new(), fields: context.wanted.fields().clone() };
     for (name, list) in &context.known.containers {
@@ -425,7 +426,7 @@ fn only_holder<'s>(workload: &Workload, sets: &'s [Value]) -> Option<&'s Value> 
     sets.iter().all(|set| uid(set) == uid(current) || deployment::is_empty(set)).then_some(current)
 }
 
-/// Returns what becomes of the pods of a paused Deployment once its rollouts are resumed: its controller moves them to the
+/// Returns what becomes of the pods of a paused Deployment once it is resumed: its controller moves them to the
 /// ReplicaSet that holds the template, or to a new one.
 pub fn if_resumed(live: &LiveWorkload) -> IfResumed {
     let sets = &live.surroundings.owned;
@@ -438,8 +439,8 @@ pub fn if_resumed(live: &LiveWorkload) -> IfResumed {
     }
 }
 
-/// Returns whether what was read is about to settle: the controller has not seen its owner's present spec yet, or owner and
-/// revisions were read on two sides of somebody's write. It is worth another look in a moment.
+/// Returns whether what was read is about to settle: the controller has not seen its owner's present spec yet, or owner
+/// and revisions were read before and after somebody's write. It is worth another read in a moment.
 pub fn is_behind(live: &LiveWorkload) -> bool {
     let workload = &live.workload;
     let owned = &live.surroundings.owned;
@@ -451,7 +452,7 @@ pub fn is_behind(live: &LiveWorkload) -> bool {
     }
     match workload.reference.kind.revisions() {
         Revisions::ReplicaSets => !deployment_is_unsettled(workload) && only_holder(workload, owned).is_none(),
-        // Who may not read revisions is told so, and has none.
+        // A caller that may not list revisions gets a note of that, and has none here.
         Revisions::ControllerRevisions(_) => {
             !owned.is_empty() && revisions::newest_with(owned, workload.template()).is_none()
         }
@@ -486,10 +487,10 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
     };
 }
 
-/// Says which revision of a Deployment the first step alone pushes out of a history of one.
+/// Returns the revision of a Deployment that the first step alone pushes out of a history of one.
 ///
 /// Every ReplicaSet is an old one once no ReplicaSet has the template (`cleanupDeployment`). With a longer history the
-/// oldest goes as it does at any rollout.
+/// oldest goes as in any rollout.
 pub(super) fn evicted(plan: &DurablePlan, live: &LiveWorkload) -> Option<Warning> {
     let limit = live.workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64);
     // On a swap a ReplicaSet has the new template at once, and only the current one counts as old.

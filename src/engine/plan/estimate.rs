@@ -1,8 +1,8 @@
 //! Roughly how long a rollout takes: from what is known of its pods, and not from what they are allowed to take.
 //!
-//! A grace period and a timeout are bounds, no expectations. What a container took before it was ready is read from its own
-//! pod; what it takes to stop is not told by anything but its preStop hook, and by a container that had to be killed. Not
-//! known, and left out: how long a person's commands run, how large an image is, and when a node is found for a pod.
+//! A grace period and a timeout are bounds, no expectations. How long a container took before it was ready is read from
+//! its own pod; how long it takes to stop is known only from its preStop hook, and from a container that had to be
+//! killed. Unknown, and left out: how long the user's commands run, how large an image is, and when a pod is scheduled.
 
 use super::context::Context;
 use super::durable::DurablePlan;
@@ -14,7 +14,7 @@ use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
 use crate::engine::state::record::Drained;
 use crate::engine::value::duration::second;
 
-/// From the patch to a container that runs, where it ends at once when it is asked to and its image is on the node.
+/// From the patch to a container that runs, where the old one stops at once and the image is on the node.
 const RESTART_SECONDS: f64 = 0.4;
 
 /// Each further container that restarts with it: they are stopped one after the other.
@@ -23,25 +23,25 @@ const FURTHER_SECONDS: f64 = 0.2;
 /// A preStop hook that is a command or a request.
 const PRE_STOP_SECONDS: f64 = 1.0;
 
-/// From a probe that passes to a pod that is seen to be ready.
+/// From a probe that passes to a pod that is seen as ready.
 const PROBE_SECONDS: f64 = 0.2;
 
 /// Until a new pod is ready whose containers are ready at once.
 const FIRST_START_SECONDS: f64 = 2.0;
 
-/// Out of the Services before, and back after: until their EndpointSlices say so.
+/// Out of the Services before, and back after: until their EndpointSlices show it.
 const SLICES_SECONDS: f64 = 0.5;
 
 /// A pod whose labels and annotations alone change.
 const METADATA_SECONDS: f64 = 0.1;
 
-/// Making a pod that pulls, and taking it away again.
+/// Creating a pull pod, and deleting it again.
 const PULL_SECONDS: f64 = 3.0;
 
 /// The exit code of a container that did not end within its grace period (`SIGKILL`).
 const KILLED: i64 = 137;
 
-/// A rollout that took so many times as long, or as short, was another one.
+/// A rollout that took this many times as long, or as short, was of another kind.
 const UNLIKE: f64 = 2.5;
 
 /// Returns how long the rollout takes, in seconds; pods that no node runs are left out.
@@ -64,14 +64,14 @@ pub(super) fn estimate(
     let owner = owner_seconds(context.live.workload.reference.kind, durable);
     let plain = owner + in_turn(&turns(false), policy, restarts);
     let whole = owner + in_turn(&turns(true), policy, restarts);
-    // How long ready has to hold is no matter of pace, and whoever gives it may have given another one before.
+    // The time that ready has to hold is not part of the pace, and a given one may have been another before.
     let is_like_before = durable.is_some() && policy.min_ready_seconds_given.is_none();
     let pace = if is_like_before { pace(context, pods, plain) } else { 1.0 };
     rounded(plain * pace + (whole - plain))
 }
 
-/// How much slower or faster than expected the owner's last rollout of the same containers was. Where it was something else
-/// altogether (with a pause, with other flags), it tells nothing.
+/// How much slower or faster than expected the owner's last rollout of the same containers was. A rollout of another
+/// kind (with a pause, with other flags) does not count.
 fn pace(context: &Context<'_>, pods: &[(PodPlan, &Pod)], expected: f64) -> f64 {
     let names = pods.iter().flat_map(|(plan, pod)| plan.restarted(pod)).map(|container| &container.name);
     let took = context.back_off.last_took(&names.collect());
@@ -88,7 +88,7 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 10.0).round() / 10.0
 }
 
-/// The steps on the owner: each waits until its controller has seen it.
+/// The steps on the owner: each waits until its controller has observed it.
 fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
     match (durable, kind.holds_by().field()) {
         (None, _) => 0.0,
@@ -98,7 +98,7 @@ fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
     }
 }
 
-/// The first pod goes alone, unless a person chose that none is waited for; then as many at once as may be down.
+/// The first pod goes alone, unless the user chose not to wait for one; then as many at once as may be down.
 fn in_turn(turns: &[Timing<'_>], policy: &Policy, restarts: bool) -> f64 {
     let Some((first, others)) = turns.split_first() else { return 0.0 };
     let at_once =
@@ -110,13 +110,13 @@ fn in_turn(turns: &[Timing<'_>], policy: &Policy, restarts: bool) -> f64 {
         return side_by_side(others, at_once, first.seconds(0.0));
     }
     let is_blind = |step: &&Vec<&Container>| step.iter().any(|container| container.readiness_probe.is_none());
-    // Each of its steps, where its containers change one after the other.
+    // For each of its steps, where its containers change one after the other.
     let blind = u32::try_from(first.steps().iter().filter(is_blind).count()).unwrap_or(u32::MAX);
     let held_longer = CANARY_HOLD_SECONDS.saturating_sub(policy.owner_min_ready_seconds).saturating_mul(blind);
     side_by_side(others, at_once, first.seconds(0.0) + f64::from(held_longer))
 }
 
-/// When the last of them is done, that begin at a time and of which so many are at work at once.
+/// When the last of them is done, if they begin at `begin` and `at_once` are in progress at a time.
 fn side_by_side(turns: &[Timing<'_>], at_once: usize, begin: f64) -> f64 {
     let mut ends = vec![begin; at_once.min(turns.len())];
     for turn in turns {
@@ -139,7 +139,7 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
-    /// How long it takes that begins at this time of the rollout.
+    /// How long it takes if it begins at this time of the rollout.
     fn seconds(&self, at: f64) -> f64 {
         let steps = self.steps();
         if steps.is_empty() {
@@ -153,7 +153,7 @@ impl Timing<'_> {
     fn steps(&self) -> Vec<Vec<&Container>> {
         let order = &self.policy.container_order;
         let restarted = || self.plan.restarted(self.pod);
-        // What has another image, too, restarts once more.
+        // A container that has another image, too, restarts once more.
         let resized = self.plan.fields.restarting_in(self.pod);
         let again = self.plan.changed(self.pod).map(|(container, _)| container);
         let again: Vec<&Container> = again.filter(|container| resized.contains(&container.name)).collect();
@@ -175,7 +175,7 @@ impl Timing<'_> {
         let stop: f64 = step.iter().map(|container| self.stop(container)).sum();
         let held_back = step.iter().map(|container| self.held_back(container, at)).fold(0.0, f64::max);
         let ready = step.iter().map(|container| self.ready(container)).fold(0.0, f64::max);
-        // The kubelet's back-off runs from the end of what is stopped.
+        // The kubelet's back-off runs from the end of the stopped container.
         let start = (RESTART_SECONDS + further * FURTHER_SECONDS).max(held_back);
         stop + start + ready + f64::from(self.hold(step))
     }
@@ -188,8 +188,8 @@ impl Timing<'_> {
         policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup))
     }
 
-    /// What the container takes to end, besides what any takes: its hook, or the whole of its grace period where the one
-    /// before had to be killed at an update.
+    /// The time that the container takes to stop, beyond what any takes: its hook, or its whole grace period where the
+    /// old one had to be killed at an update.
     fn stop(&self, container: &Container) -> f64 {
         let grace = self.pod.termination_grace_seconds();
         let status = self.pod.container_status(&container.name).map(|(_, _, status)| status);
@@ -203,7 +203,8 @@ impl Timing<'_> {
         hook.min(seconds(grace))
     }
 
-    /// The kubelet's back-off runs from the end of the container before, and holds nothing back that ended long ago by then.
+    /// The kubelet's back-off runs from the end of the old container, and holds nothing back if that was long ago by
+    /// then.
     fn held_back(&self, container: &Container, at: f64) -> f64 {
         let change = self.plan.changes.get(&container.name).filter(|_| self.held_back);
         let to = change.map(|change| change.to.as_str());
@@ -218,8 +219,8 @@ impl Timing<'_> {
             return 0.0;
         }
         let delay = |probe: Option<&Probe>| f64::from(probe.and_then(|probe| probe.initial_delay_seconds).unwrap_or(0));
-        // The kubelet probes by a beat of its own, so that a delay ends somewhere within one. A container that has started is
-        // asked at once whether it is ready.
+        // The kubelet probes at a fixed interval of its own, so that a delay ends somewhere within one. A container
+        // that has started gets its readiness probe at once.
         let beat = |probe: &Probe| f64::from(probe.period_seconds.unwrap_or(10)) / 2.0;
         let started = startup.map_or(0.0, |probe| delay(startup) + beat(probe));
         let asked = readiness.filter(|_| delay(readiness) > 0.0);
@@ -232,8 +233,8 @@ impl Timing<'_> {
         }
     }
 
-    /// So many seconds between start and ready tell nothing of the container: they are whole ones, and the first containers of
-    /// a pod start one after the other.
+    /// The seconds between start and ready that are not the container's own: the API has whole seconds, and the first
+    /// containers of a pod start one after the other.
     fn not_its_own(&self, container: &Container) -> f64 {
         let restarts = self.pod.container_status(&container.name).map_or(0, |(_, _, status)| status.restart_count);
         if restarts == 0 { FIRST_START_SECONDS } else { 1.0 }
@@ -250,7 +251,7 @@ impl Timing<'_> {
     }
 }
 
-/// Whole seconds, bounded: a day is as good as for ever.
+/// Whole seconds, bounded by a day, which is as good as for ever.
 fn seconds(whole: u64) -> f64 {
     f64::from(u32::try_from(whole.min(86_400)).unwrap_or(86_400))
 }

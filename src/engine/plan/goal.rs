@@ -58,11 +58,11 @@ impl WorkloadPlan {
     }
 }
 
-/// Returns the goal of `follow`: the pods that are there, until each of their containers is what its pod asks for.
+/// Returns the goal of `follow`: the present pods, until each of their containers is what its pod asks for.
 ///
 /// What a pod does not ask for yet is waited for where it is known to come: the images given, those of the rollout that
-/// holds the workload, and those of an update of pods alone that may still be on its way. `now` is the wall clock
-/// (RFC 3339). Pods that are going or have ended are left out.
+/// holds the workload, and those of an update of pods alone that may still be in progress. `now` is the wall clock
+/// (RFC 3339). Pods that are terminating or have ended are left out.
 pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
@@ -114,7 +114,7 @@ fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
     controlled && !pod.terminating && !pod.is_finished()
 }
 
-/// The rollout that holds the workload. A ReplicaSet's lock is a copy that its Deployment's controller made.
+/// The rollout that holds the workload. A ReplicaSet's lock is a copy by its Deployment's controller.
 fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
     if live.workload.reference.kind.made_by().is_some() && live.workload.controller().is_some() {
         return None;
@@ -124,7 +124,7 @@ fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
 
 /// What pods do not ask for yet, and will.
 enum Coming {
-    /// What the rollout brings that holds the workload.
+    /// What the rollout that holds the workload brings.
     ByRollout(Box<RolloutLock>),
     /// The images of an update of pods alone, as its newest record has them.
     ByRecord(Box<UpdateRecord>),
@@ -151,12 +151,12 @@ impl Coming {
         }
     }
 
-    /// What else than images comes to a pod.
+    /// What comes to a pod other than images.
     fn fields(&self, live: &LiveWorkload, pod: &Pod) -> FieldChanges {
         self.rollout_of(live, pod).map(|lock| lock.directed().fields.left_in(pod)).unwrap_or_default()
     }
 
-    /// For how long ready must hold is the rollout's to say, unless whoever follows it has.
+    /// The rollout decides for how long ready must hold, unless the user of `follow` has given it.
     fn policy(&self, mut policy: Policy) -> Policy {
         match self {
             Self::ByRollout(lock) => {
@@ -179,17 +179,17 @@ impl Coming {
                 change.or_else(|| record.later.get(&container.name).map(|change| (&change.from, &change.to)))
             }
         };
-        // Whoever asks for neither has gone a way of its own.
+        // A pod that asks for neither image has been changed by another client.
         change.filter(|(from, _)| **from == container.image).map(|(_, to)| to.clone())
     }
 }
 
-/// The newest record, if the update that it is of may still come to other pods: nobody else has set an image since, and its
+/// The newest record, if its update may still come to other pods: nobody else has set an image since, and its
 /// last step is no longer ago than a run waits for one.
 fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     let current = pods.iter().filter_map(|pod| {
         let record = UpdateRecord::complete(pod)?;
-        // A record without containers is of a label that was taken off, not of an update.
+        // A record without containers is of a removed label, not of an update.
         let whole = !record.containers.is_empty();
         (whole && record.containers.keys().all(|name| record.container(pod, name).is_some())).then_some(record)
     });
@@ -205,7 +205,7 @@ fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     (second(now)? <= last.saturating_add(timeout)).then_some(newest)
 }
 
-/// When something of the pod's update happened last, as far as the API tells.
+/// When something of the pod's update happened last, as far as the API shows.
 fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
     let set = pod.image_set.values().map(|set| set.time.as_str());
     let started = pod.status.container_statuses.iter().filter_map(|status| status.state.running.as_ref());
@@ -234,7 +234,7 @@ fn followed(
             Some(argument) => argument.resolve(&container.image).ok(),
             None => coming.image(live, pod, container),
         };
-        // A plain init container does not run any more: there is nothing to follow but what its pod asks for.
+        // A plain init container no longer runs: there is nothing to follow but what its pod asks for.
         if restarts || to.is_some() {
             let (from, asks) = if to.is_none() { changed(pod, container) } else { (None, None) };
             let by_resize = to_be_resized.contains(&container.name) || was_resized(&container.name);
@@ -245,8 +245,8 @@ fn followed(
     containers
 }
 
-/// What a pod's container asked for before and asks for now, where it is known to have been changed since the pod was made: as
-/// the pod's own note says, or as the container shows that is still there.
+/// What a pod's container asked for before and asks for now, where it is known to have been changed since the pod was
+/// created: by the pod's own record, or by the old container that still runs.
 fn changed(pod: &Pod, container: &Container) -> (Option<String>, Option<String>) {
     let name = &container.name;
     let noted = recorded_from(pod, name);
@@ -260,7 +260,7 @@ fn changed(pod: &Pod, container: &Container) -> (Option<String>, Option<String>)
 pub type WayBack = (Vec<PodKey>, BTreeMap<ContainerName, String>);
 
 /// Returns what brings the pods back to what they ran before the goal: a group of pods for each set of images that they
-/// came from. None where the image before is not known, as it may be of an update that was found on its way.
+/// came from. `None` where the image before is not known, as it may be of an update that was found in progress.
 pub fn way_back(goal: &Goal) -> Option<Vec<WayBack>> {
     let mut groups: Vec<WayBack> = Vec::new();
     for pod in &goal.pods {

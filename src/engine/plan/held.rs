@@ -1,4 +1,4 @@
-//! Whether an owner is held back, by whom, and the update strategy that stood before.
+//! Whether an owner is held back, by whom, and its update strategy before that.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
-/// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
+/// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
 pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
 }
@@ -20,13 +20,13 @@ pub fn has_on_delete(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
 }
 
-/// Returns whether it is known that a run of this program has set what holds the owner back: the server notes whose write it
-/// was. Another field manager may be a run's, too, that was given its name.
+/// Returns whether a run of this program is known to have set what holds the owner back: managedFields say who wrote
+/// it. Another field manager may be a run's, too, that was given its name.
 pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
     holders(live).any(|manager| is_a_runs_name(live, manager))
 }
 
-/// The update strategy that is put back in the end.
+/// The update strategy that is restored in the end.
 pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
     let holds_by = live.workload.reference.kind.holds_by();
     let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
@@ -34,8 +34,8 @@ pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
     if is_held_back(live) { saved_strategy(live).or(present) } else { present }
 }
 
-/// Returns the update strategy that was there before the rollout which was last superseded, and has left its own in place of
-/// it. Whoever has set one since has taken the field over.
+/// Returns the update strategy from before the rollout that was last superseded, where that has left its own in place.
+/// A client that has set one since has taken the field over.
 pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
     known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
 }
@@ -50,8 +50,8 @@ pub(super) fn is_held_by_another(live: &LiveWorkload) -> bool {
     holders(live).any(|manager| !is_a_runs_name(live, manager))
 }
 
-/// Returns the update strategy from before a rollout: it has noted it, or it is that of the last `kubectl apply`, as the server
-/// fills it up.
+/// Returns the update strategy from before a rollout: the one that it has noted, or that of the last `kubectl apply`
+/// with the server's defaults.
 pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
     left_strategy(live).or_else(|| applied_strategy(live))
 }
@@ -91,7 +91,7 @@ mod tests {
     use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
 
-    /// A strategy that a run has put back leaves it the owner of the parts that nobody has set since.
+    /// A strategy that a run has restored leaves the run the owner of the parts that nobody has set since.
     #[test]
     fn who_holds_an_owner_back_is_whose_write_the_server_noted() {
         let held = |kind: WorkloadKind, manager: &str, spec: Value| {

@@ -9,12 +9,12 @@ use crate::engine::change::target::Images;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::value::api_schema::Validation;
 
-/// What is wanted of a workload. What a rollout that is resumed or aborted wants stands in its lock.
+/// What is wanted of a workload. What a resumed or aborted rollout wants is in its lock.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intent {
-    /// Nothing that is not there: it is looked at.
+    /// Nothing: it is only inspected.
     None,
-    /// Images, cpu and memory, by hand.
+    /// Images, cpu and memory, from the command line.
     Images(Images),
     /// What a manifest has.
     Manifest(Manifest),
@@ -25,14 +25,14 @@ pub enum Intent {
         /// With the digest.
         pin_digest: bool,
     },
-    /// The same bits again.
+    /// A restart with the same images.
     Restart {
         /// The containers; the only one unless some are named.
         containers: BTreeSet<ContainerName>,
     },
 }
 
-/// A manifest, before and after the API server was asked what it would make of it.
+/// A manifest, before and after the API server's dry run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Manifest {
     /// As it was given.
@@ -46,7 +46,7 @@ pub enum Manifest {
     Stored {
         /// The object.
         object: Value,
-        /// Nothing tells which fields an earlier manifest had.
+        /// It is unknown which fields an earlier manifest had.
         removals_unseen: bool,
     },
     /// The server would not store it.
@@ -56,7 +56,7 @@ pub enum Manifest {
     },
 }
 
-/// Why it cannot be told what is wanted.
+/// Why what is wanted is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntentError {
     /// Of an undo.

@@ -10,7 +10,7 @@ use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::plan::live::LiveWorkload;
 
-/// The containers that there are: the template's first, then those that only pods have.
+/// The containers that exist: the template's first, then those that only pods have.
 pub(super) struct Known {
     pub(super) containers: Vec<(ContainerName, ContainerList)>,
     pub(super) template: BTreeMap<ContainerName, Container>,
@@ -88,6 +88,6 @@ impl ByPod {
 pub(super) enum Purpose {
     /// Back to what each pod recorded before an update of pods alone.
     Undo,
-    /// The same bits again.
+    /// A restart with the same images.
     Restart,
 }

@@ -1,4 +1,4 @@
-//! What a plan is made from: what is there, and what a person chose.
+//! What a plan is made from: the live objects, and what the user chose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::engine::state::policy::PodOrder;
 use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::engine::value::kubelet_version::KubeletVersion;
 
-/// What is there of a workload.
+/// A workload and what was read with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveWorkload {
     /// The owner, or the pod itself.
@@ -35,7 +35,7 @@ pub struct LiveWorkload {
     pub surroundings: Surroundings,
 }
 
-/// What else of the cluster bears on a workload. Each part may be missing: then nothing is said about it.
+/// What else of the cluster bears on a workload. Each part may be missing: then no warning is given about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surroundings {
     /// The revisions of a Deployment (its ReplicaSets) or DaemonSet (its ControllerRevisions).
@@ -48,33 +48,34 @@ pub struct Surroundings {
     pub budgets: Vec<Value>,
     /// The Services of the namespace.
     pub services: Vec<Value>,
-    /// Whatever else of the namespace selects pods, the owner and what belongs to it left out; `None` where it was not
-    /// read: then no pod is drained.
+    /// Other objects of the namespace that select pods, without the owner and what belongs to it; `None` where they
+    /// were not read: then no pod is drained.
     pub selecting: Option<Vec<Value>>,
     /// Why the caller may not write the status of pods, in the server's words, which may be empty; `None` where it may, or
     /// where it was not asked because no pod is drained by a readiness gate.
     pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
-    /// The ResourceQuotas of the namespace, which count the pods that pull.
+    /// The ResourceQuotas of the namespace, which count the pull pods.
     pub quotas: Vec<Value>,
     /// Why they could not be read: it matters only where something is pulled first.
     pub quotas_not_read: Option<String>,
     /// What was read because cpu or memory changes; `None` where nothing was.
     pub resize: Option<ResizeFacts>,
-    /// The server's time when the workload was read (RFC 3339), where it told it.
+    /// The server's time when the workload was read (RFC 3339), where the answer had it.
     pub server_now: Option<String>,
-    /// What this machine says of the process that holds the workload.
+    /// What this machine reports of the process that holds the workload.
     pub holder: ProcessState,
-    /// The version of the API server; `None` where it is not known: then nothing is said about it.
+    /// The version of the API server; `None` where it is not known: then no warning is given about it.
     pub server: Option<KubeletVersion>,
-    /// The time when the cluster was read (RFC 3339), by the server's clock where it told it; `None` where it is not known.
+    /// The time when the cluster was read (RFC 3339), by the server's clock where the answer had it; `None` where it is
+    /// not known.
     pub now: Option<String>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,
     /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
     pub revisions_denied: Option<Denied>,
-    /// What the caller may not read, without which it is not known what would happen.
+    /// What the caller may not read, without which it is unknown what would happen.
     pub denied: Vec<Denied>,
 }
 
@@ -105,7 +106,7 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// Returns it as what stands against a plan of this workload.
+    /// Returns it as a reason against a plan of this workload.
     pub fn reason(&self, workload: &WorkloadRef) -> Reason {
         let reads = || format!("{} {}", ClusterCommand::Plan.word(), workload.kind.spec().singular);
         Reason::PermissionMissing {
@@ -136,7 +137,7 @@ impl Subset {
     }
 }
 
-/// What a person chose.
+/// What the user chose.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// `--max-unavailable`.
@@ -147,9 +148,9 @@ pub struct Options {
     pub timeout: Option<u64>,
     /// `--total-timeout`, seconds.
     pub total_timeout: Option<u64>,
-    /// `--pods-only`: the owner is left alone.
+    /// `--pods-only`: the owner stays unchanged.
     pub pods_only: bool,
-    /// `--disruption-budget`, where it was given: whether they are asked.
+    /// `--disruption-budget`, where it was given: whether budgets are respected.
     pub respects_budgets: Option<bool>,
     /// `--pre-pull`.
     pub pre_pull: PrePull,

@@ -105,7 +105,7 @@ pub struct WorkloadPlan {
     pub workload: WorkloadRef,
     /// Its uid; empty where two manifests were compared.
     pub uid: Uid,
-    /// What it says as a whole.
+    /// The verdict on the workload as a whole.
     pub verdict: Verdict,
     /// Why the workload as a whole is not eligible; all reasons at once.
     pub reasons: Vec<Reason>,
@@ -133,21 +133,21 @@ pub struct WorkloadPlan {
     /// What happens to the owner; `None` where only pods change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durable: Option<DurablePlan>,
-    /// What nodes have to pull before anything is touched.
+    /// What nodes have to pull before anything is changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulls: Vec<Pull>,
     /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
-    /// The person's own commands around each pod.
+    /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
-    /// The template of an owner stays as it is: only the pods change.
+    /// The template of an owner stays unchanged: only the pods change.
     pub pods_only: bool,
-    /// The named containers restart with the bits that they run.
+    /// The named containers restart with the images that they run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restarts_the_same: bool,
-    /// Roughly how long it takes, in seconds, pods left out that no node runs.
+    /// Roughly how long it takes, in seconds, without pods that have no node.
     pub estimate_seconds: f64,
     /// The server has been asked whether it would take the patches.
     pub checked_by_server: bool,
@@ -162,7 +162,7 @@ pub struct BudgetPace {
     pub pods: u32,
 }
 
-/// What the plan says of a workload.
+/// The verdict of the plan on a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
@@ -170,7 +170,7 @@ pub enum Verdict {
     InPlace,
     /// Everything that changes is changed in place by the workload's own controller; there is nothing that this program does.
     InPlaceByController,
-    /// Every pod is there already.
+    /// Every pod has it already.
     NothingToDo,
     /// Something cannot be done in place.
     NotEligible,
@@ -182,7 +182,7 @@ pub enum Verdict {
 pub struct ContainerPlan {
     /// The container.
     pub container: ContainerName,
-    /// Where it stands.
+    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image now: the template's, or the pods' where the template does not have the container.
     pub from: String,
@@ -215,7 +215,7 @@ pub enum Effect {
     Restart,
     /// A plain init container: recorded, used when the pod is next created.
     NoEffectNow,
-    /// No pod there is changes: the template does, for pods created later.
+    /// No present pod changes: the template does, for pods created later.
     LaterPods,
 }
 
@@ -243,10 +243,10 @@ pub struct PodPlan {
     /// What else changes in this pod, with its own values before.
     #[serde(flatten)]
     pub fields: FieldChanges,
-    /// How it is taken out of its Services first, if it is.
+    /// How it is drained first, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
-    /// The label or readiness gate that an earlier run has taken off and not put back.
+    /// The label or readiness gate that an earlier run has removed and not restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_off: Option<Drained>,
     /// Why it is blocked; all reasons at once.
@@ -265,7 +265,7 @@ pub enum PodVerdict {
     AlreadyThere,
     /// It cannot be updated.
     Blocked,
-    /// It is left out: it is going, or has ended.
+    /// It is left out: it is terminating, or has ended.
     Skipped,
 }
 
@@ -273,7 +273,7 @@ pub enum PodVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageChange {
-    /// The image in the pod's spec now; of an update that is on its way the image before it, where that is known.
+    /// The image in the pod's spec now; for an update in progress the image before it, where that is known.
     pub from: String,
     /// The image wanted.
     pub to: String,
@@ -291,46 +291,46 @@ pub struct ChangeEvidence {
     /// What runs now: `status.containerStatuses[].imageID`, as the runtime shows it.
     #[serde(rename = "imageID")]
     pub image_id: Option<String>,
-    /// The kubelet's hash of the container with the image before. Only of kubelets from 1.31 on, which hash name and
+    /// The kubelet's hash of the container with the image before. Only for kubelets from 1.31 on, which hash name and
     /// image (`pickFieldsToHash`); those before hash the whole container, which this program does not read.
     pub hash_from: Option<String>,
     /// The same with the image wanted; the kubelet restarts the container when the two differ.
     pub hash_to: Option<String>,
     /// Why the container waits now, such as `ErrImagePull`.
     pub waiting: Option<String>,
-    /// The image wanted is the one before an update that no container has come of yet.
+    /// The image wanted is the one before an update that no container was created from yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub goes_back: bool,
 }
 
 impl ImageChange {
-    /// Makes a change of which nothing more is known.
+    /// Returns a change without further evidence.
     pub fn new(from: impl Into<String>, to: impl Into<String>, effect: Effect) -> Self {
         Self { from: from.into(), to: to.into(), effect, evidence: ChangeEvidence::default() }
     }
 }
 
-/// Why nobody can say how long a rollout takes.
+/// Why the time that a rollout takes is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownTime {
-    /// No node runs any of its pods yet.
+    /// None of its pods has a node yet.
     NotScheduled,
     /// A resize waits until its node has room.
     ResizeDeferred,
 }
 
 impl WorkloadPlan {
-    /// Returns whether the plan is of manifests alone, made with no cluster: then there is no uid, and no pod to speak of.
+    /// Returns whether the plan is of manifests alone, made without a cluster: then it has no uid and no pods.
     pub fn is_offline(&self) -> bool {
         self.uid.as_str().is_empty()
     }
 
-    /// Returns how many of the pods that would be updated no node runs yet: when one does, nobody knows.
+    /// Returns how many of the pods that would be updated have no node yet: when they get one is unknown.
     pub fn unscheduled(&self) -> usize {
         self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.node.is_empty()).count()
     }
 
-    /// Returns why it is not known how long it takes, where it is not.
+    /// Returns why the time that it takes is unknown, where it is.
     pub fn unknown_time(&self) -> Option<UnknownTime> {
         let waits = |warning: &Warning| matches!(warning, Warning::ResizeDeferred { .. });
         let unscheduled = self.unscheduled();
@@ -348,7 +348,7 @@ impl WorkloadPlan {
         (!self.is_offline() && self.unknown_time().is_none()).then_some(self.estimate_seconds)
     }
 
-    /// Returns what becomes of a pod: of a workload that is refused none is updated.
+    /// Returns what becomes of a pod: in a workload that is refused none is updated.
     pub fn becomes(&self, pod: &PodPlan) -> PodVerdict {
         match (self.verdict, pod.verdict) {
             (Verdict::NotEligible, PodVerdict::Update) => PodVerdict::Blocked,
@@ -356,7 +356,7 @@ impl WorkloadPlan {
         }
     }
 
-    /// Returns of how many pods this becomes.
+    /// Returns the number of pods with this verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
     }
@@ -391,8 +391,8 @@ impl Plan {
         self.workloads.iter().any(|workload| !workload.missing_permissions.is_empty())
     }
 
-    /// Returns the word for a command that would have carried the plan out: what another run holds is superseded, whatever
-    /// else is in the way while it is at work.
+    /// Returns the word for a command that would have carried the plan out: a workload that another run holds is
+    /// superseded, whatever else prevents the plan while that run is active.
     pub fn refusal(&self) -> EndResult {
         let is_held =
             |plan: &WorkloadPlan| plan.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));

@@ -1,4 +1,4 @@
-//! In which order pods are taken, by whoever takes them.
+//! The order in which pods are taken, by rollouts and controllers alike.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::policy::PodOrder;
 
-/// A pod, and how far back it goes for its state: what the rollout may heal goes first, and last what it cannot.
+/// A pod and its rank: pods that the rollout may fix go first, and those that it cannot go last.
 #[derive(Clone, Copy)]
 pub(super) struct Ranked<'a> {
     pod: &'a Pod,
@@ -15,10 +15,11 @@ pub(super) struct Ranked<'a> {
 }
 
 impl<'a> Ranked<'a> {
-    /// `is_stuck`: something keeps it from being ready that the rollout does not change.
+    /// `is_stuck`: a container that the rollout does not change keeps it from being ready.
     pub(super) fn new(pod: &'a Pod, is_stuck: bool) -> Self {
         let rank = match (pod.is_ready(), is_stuck) {
-            // What its node puts off it does by itself once another pod has made room: before that, its turn has come.
+            // A deferred resize is done by the kubelet itself once another pod has made room: this pod counts as having
+            // had its turn.
             _ if resizing(pod)
                 .is_some_and(|progress| matches!(progress, FieldProgress::Waiting { deferred: true, .. })) =>
             {

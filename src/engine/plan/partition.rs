@@ -1,4 +1,4 @@
-//! Under a partition a durable rollout leaves the pods below it as they are.
+//! Under a partition a durable rollout leaves the pods below it unchanged.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::engine::k8s::workload::Workload;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::stateful_set;
 
-/// Returns the partition of a workload; while a rollout holds it, the one that is put back in the end.
+/// Returns the partition of a workload; while a rollout holds it, the one that is restored in the end.
 pub(super) fn of(workload: &Workload) -> i64 {
     strategy(workload).map_or(0, |strategy| stateful_set::partition_of(&strategy))
 }

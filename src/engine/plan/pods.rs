@@ -45,7 +45,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     }
     plan.left_off = drains::left_off(pod).filter(|_| !pod.is_finished());
     if !context.is_chosen(pod) || context.durable && partition::is_below(&live.workload, pod) {
-        // What is off is put back also where nothing else is wanted.
+        // A removed label or gate is restored also where nothing else is wanted.
         plan.verdict = if plan.left_off.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);
     }
@@ -69,7 +69,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (false, _, _) => PodVerdict::Blocked,
         (true, true, _) => PodVerdict::Update,
         (true, false, true) => PodVerdict::InProgress,
-        // What is off is all that is left to do.
+        // Restoring the label or gate is all that is left to do.
         (true, false, false) if plan.left_off.is_some() => PodVerdict::InProgress,
         (true, false, false) => PodVerdict::AlreadyThere,
     };
@@ -79,7 +79,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     Some(plan)
 }
 
-/// Notes the containers that change or changed; returns whether one is on its way already.
+/// Notes the containers that change or changed; returns whether a change is in progress already.
 fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
     let mut in_progress = false;
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
@@ -87,7 +87,7 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             let Some(to) = context.wanted.image_in(pod, list, container) else { continue };
             let effect = Effect::of(list, container);
             let differs = container.image != to;
-            // Nothing of an update is on its way in a pod that no node has taken, and that was made so.
+            // In a pod without a node that was created this way no update is in progress.
             if !differs && pod.is_unstarted() && Baseline::of(pod, &container.name) == Baseline::Created {
                 continue;
             }
@@ -103,7 +103,7 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
     in_progress
 }
 
-/// What status and node tell of a container that changes.
+/// What status and node show of a container that changes.
 fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option<&str>, to: &str) -> ChangeEvidence {
     let status = pod.container_status(name).map(|(_, _, status)| status);
     let era = context.live.kubelets.get(&pod.spec.node_name).and_then(HashEra::of_kubelet);
@@ -156,7 +156,7 @@ impl PodPlan {
     }
 }
 
-/// The image before an update that is on its way, where its own record tells.
+/// The image before an update in progress, where its own record says.
 pub(super) fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
     UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
 }
@@ -166,7 +166,7 @@ fn goes_back(pod: &Pod, name: &ContainerName, to: &str) -> bool {
     pod.is_unstarted() && recorded_from(pod, name).is_some_and(|from| from == to)
 }
 
-/// The pod asks for the wanted image already: does it run, as far as one look can tell?
+/// The pod asks for the wanted image already: does it run, as far as one read can show?
 pub(super) fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
     if effect == Effect::NoEffectNow || pod.terminating || pod.is_finished() {
         return false;

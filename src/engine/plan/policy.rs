@@ -6,12 +6,12 @@ use crate::engine::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::state::policy::{OnDeferred, Policy};
 use crate::engine::value::int_or_percent::IntOrPercent;
 
-/// Returns the policy that the owner and a person's choices give.
+/// Returns the policy from the owner and the user's choices.
 pub fn policy_of(live: &LiveWorkload, options: &Options) -> Policy {
     policy(live, options).0
 }
 
-/// Returns the policy, and how many pods the owner lets be down as it says literally.
+/// Returns the policy, and how many pods the owner's own setting lets be down.
 pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
     let scaled = |value: IntOrPercent, up| u32::try_from(value.scaled(total, up)).unwrap_or(u32::MAX);

@@ -6,14 +6,14 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::resize::{self, ResizeFacts, Resized};
 
-/// Looks at what was read because of it.
+/// Checks what was read because of it.
 pub(super) fn look(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reason>, Vec<Warning>) {
     let which = |verdicts: &[PodVerdict]| -> Vec<Resized<'_>> {
         let resized = pods.iter().filter(|(plan, _)| verdicts.contains(&plan.verdict) && plan.fields.resizes());
         resized.map(|(plan, pod)| Resized::new(pod, &plan.fields, plan.containers_of(pod).restarting)).collect()
     };
     let resized = which(&[PodVerdict::Update]);
-    // Those that ask for it already may wait for room as well.
+    // Pods that ask for it already may wait for room as well.
     let is_under_way = |(plan, _): &(PodPlan, &Pod)| plan.verdict == PodVerdict::InProgress && plan.fields.resizes();
     let both = pods.iter().any(is_under_way).then(|| which(&[PodVerdict::InProgress, PodVerdict::Update]));
     let all = both.as_ref().unwrap_or(&resized);

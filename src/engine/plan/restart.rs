@@ -1,4 +1,4 @@
-//! What `restart` wants of each pod: the bits that it runs, under another text.
+//! What `restart` wants of each pod: the image that it runs, under another reference.
 
 use std::collections::BTreeSet;
 
@@ -28,8 +28,8 @@ pub enum RestartError {
     },
 }
 
-/// Returns what is wanted of a workload whose named containers restart with the bits that they run. Without a name the
-/// only container is meant.
+/// Returns what is wanted of a workload whose named containers restart with the images that they run. Without a name
+/// the only container is meant.
 ///
 /// # Errors
 /// When no container is named and there are several, or a plain init container is.
@@ -66,14 +66,14 @@ fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName
     }
 }
 
-/// Whether a container is one that can restart; of one that nobody knows that is somebody else's to say.
+/// Whether a container can restart; an unknown name is checked elsewhere.
 fn may_restart(live: &LiveWorkload, known: &Known, name: &ContainerName) -> bool {
     let in_template = known.template.get(name).and_then(|container| Some((known.list(name)?, container)));
     let in_pods = live.pods.iter().find_map(|pod| pod.container(name)).map(|(list, _, container)| (list, container));
     in_template.or(in_pods).is_none_or(|(list, container)| Effect::of(list, container) == Effect::Restart)
 }
 
-/// The other text for what a container runs, or why there is none.
+/// The other reference for what a container runs, or why there is none.
 fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<String, String> {
     let status = pod.container_status(&container.name).map(|(_, _, status)| status);
     let Some(status) = status.filter(|status| status.container_id.is_some()) else {
@@ -85,8 +85,8 @@ fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<St
     pinned_image(&container.image, &status.image_id, template).map_err(|error| error.to_string())
 }
 
-/// Whether the status is of a container that was made of the spec's image: while an image cannot be pulled the kubelet
-/// goes on showing the digest of the one before.
+/// Whether the status is of a container that was created from the spec's image: while an image cannot be pulled the
+/// kubelet goes on showing the digest of the old one.
 fn is_of_the_spec(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
     let ran = status.state.running.is_some()
         || status.state.terminated.is_some()

@@ -55,7 +55,7 @@ pub enum ResumeError {
     /// What is there cannot be finished in place.
     #[error("{0}")]
     NoWayOn(&'static str),
-    /// Another run is at work on it, or may be.
+    /// Another run is active on it, or may be.
     #[error("{0}")]
     AtWork(String),
 }
@@ -79,7 +79,7 @@ impl WorkloadPlan {
     }
 }
 
-/// The cause of what the pods were before, also where a rollout that did not end well had set its own.
+/// The change-cause of the pods' template, also where a rollout that did not end well had set its own.
 fn cause_before(object: &Value) -> Option<String> {
     match RolloutLock::of(object) {
         Ok(Some(found)) => found.cause,
@@ -129,7 +129,7 @@ fn owner_goal(
     workload: &Workload,
     start: &Start,
 ) -> OwnerGoal {
-    // One that cannot be read tells nothing: then its requests may be anywhere.
+    // A lock that cannot be read says nothing: then its run's requests may be anywhere.
     let found = replaces.as_deref().map(|text| serde_json::from_str::<RolloutLock>(text).ok());
     let take_over = found.filter(|found| found.as_ref().is_none_or(RolloutLock::may_be_late));
     let take_over = take_over.map(|found| TakenOver {
@@ -154,7 +154,7 @@ fn owner_goal(
     }
 }
 
-/// Returns the goal that goes on with the rollout whose lock is found, or takes it back. A policy that is given replaces
+/// Returns the goal that goes on with the rollout whose lock is found, or takes it back. A given policy replaces
 /// the one in the lock.
 ///
 /// # Errors
@@ -178,34 +178,34 @@ pub fn resume(
     let found_state = found.state;
     let mut lock =
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
-    // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
+    // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
     match direction.filter(|_| replaces.is_some() || adopts) {
         Some(Direction::Back) if lock.goes_back() => {}
         Some(Direction::Back) => {
             lock.turn_back();
-            // The pauses were for what is new.
+            // The pauses were for the new images.
             lock.policy.pause_after = None;
         }
         Some(Direction::Forward) => lock.direction = Direction::Forward,
         None => {}
     }
     lock.policy = policy.unwrap_or(lock.policy);
-    // Left out once is not left out for ever.
+    // A hook that is left out once is not left out for ever.
     lock.hooks.extend(start.hooks.phases());
-    // Where it paused, the first few were looked at: that is why it goes on. Where it was interrupted, they were not.
+    // Where it paused, the canary was inspected: that is why it goes on. Where it was interrupted, it was not.
     if found_state == LockState::Paused || lock.direction == Direction::Back || direction == Some(Direction::Back) {
         lock.policy.canary = None;
     }
     let mut owner = owner_goal(lock.clone(), replaces, sides(live, &lock), workload, start);
     owner.adopts = adopts;
     if adopts {
-        // Nothing tells what the run before has on its way.
+        // It is unknown which requests of the run before are on their way.
         owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
     }
     if adopts && is_made && adopt::has_raised_partition(live, &lock) {
         return Err(ResumeError::NoWayOn(PARTITION_IS_RAISED));
     }
-    // What was found in a copy was written by a run, which knew.
+    // A lock that was found in a copy was written by a run, which knew.
     if adopts
         && is_made
         && lock.direction == Direction::Back
@@ -255,7 +255,7 @@ const LEFT_ON_PODS: &str = "pods note a rollout that did not end, and nothing te
 
 const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollout leaves it, and nothing tells what it was: set it back first with kubectl edit, and its controller updates the pods from there on";
 
-/// Returns the lock to go on from, and whether that is one that had to be found again.
+/// Returns the lock to go on from, and whether it had to be found again.
 fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {
     let workload = &live.workload;
     let lost = || adopt::copied(live).map(|lock| (lock, true));
@@ -273,7 +273,7 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
             let copies = owned.iter().filter_map(|object| RolloutLock::of(object).ok().flatten());
             let ended = copies.into_iter().find(|lock| is_stale(workload, owned, lock));
             let ended = ended.filter(|_| workload.reference.kind.owns_through().is_some());
-            // What has ended is tidied away where nothing else is left.
+            // The leftovers of an ended rollout are removed where nothing else is left.
             let left = || if start.take_over { made() } else { None };
             let found = lost().or_else(left).or_else(|| Some((ended?, false)));
             match found {
@@ -308,7 +308,7 @@ fn may_go_on(live: &LiveWorkload, found: &RolloutLock, start: &Start) -> Result<
     Err(ResumeError::AtWork(format!("rollout {} is run by {by}: it is {}", found.id, life.sentence())))
 }
 
-/// Returns the goal that puts back what a run of pods alone has left off, and nothing else; `None` where nothing is.
+/// Returns the goal that restores the labels and gates that a run of pods alone has left removed, and nothing else.
 pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
     let mine = |pod: &&Pod| match pod.controller() {
         Some(owner) => live.controllers.contains(&owner.uid),

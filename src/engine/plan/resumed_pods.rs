@@ -1,7 +1,7 @@
 //! The pods of a rollout that is resumed or aborted.
 //!
-//! A pod that asks for what is wanted is looked at as well, and proves it: its record may be gone, or somebody may have
-//! set the image by hand. Left alone are those that nobody has touched since the rollout began, and that run.
+//! A pod that asks for what is wanted is judged as well, and has to prove it: its record may be gone, or somebody may
+//! have set the image by hand. Pods that nobody has changed since the rollout began, and that run, are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,14 +27,14 @@ use crate::engine::value::duration::seconds_between;
 pub(super) struct Resumed<'a> {
     pub(super) live: &'a LiveWorkload,
     pub(super) lock: &'a RolloutLock,
-    /// The lock was made from what else there is: when the rollout began is not known.
+    /// The lock was derived from other objects: when the rollout began is not known.
     pub(super) is_made: bool,
-    /// Its end is recorded: but for what is off its Services, it asks nothing of a pod any more.
+    /// Its end is recorded: it asks nothing of a pod any more, except to restore removed labels and gates.
     pub(super) is_over: bool,
 }
 
 impl Resumed<'_> {
-    /// By the partition from before the rollout: what raised it meanwhile is the rollout itself.
+    /// By the partition from before the rollout: the rollout itself has raised the present one.
     fn is_below_partition(&self, pod: &Pod) -> bool {
         let workload = &self.live.workload;
         match self.lock.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
@@ -43,8 +43,8 @@ impl Resumed<'_> {
         }
     }
 
-    /// Returns the goals of every pod that the rollout is about, in the order in which they are taken. Those of another
-    /// ReplicaSet were made of another template.
+    /// Returns the goals of every pod that the rollout is about, in the order in which they are taken. Pods of another
+    /// ReplicaSet were created from another template.
     pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<Arc<PodGoal>> {
         let Self { live, lock, .. } = self;
         let change = lock.directed();
@@ -63,7 +63,7 @@ impl Resumed<'_> {
             left_off(pod).is_some() || self.is_chosen(pod) && is_meant()
         };
         let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
-        // Where nothing restarts, a pod that no node runs has it at once, and proves nothing.
+        // Where nothing restarts, a pod without a node has it at once, and proves nothing.
         let proves_nothing =
             |pod: &Pod| !pod.is_scheduled() && change.images.is_empty() && change.fields.restarting_in(pod).is_empty();
         let ranked = |pod| {
@@ -77,7 +77,7 @@ impl Resumed<'_> {
             }
             let (mut containers, fields) =
                 (ContainerGoal::of_change(&change, pod, &lock.id), change.fields.left_in(pod));
-            // Image and note are written in one patch: where they differ, another client has set another image since.
+            // Image and record are written in one patch: where they differ, another client has set another image since.
             let record = self.record(pod);
             for (name, container) in &mut containers {
                 let noted = record.as_ref().and_then(|record| record.containers.get(name)).map(|noted| &noted.to);
@@ -106,14 +106,14 @@ impl Resumed<'_> {
 
     /// Whether a container that this rollout has left no record of, and that has the image wanted, has to prove it.
     ///
-    /// What was there before the rollout is judged as `apply` does: nothing is wanted of it unless it does not run. And on the
-    /// way back, not even then: it is no deed of the rollout's that would be taken back.
+    /// A container from before the rollout is judged as `apply` does: nothing is wanted of it unless it does not run.
+    /// On the way back, not even then: the rollout has not changed it, so there is nothing to take back.
     fn has_to_prove(&self, pod: &Pod, name: &ContainerName) -> bool {
         let Some((list, _, container)) = pod.container(name) else { return false };
         let is_forward = self.lock.direction == Direction::Forward;
         let is_under_way = || is_forward && is_in_progress(pod, container, Effect::of(list, container));
         match Baseline::of(pod, name) {
-            // What becomes of those that the owner has made since, the run sees by itself.
+            // The run itself watches the pods that the owner has created since.
             Baseline::Created => !self.is_since(&pod.created) && is_under_way(),
             Baseline::Recorded(_) | Baseline::Set(_) => {
                 UpdateRecord::set_at(pod, name).is_none_or(|at| self.is_since(&at)) || is_under_way()
@@ -128,7 +128,7 @@ impl Resumed<'_> {
     }
 }
 
-/// Nothing is wanted of the pod but what is off it.
+/// Nothing is wanted of the pod but its removed label or gate.
 pub(super) fn put_back_goal(pod: &Pod) -> PodGoal {
     PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), fields: FieldChanges::default(), drain: None }
 }

@@ -1,4 +1,4 @@
-//! Which pods were made from an older template than the owner's present one.
+//! Which pods were created from an older template than the owner's present one.
 
 use serde_json::Value;
 
@@ -31,12 +31,12 @@ impl<'a> CurrentRevision<'a> {
         self.another(pod)
     }
 
-    /// Returns the pod's revision if it is another one than the current one, also while a rollout goes on.
+    /// Returns the pod's revision if it is not the current one, also while a rollout goes on.
     pub(in crate::engine) fn another(&self, pod: &Pod) -> Option<OldRevision> {
         let kind = self.live.workload.reference.kind;
         let label = || pod.labels.get(CONTROLLER_REVISION_HASH).cloned();
         match kind.revisions() {
-            // The controller is what counts: the hash label of a ReplicaSet is also its pods'.
+            // The controller decides: the hash label of a ReplicaSet is also its pods'.
             Revisions::ReplicaSets => {
                 let (newest, owner) = (self.newest?, pod.controller()?);
                 let other = || OldRevision { revision: owner.name.clone(), current: newest.name.clone() };

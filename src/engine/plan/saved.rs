@@ -1,4 +1,4 @@
-//! A plan that was saved: what it was made from, and whether that still stands.
+//! A saved plan: what it was made from, and whether that is still so.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub enum SavedPlanError {
     NotApplyable(EndResult),
 }
 
-/// Something that is no longer what the plan was made from.
+/// A change since the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outdated {
     /// The workload was created again.
@@ -94,7 +94,7 @@ impl std::fmt::Display for Outdated {
 }
 
 impl Outdated {
-    /// Returns the workload's reason not to be touched.
+    /// Returns it as the workload's reason.
     fn reason(&self) -> Reason {
         let path = match self {
             Self::Owner(_) | Self::Pod(_) => "metadata.uid".into(),
@@ -109,7 +109,7 @@ impl SavedPlan {
     /// Puts together what is saved. `lives` are the workloads that the plan was built from, in its order.
     pub fn new(plan: &Plan, lives: &[LiveWorkload], server: &str, field_manager: &str) -> Self {
         let workloads = plan.workloads.iter().zip(lives).map(|(plan, live)| SavedWorkload {
-            // Whoever carries it out may be somebody else.
+            // Somebody else may carry it out.
             plan: WorkloadPlan { missing_permissions: Vec::new(), ..plan.clone() },
             template: template_of(live),
             images: changing(plan).filter_map(|key| images(live.pods.iter().find(|pod| pod.key == *key)?)).collect(),
@@ -126,7 +126,7 @@ impl SavedPlan {
     /// Reads a saved plan that can be carried out.
     ///
     /// # Errors
-    /// When it is none, another version's, or holds what cannot be done in place.
+    /// When it is no saved plan, another version's, or holds what cannot be done in place.
     pub fn parse(text: &[u8]) -> Result<Self, SavedPlanError> {
         let value: Value =
             serde_json::from_slice(text).map_err(|error| SavedPlanError::Unreadable(error.to_string()))?;
@@ -149,12 +149,12 @@ impl SavedPlan {
         Plan { workloads: self.workloads.iter().map(|workload| workload.plan.clone()).collect() }
     }
 
-    /// Returns the plan held against the workloads that are there, in its order: where something moved, a workload is not
-    /// eligible, and says what.
+    /// Returns the plan checked against the live workloads, in its order: a workload that has changed is not eligible,
+    /// with the change as a reason.
     pub fn held_against(&self, lives: &[LiveWorkload]) -> Plan {
         let mut plan = self.plan();
         for ((plan, saved), live) in plan.workloads.iter_mut().zip(&self.workloads).zip(lives) {
-            // What the server said then it does not say now.
+            // What the server answered then is no longer valid.
             plan.checked_by_server = false;
             let moved = saved.moved(live);
             if !moved.is_empty() {
@@ -167,10 +167,10 @@ impl SavedPlan {
 }
 
 impl SavedWorkload {
-    /// Returns what is no longer what the plan was made from; all of it, not only the first.
+    /// Returns every change since the plan was made, not only the first.
     ///
-    /// A resourceVersion that moved is nothing: every status write moves it. A pod that was made since is nothing either:
-    /// the plan does not show it, so it is not touched.
+    /// A changed resourceVersion does not count: every status write changes it. A pod that was created since does not
+    /// count either: the plan does not show it, so it is not changed.
     pub fn moved(&self, live: &LiveWorkload) -> Vec<Outdated> {
         let workload = || self.plan.workload.clone();
         if live.workload.uid != self.plan.uid {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_plan_says_so_with_a_code_for_each_thing_that_moved() {
+    fn a_stale_plan_says_so_with_a_code_for_each_thing_that_changed() {
         let mut live = live();
         assert_eq!(saved().held_against(&[live.clone()]), saved().plan());
         live.pods[0].spec.containers[0].image = "a:9".into();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moved_is_named() {
+    fn what_changed_is_named() {
         let saved = saved();
         let moved = |change: fn(&mut LiveWorkload)| {
             let mut live = live();

@@ -8,7 +8,7 @@ use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::{deployment, history, template_of_revision};
 
-/// The templates before and after: worked out from the revision that the lock names, which nobody else writes to.
+/// The templates before and after: derived from the revision that the lock names, which nobody else writes to.
 pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let workload = &live.workload;
     let outgoing = lock.outgoing.as_ref();
@@ -16,7 +16,7 @@ pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
         outgoing.is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
     });
-    // Of a rollout that took the place of another one, and goes back to where that one began, it has neither side. Nor has
+    // A rollout that took the place of another one, and goes back to where that one began, has neither side. Nor has
     // another client's template: it must not be taken for the rollout's.
     let imposed = |template: &Value| Some((lock.change.reversed().apply(template)?, lock.change.apply(template)?));
     let of = |template: &Value| lock.change.sides(template).or_else(|| imposed(template));

@@ -10,20 +10,20 @@ use crate::engine::state::durable::holder::{Holder, Process};
 use crate::engine::state::durable::lock::{HistoryStep, LockState, RolloutLock};
 use crate::engine::state::hook::Hooks;
 
-/// Who begins a run, when, and how it is to leave things.
+/// Who begins a run, when, and with which options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Start {
-    /// The run: another one of the same rollout has another.
+    /// The run: each run of a rollout has its own id.
     pub run: String,
-    /// The run of the same command that this one continues: its lock is its own.
+    /// The run of the same command that this one continues: that run's lock counts as its own.
     pub continues: Option<String>,
     /// The user as the server knows it.
     pub who: String,
     /// The process.
     pub process: Process,
-    /// The time by the server's clock, or by this machine's where the server did not tell it (RFC 3339).
+    /// The time by the server's clock, or by this machine's where the server's answer had none (RFC 3339).
     pub clock: String,
-    /// Why, in the person's words.
+    /// Why, in the user's words.
     pub reason: Option<String>,
     /// The field manager of the writes.
     pub field_manager: String,
@@ -33,17 +33,17 @@ pub struct Start {
     pub pre_pull: PrePull,
     /// `--before-pod`, `--after-pod`: no lock has them.
     pub hooks: Hooks,
-    /// `--take-over`: a run that is at work does not count.
+    /// `--take-over`: a run that is active does not count.
     pub take_over: bool,
 }
 
 impl Start {
-    /// When it took the lock is filled in by the write.
+    /// The write fills in when it took the lock.
     pub(super) fn holder(&self) -> Option<Holder> {
         Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
     }
 
-    /// Returns the lock of a rollout that begins with this run: what it changes, and nothing yet of what was before.
+    /// Returns the lock of a rollout that begins with this run: what it changes, without the state before.
     pub(super) fn lock(&self, id: RolloutId, change: Change, policy: Policy) -> RolloutLock {
         RolloutLock {
             id,

@@ -1,4 +1,4 @@
-//! Where the template of an owner stands against a rollout that somebody goes on with, and what sets it back.
+//! How the template of an owner compares with a rollout that a run goes on with, and what restores it.
 
 use serde_json::{Value, json};
 
@@ -11,13 +11,13 @@ use crate::engine::kinds::{HoldsBy, Revisions};
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::{OwnerGoal, deployment, revisions, template_of_revision};
 
-/// A patch of more bytes is no line to copy.
+/// A longer patch, in bytes, is no line to copy.
 const LONGEST_PATCH: usize = 600;
 
 /// Fields whose values may be secrets that nothing marks as such.
 const MAY_BE_SECRET: [&str; 7] = ["env", "args", "command", "httpHeaders", "httpGet", "volumeAttributes", "options"];
 
-/// Where the template stands against what a run makes of a rollout.
+/// How the template compares with what a run makes of a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateStand {
     /// It is the one wanted.
@@ -40,14 +40,14 @@ impl TemplateStand {
     }
 }
 
-/// Says where the template stands against a run that goes on with a rollout.
+/// Compares the template with a run that goes on with a rollout.
 pub fn template_stand(live: &LiveWorkload, owner: &OwnerGoal) -> TemplateStand {
     let found = RolloutLock::of(&live.workload.object).ok().flatten().filter(|_| !owner.adopts);
     stand(live, found.as_ref(), &owner.lock)
 }
 
-/// Says where the template stands against a run that goes in a direction with the rollout whose lock was found. Lock and
-/// template are written together: only a run that turns round, or that found no lock, sets the template.
+/// Compares the template with a run that goes in a direction with the rollout whose lock was found. Lock and
+/// template are written together: only a run that changes direction, or that found no lock, sets the template.
 pub(super) fn stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &RolloutLock) -> TemplateStand {
     if found.is_some_and(|found| was_let_go(live, found) || adopt::is_anothers(live, found)) {
         return TemplateStand::Foreign;
@@ -78,21 +78,21 @@ pub(super) fn was_let_go(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     outgoing.is_some_and(|set| deployment::was_let_go(&live.workload.object, lock, set, &sides(live, lock).1))
 }
 
-/// Returns the latest template that pods were made from, where that is not the owner's and keeps them all: every other pod can
-/// be brought to it in place.
+/// Returns the latest template that pods were created from, where that is not the owner's and keeps them all: every
+/// other pod can be changed to it in place.
 pub fn kept_template(live: &LiveWorkload) -> Option<Value> {
     let kind = live.workload.reference.kind;
     let latest = match kind.revisions() {
         Revisions::ReplicaSets | Revisions::None => current(live)?,
-        // Pods that a rollout has not come to are led on in place from what it has brought to the others.
+        // Pods that a rollout has not reached are changed in place to what it has brought to the others.
         Revisions::ControllerRevisions(_) => with_pods(live).max_by_key(|revision| revisions::number_of(revision))?,
     };
     let template = template_of_revision(kind, latest);
     (!same(&template, live.workload.template()) && leads_from_all(live, &template)).then_some(template)
 }
 
-/// Returns the JSON patch that gives an owner a template, as long as its spec is as it was read; `None` where that is no line
-/// to copy: too long, or with what may be a secret.
+/// Returns the JSON patch that gives an owner a template, as long as its spec is unchanged since it was read; `None`
+/// where that is no line to copy: too long, or with what may be a secret.
 pub fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
     let generation = owner.pointer("/metadata/generation")?;
     let in_owner = |template: &Value| json!({"spec": {"template": template}});
@@ -114,7 +114,7 @@ pub fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
     (text.len() <= LONGEST_PATCH && mask::text(&text) == text).then_some(patch)
 }
 
-/// Whether a value may be a secret, or have one inside, by the name that it stands under.
+/// Whether a value may be or contain a secret, by the name of its field.
 fn has_secret(name: &str, value: &Value) -> bool {
     let is_masked = |text: &str| {
         let line = format!("{name}: {text}");

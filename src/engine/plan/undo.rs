@@ -90,9 +90,9 @@ pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> R
 
 /// What is wanted of a workload that goes back.
 pub(super) enum Undone {
-    /// The whole object as it was before, or why it is not known; what pods cannot lose again they keep.
+    /// The whole object as it was before, or why it is not known; pods keep what cannot be removed from them.
     Template(Result<Value, Vec<Reason>>),
-    /// Of each pod something else, and nothing of the owner.
+    /// Values that differ from pod to pod, and nothing of the owner.
     Pods(ByPod),
 }
 
@@ -118,11 +118,11 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
     let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
-    // What only tidied up has changed nothing that could be taken back.
+    // A rollout that only removed leftovers has changed nothing that could be taken back.
     entries.retain(|entry| !entry.containers.is_empty() || !entry.fields.is_empty());
     let Some(to) = to else {
         let last = entries.last().map(|last| (last.id.to_string(), last.outcome));
-        // What somebody else's template has overwritten is nothing to go back from.
+        // A rollout that somebody else's template has overwritten is nothing to go back from.
         entries.retain(|entry| match entry.outcome {
             EndResult::Aborted => false,
             EndResult::Superseded => is_in_force(live, entry).is_ok(),
@@ -138,7 +138,7 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
             | EndResult::Interrupted
             | EndResult::Terminated => true,
         });
-        // A restart has changed nothing: what leads back from the update before it still does.
+        // A restart has changed nothing: the way back from the update before it is still valid.
         let is_passed_over = |pods: &[(&Pod, UpdateRecord)]| !entries.is_empty() && is_restart(pods);
         let newest =
             records.iter().filter(|(_, pods)| !is_passed_over(pods)).map(|(id, pods)| (set_at(pods), id)).max();
@@ -167,7 +167,7 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     }
 }
 
-/// An update that only pods note. One whose template went along, and whose lock is gone, is none of pods alone.
+/// An update that only pods have recorded. One of a template whose lock is gone is no update of pods alone.
 fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, UndoError> {
     let is_held = matches!(RolloutLock::of(&live.workload.object), Ok(Some(lock)) if lock.id == id);
     let is_durable = records.get(&id).is_some_and(|pods| pods.iter().any(|(_, record)| record.durable));
@@ -177,7 +177,7 @@ fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<
     Ok(Chosen::PodsOnly(id))
 }
 
-/// Whether pods note nothing but restarts with the digest that ran.
+/// Whether the pods' records are only of restarts with the digest that ran.
 fn is_restart(pods: &[(&Pod, UpdateRecord)]) -> bool {
     pods.iter().all(|(_, record)| {
         let is_the_same = |container: &ContainerRecord| {
@@ -194,7 +194,7 @@ fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
     at.map_or(rollout.id < *id, |at| at >= rollout.ended.as_str())
 }
 
-/// When an update of pods alone was made, by the server's clock, where the pods tell.
+/// When an update of pods alone was made, by the server's clock, where the pods show it.
 fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
     let images = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
     let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized.get(name)));
@@ -205,7 +205,7 @@ fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
     times.filter(|time| !time.is_empty()).max().cloned()
 }
 
-/// Whether the template says what a rollout set: only that can be taken back.
+/// Whether the template still has what a rollout set: only that can be taken back.
 fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoError> {
     let template = live.workload.template();
     let changed = |what: String, to: &str, now: &str| UndoError::ChangedSince {
@@ -237,11 +237,11 @@ fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
 
 type Records<'l> = BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>>;
 
-/// The records of the pods that no history tells of, by rollout.
+/// The records of the pods that are not in the history, by rollout.
 fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l> {
     let mut records = Records::new();
     for pod in &live.pods {
-        // A note that says that the pod is drained, or was taken over, is of no update.
+        // A record that says that the pod is drained, or was taken over, is of no update.
         let Some(record) = UpdateRecord::complete(pod).filter(UpdateRecord::is_of_update) else { continue };
         if !entries.iter().any(|entry| entry.id == record.id) {
             records.entry(record.id.clone()).or_default().push((pod, record));
@@ -286,7 +286,7 @@ fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
         for (name, container) in &record.containers {
-            // Somebody has set another image since: that is not this update's any more.
+            // Somebody has set another image since: that no longer belongs to this update.
             let (Some(_), Some((list, _, _))) = (record.container(pod, name), pod.container(name)) else { continue };
             let digest = Some(container.image_id.as_str()).filter(|id| !id.is_empty());
             wanted.note(pod, name, back_to(list, name, &container.from, digest, pin_digest));
@@ -299,7 +299,7 @@ fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
     wanted
 }
 
-/// The image before, with the digest that ran where that is asked for: what a tag names may have moved since.
+/// The image before, with the digest that ran where that is asked for: the tag may have moved since.
 fn back_to(
     list: ContainerList,
     name: &ContainerName,

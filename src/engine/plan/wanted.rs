@@ -1,4 +1,4 @@
-//! The images and the metadata wanted, resolved against what is there.
+//! The images and the metadata wanted, resolved against the live objects.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::value::kubelet_version::KubeletVersion;
 
-/// The manager under which the controllers of workloads make pods.
+/// The manager under which the controllers of workloads create pods.
 const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
 /// What is wanted of a workload's pods.
@@ -33,7 +33,7 @@ pub(super) struct Wanted<'a> {
     of_pods: Option<FieldChanges>,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
-    /// A manifest says it.
+    /// It comes from a manifest.
     is_of_manifest: bool,
     /// The manifest's template.
     manifest_template: Option<Value>,
@@ -41,17 +41,17 @@ pub(super) struct Wanted<'a> {
     template: BTreeMap<ContainerName, String>,
     /// Those of the server, and of the kubelets that are known.
     versions: Vec<KubeletVersion>,
-    /// Of a manifest: nothing tells which fields an earlier one had.
+    /// For a manifest: it is unknown which fields an earlier one had.
     pub(super) removals_unseen: bool,
-    /// Of a manifest: the paths outside the template that it changes.
+    /// For a manifest: the paths outside the template that it changes.
     pub(super) outside_template: Vec<String>,
 }
 
 impl<'a> Wanted<'a> {
-    /// Resolves what is wanted; why parts of it cannot be had are `reasons`.
+    /// Resolves what is wanted; `reasons` says why parts of it are not possible.
     ///
     /// # Errors
-    /// When it cannot be told what is wanted.
+    /// When what is wanted is not known.
     pub(super) fn new(
         intent: &'a Intent,
         live: &LiveWorkload,
@@ -120,7 +120,7 @@ impl<'a> Wanted<'a> {
         self.images = Some(images);
     }
 
-    /// What the pods' server and kubelets make of the difference, and what becomes of their class.
+    /// What the pods' server and kubelets do with the difference, and what becomes of their QoS class.
     fn as_pods_take_it(&mut self, live: &LiveWorkload) {
         self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
         self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
@@ -167,8 +167,8 @@ impl<'a> Wanted<'a> {
         self.by_pod.as_ref().and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns what is left to do of the fields of a pod: what is asked for by hand also where the template has it already,
-    /// and of a manifest what the pod was resized from since it was made.
+    /// Returns what is left to do of the fields of a pod: what is asked for on the command line also where the template
+    /// has it already, and for a manifest what the pod was resized from since it was created.
     pub(super) fn fields_in(&self, pod: &Pod) -> FieldChanges {
         if let Some(by_pod) = &self.by_pod {
             let fields = by_pod.resources.get(&pod.key).cloned().unwrap_or_default();
@@ -189,14 +189,14 @@ impl<'a> Wanted<'a> {
         &self.diff.change.fields
     }
 
-    /// Returns the containers that are named by hand or that the manifest changes.
+    /// Returns the containers that are named on the command line or that the manifest changes.
     pub(super) fn named(&self) -> impl Iterator<Item = &ContainerName> {
         let by_hand = self.images.into_iter().flat_map(|images| images.by_container.keys());
         let by_pod = self.by_pod.iter().flat_map(|by_pod| &by_pod.containers);
         by_hand.chain(by_pod).chain(self.diff.change.images.keys())
     }
 
-    /// Returns the image wanted for a container, if one is; `present` is what stands there now.
+    /// Returns the image wanted for a container, if one is; `present` is the one that it has now.
     pub(super) fn image(&self, name: &ContainerName, list: ContainerList, present: &str) -> Option<String> {
         if let Some(image) = self.diff.change.images.get(name) {
             return Some(image.to.clone());
@@ -211,14 +211,14 @@ impl<'a> Wanted<'a> {
 
     /// Returns the image wanted for a container of a pod.
     ///
-    /// A manifest also says what a pod is to run that was changed in place before, or by hand: the template has not
-    /// moved, but the pod has. What a webhook made of the image when the pod was made is left alone.
+    /// A manifest also says what a pod is to run that was changed in place before, or by hand: the pod differs although
+    /// the template has not changed. What a webhook made of the image when the pod was created is left unchanged.
     pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
         if let Some(by_pod) = &self.by_pod {
             return by_pod.images.get(&pod.key)?.get(&container.name).cloned();
         }
         let image = self.image(&container.name, list, &container.image);
-        // What the template says is what a restarted pod runs, under another text. When the template itself gets another
+        // A restarted pod runs what the template says, under another reference. When the template itself gets another
         // image, its restarted pods get it too.
         let template = self.template.get(&container.name);
         let stays = template.filter(|template| image.as_ref().is_none_or(|image| image == *template));
@@ -233,7 +233,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Whether what the template's class becomes is not what becomes of the pods'.
+/// Whether the template's QoS class changes otherwise than the pods'.
 fn keep_their_class(live: &LiveWorkload, diff: &Difference, of_template: &str) -> bool {
     let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && !pod.terminating && !pod.is_finished();
     let mut pods = live.pods.iter().filter(is_theirs).peekable();
@@ -251,7 +251,7 @@ fn done_by(live: &LiveWorkload, fields: FieldChanges) -> FieldChanges {
     fields.done_by(&versions(live))
 }
 
-/// What the cpu and memory that are asked for by hand change of the template.
+/// What the cpu and memory that are asked for on the command line change in the template.
 fn resources(images: &Images, live: &LiveWorkload, reasons: &mut Vec<Reason>) -> Difference {
     let kind = live.workload.reference.kind;
     let before = bare(kind, live.workload.template());
@@ -268,7 +268,7 @@ fn resources_of_pods(images: &Images, live: &LiveWorkload) -> FieldChanges {
     let (mut before, mut after) = (template.clone(), template);
     if let (Some(before), Some(after)) = (before.get_mut("spec"), after.get_mut("spec")) {
         images.resources.take_out(before);
-        // What it cannot do, the plan of the template says.
+        // What is not possible is reported by the plan of the template.
         let _ = images.resources.put(after);
     }
     change::diff(&before, &after).change.fields
@@ -283,13 +283,13 @@ pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> boo
     restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
 }
 
-/// Whether the image was set after the pod was made: by an update in place, or by anybody but the pod's controller.
+/// Whether the image was set after the pod was created: by an update in place, or by anybody but the pod's controller.
 fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
     let recorded = UpdateRecord::of(pod).is_some_and(|record| record.baseline(pod, name).is_some());
     recorded || pod.image_set.get(name).is_some_and(|set| set.manager != CONTROLLER_MANAGER)
 }
 
-/// A bare pod is its own template: what the server and other writers keep in it is none.
+/// A bare pod is its own template, without what the server and other writers keep in it.
 fn bare(kind: WorkloadKind, template: &Value) -> Value {
     if kind.has_template() {
         return template.clone();
@@ -304,8 +304,8 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
     Value::Object(bare)
 }
 
-/// Leaves out what nobody writes into a manifest by hand, and an exported one has all the same: kubectl's note of the last
-/// apply, this program's notes, and the annotations by which controllers count, which the server's answer carries raised.
+/// Removes what nobody writes into a manifest by hand, and an exported one still has: kubectl's record of the last
+/// apply, this program's annotations, and the counters of controllers, which the server's answer carries raised.
 fn without_notes(mut metadata: serde_json::Map<String, Value>) -> Value {
     for map in MetadataMap::ALL {
         let Some(Value::Object(entries)) = metadata.get_mut(map.field()) else { continue };

@@ -1,4 +1,4 @@
-//! The vocabulary that every renderer listens to: what a person or a script may want to hear while a rollout runs.
+//! The vocabulary of every renderer: what people or scripts may want to know while a rollout runs.
 
 pub mod failure_report;
 pub mod progress;
@@ -20,7 +20,7 @@ pub enum Notice {
     Pod {
         /// The pod.
         pod: PodKey,
-        /// Where it stands now.
+        /// Its phase now.
         #[serde(flatten)]
         phase: PodProgress,
     },
@@ -85,14 +85,14 @@ pub enum Notice {
         /// What, and why.
         why: String,
     },
-    /// The person's own command begins.
+    /// The user's own command begins.
     HookBegins {
         /// Around which pod.
         pod: PodKey,
         /// Which.
         hook: HookPhase,
     },
-    /// The person's own command has ended.
+    /// The user's own command has ended.
     HookEnded {
         /// Around which pod.
         pod: PodKey,
@@ -111,7 +111,7 @@ pub enum Notice {
         /// What it rests on.
         why: String,
     },
-    /// The server refused a patch, or the answer was lost; it is looked at again.
+    /// The server refused a patch, or the answer was lost; the pod is read again.
     Retrying {
         /// The pod.
         pod: PodKey,
@@ -145,7 +145,7 @@ pub enum Notice {
         done: usize,
         /// Pods in all.
         total: usize,
-        /// The pods in hand.
+        /// The pods in progress.
         pods: Vec<PodKey>,
         /// Why the workload cannot be read, without which no pod is taken.
         why: Option<String>,
@@ -201,7 +201,7 @@ pub struct Outcome {
     /// A durable rollout that ended before its first write: this run has changed nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nothing_changed: bool,
-    /// A way back that has written nothing: the rollout stands as it did, and can be resumed.
+    /// A way back that has written nothing: the rollout is unchanged, and can be resumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub still_forward: bool,
     /// It was followed, and nobody carries it on any more: to follow it again would wait in vain.
@@ -395,7 +395,7 @@ pub struct ContainerEnd {
     pub from: Option<String>,
     /// The image now asked for.
     pub to: Option<String>,
-    /// Its image changed since the pod was created, so that it restarted; not so of a pod that was merely looked at.
+    /// Its image changed since the pod was created, so that it restarted; not so for a pod that was only read.
     pub changed: bool,
     /// It restarted twice: for its resize, and then for its image.
     #[serde(default)]
@@ -414,7 +414,7 @@ pub struct ContainerEnd {
     pub times: ContainerTimes,
 }
 
-/// What the count of a container's restarts tells beyond those of its update.
+/// The restarts of a container beyond those of its update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedAgain {
@@ -425,7 +425,7 @@ pub struct StartedAgain {
     pub exit_code: Option<i64>,
 }
 
-/// What the API tells of a restart besides how long the container was down.
+/// What the API shows of a restart besides how long the container was down.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerTimes {
@@ -434,7 +434,7 @@ pub struct ContainerTimes {
     pub ended_at: Option<String>,
     /// When the new one started (RFC 3339, whole seconds).
     pub started_at: Option<String>,
-    /// Of an update that is followed: when the one that runs started, whether or not the API still tells of the one before.
+    /// For an update that is followed: when the one that runs started, whether or not the API still shows the old one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running_since: Option<String>,
     /// Seconds that the kubelet pulled the image, by its event; `None` also where the node had it.

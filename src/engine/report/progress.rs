@@ -1,5 +1,5 @@
-//! How far one pod is: the phases of its update, and the few stages that everybody else tells apart. How far a rollout is
-//! at one moment.
+//! How far one pod is: the phases of its update, and the few stages that other modules distinguish. How far a rollout
+//! is at one moment.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::state::hook::HookPhase;
 
-/// Where one pod stands.
+/// The phase of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "phase")]
 pub enum PodProgress {
     /// Not its turn yet.
     Waiting,
-    /// The person's own command runs.
+    /// The user's own command runs.
     Hook {
         /// Which.
         hook: HookPhase,
@@ -30,7 +30,7 @@ pub enum PodProgress {
         /// Those that still list it; none while traffic that is on its way is waited for.
         services: Vec<String>,
     },
-    /// The new container is proven; the pod is being put back into its Services.
+    /// The new container is proven; the pod is being restored to its Services.
     #[serde(rename = "restoring")]
     RejoiningService {
         /// Those that do not list it yet.
@@ -38,9 +38,9 @@ pub enum PodProgress {
     },
     /// The patch is on its way, or accepted and not seen yet.
     Patched,
-    /// The pod asks for the new image; the container from before, or none, is there.
+    /// The pod asks for the new image; it shows the old container, or none.
     Restarting {
-        /// Those whose container from before, or none, is there.
+        /// Those that show the old container, or none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         containers: Vec<ContainerName>,
         /// What the kubelet says it waits for, if it says so.
@@ -49,7 +49,7 @@ pub enum PodProgress {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<String>,
     },
-    /// It asks for other cpu or memory, and the kubelet is at work on it.
+    /// It asks for other cpu or memory, and the kubelet is working on it.
     Resizing {
         /// The kubelet's words, if it says something.
         why: Option<String>,
@@ -91,7 +91,7 @@ pub enum PodProgress {
     Conflict {
         /// The container.
         container: ContainerName,
-        /// The image that stands there now.
+        /// The present image.
         image: String,
     },
     /// Somebody else set another value of what this changes besides images.
@@ -133,7 +133,7 @@ pub const NOT_SCHEDULED: &str = "not scheduled";
 pub struct PodInProgress {
     /// The pod.
     pub pod: PodKey,
-    /// Where it stands.
+    /// Its phase.
     pub phase: PodProgress,
     /// Its node; empty where that is not known.
     pub node: String,
@@ -174,7 +174,7 @@ pub enum Stage {
 }
 
 impl PodProgress {
-    /// Returns the stage. The only place that tells all phases apart to classify them.
+    /// Returns the stage. The only place that classifies all phases.
     pub const fn stage(&self) -> Stage {
         match self {
             Self::Waiting => Stage::Waiting,
@@ -195,8 +195,8 @@ impl PodProgress {
         }
     }
 
-    /// Returns whether it says something new to those who were told another one before. What is in use on a node changes with
-    /// every pod there, and the kubelet says it anew each time: a resize that stays put off for the same is no news.
+    /// Returns whether it is news after another phase. The amounts in use on a node change with every pod there, and
+    /// the kubelet reports them each time: a resize that stays deferred for the same reason is no news.
     pub fn is_news_after(&self, before: &Self) -> bool {
         let without_amounts = |why: &Option<String>| {
             why.as_ref().map(|why| why.chars().filter(|character| !character.is_ascii_digit()).collect::<String>())
@@ -210,7 +210,7 @@ impl PodProgress {
         }
     }
 
-    /// Returns the containers that it waits for, of those that change; none where it does not tell them apart.
+    /// Returns the containers that it waits for, of those that change; empty where the phase does not name them.
     pub fn late(&self) -> &[ContainerName] {
         match self {
             Self::Restarting { containers, .. } | Self::Starting { containers } => containers,
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resize_that_stays_put_off_is_told_once() {
+    fn a_resize_that_stays_deferred_is_reported_once() {
         let of = |why: &str, node: &str| PodProgress::Resizing {
             why: (!why.is_empty()).then(|| why.to_owned()),
             deferred_by: (!node.is_empty()).then(|| node.to_owned()),

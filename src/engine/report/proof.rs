@@ -1,7 +1,7 @@
 //! The proof at the end, in numbers: what restarted as planned and what did not, which pods were replaced and why, how
 //! long containers were pulled, down, and not ready.
 //!
-//! It claims only what the outcome shows; what was not told is not counted as nothing.
+//! It claims only what the outcome shows; what was not reported does not count as zero.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub struct ContainerProof {
     pub pull: Option<Spread>,
     /// From the first stop of the container to the start of the one that stayed.
     pub down: Option<Spread>,
-    /// Pods that were patched and of which the API does not tell how long it was down.
+    /// Pods that were patched and for which the API does not show how long it was down.
     pub down_unknown: usize,
     /// From the start of the new one until the pod was `Ready`.
     pub ready: Option<Spread>,
@@ -141,13 +141,13 @@ fn whole(seconds: i64) -> f64 {
     f64::from(u32::try_from(seconds).unwrap_or(if seconds < 0 { 0 } else { u32::MAX }))
 }
 
-/// Returns whether the kubelet's events may tell how long pulls took: a container restarted whose pull is not known.
+/// Returns whether the kubelet's events may show how long pulls took: a container restarted whose pull is not known.
 pub fn wants_pulls(outcome: &Outcome) -> bool {
     let done = outcome.pods.iter().filter(|end| end.patched && matches!(end.phase, PodProgress::Done));
     done.flat_map(|end| &end.containers).any(|end| end.times.started_at.is_some() && end.times.pull_seconds.is_none())
 }
 
-/// Returns whether pods left of which nobody has said why.
+/// Returns whether pods left for an unknown reason.
 pub fn wants_causes(outcome: &Outcome) -> bool {
     outcome.pods.iter().any(lacks_cause)
 }
@@ -157,29 +157,29 @@ fn lacks_cause(end: &PodEnd) -> bool {
         && matches!(&end.phase, PodProgress::Gone { why } if [LEFT, DELETED, BEING_DELETED].contains(&why.as_str()))
 }
 
-/// Returns the pods of which it is not known whether they were deleted: a look at each tells.
+/// Returns the pods of which it is not known whether they were deleted: reading each of them shows it.
 pub fn of_unknown_whereabouts(outcome: &Outcome) -> impl Iterator<Item = &PodKey> {
     let is_unknown = |end: &&PodEnd| matches!(&end.phase, PodProgress::Gone { why } if why == LEFT);
     outcome.pods.iter().filter(is_unknown).map(|end| &end.pod)
 }
 
-/// Says of a pod that was looked for whether it is still there.
+/// Adds whether a pod that was looked for still exists.
 pub fn add_whereabouts(outcome: &mut Outcome, key: &PodKey, is_there: bool) {
     let why = if is_there { RELABELLED } else { DELETED };
     let is_it = |end: &&mut PodEnd| end.pod == *key && matches!(&end.phase, PodProgress::Gone { why } if why == LEFT);
     outcome.pods.iter_mut().filter(is_it).for_each(|end| end.phase = PodProgress::Gone { why: why.into() });
 }
 
-/// What is said of a pod that is no longer among those of its workload where nothing else is known.
+/// The reason of a pod that is no longer among those of its workload where nothing else is known.
 pub const LEFT: &str = "it was deleted or relabelled";
 
-/// What is said of one that is still there.
+/// The reason of one that still exists.
 pub const RELABELLED: &str = "it was relabelled, and is still there";
 
-/// What is said of a pod that is gone where nothing else is known.
+/// The reason of a pod that is gone where nothing else is known.
 pub const DELETED: &str = "it was deleted";
 
-/// What is said of a pod that is going where nothing else is known.
+/// The reason of a pod that is terminating where nothing else is known.
 pub const BEING_DELETED: &str = "it is being deleted";
 
 /// Adds how long the kubelet pulled, from its events `Pulled`: the newest of the container between the end of the one
@@ -208,7 +208,7 @@ pub fn add_pulls(outcome: &mut Outcome, events: &[Event]) {
     }
 }
 
-/// Says of pods that left and of which no more is known whether a controller deleted them.
+/// Adds whether a controller deleted pods that left for an unknown reason.
 pub fn add_causes(outcome: &mut Outcome, events: &[Event]) {
     let deleted: BTreeSet<&str> = events.iter().filter_map(events::deleted_pod).collect();
     for end in outcome.pods.iter_mut().filter(|end| lacks_cause(end)) {

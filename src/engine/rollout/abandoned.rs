@@ -1,7 +1,8 @@
-//! `--on-failure=continue`: a pod that fails, or whose time is over, is given up, and the others go on.
+//! `--on-failure=continue`: a pod that fails or times out is abandoned, and the rollout goes on with the others.
 //!
-//! It counts as down for good: where that is as many pods as may be down, the rollout ends. On the way back a pod is given up
-//! that fails with what it had before, too: nothing more can be done for it, and it does not keep the owner from its end.
+//! An abandoned pod counts as down for good: once as many pods are abandoned as may be down, the rollout ends. On the
+//! way back a pod is also abandoned if it fails with what it had before: nothing more can be done for it, so the owner
+//! need not wait.
 
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::pod::Pod;
@@ -32,7 +33,7 @@ fn too_late(visit: Visit<'_>, entry: &Entry, phase: &PodProgress) -> Failure {
     Failure { container: container.filter(|_| visit.goal.is_back()), reason: LATE.into(), message, exit_code: None }
 }
 
-/// Returns whether a pod is back: it asks for all that it had, its kubelet runs that, and it fails with it all the same.
+/// Returns whether a pod is back and fails as before: it asks for all that it had, and its kubelet runs that.
 fn fails_as_before(visit: Visit<'_>, visited: Visited<'_>, phase: &PodProgress) -> bool {
     let is_its_containers = if let PodProgress::Failing(failure) = phase {
         failure.container.is_some()
@@ -44,13 +45,13 @@ fn fails_as_before(visit: Visit<'_>, visited: Visited<'_>, phase: &PodProgress) 
     is_its_containers && visit.goal.is_back() && visited.pod.is_some_and(asks) && !visit.has(Fault::StaysAtAFailure)
 }
 
-/// Returns whether a pod that was given up has been taken back all the same.
+/// Returns whether an abandoned pod has been taken back all the same.
 pub(super) fn is_taken_back(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, phase: &PodProgress) -> bool {
     entry.abandoned.is_some() && !visited.pod.is_some_and(drain::is_owed) && fails_as_before(visit, visited, phase)
 }
 
-/// Returns whether a pod that goes back container by container goes on past those that were to be done by now: what was before
-/// may fail for a reason of its own, and the others go back all the same. Each of its steps gets a new time once.
+/// Returns whether a pod that goes back container by container goes on past the steps that time out or fail: what ran
+/// before may fail for a reason of its own, and the other containers still go back. Each step gets a new deadline once.
 pub(super) fn goes_past(visit: Visit<'_>, entry: &mut Entry, step: usize, judged: Option<&Judged>) -> bool {
     let is_late = entry.deadline().is_some_and(|deadline| deadline <= visit.now);
     let fails = matches!(judged, Some(Judged { phase: PodProgress::Failing(_), .. }));
@@ -65,7 +66,7 @@ pub(super) fn goes_past(visit: Visit<'_>, entry: &mut Entry, step: usize, judged
     true
 }
 
-/// Gives a pod up where that is asked for: a container that crashes again and again has failed once, not anew each time.
+/// Abandons a failed pod where that is asked for. A container that crashes again and again has failed once.
 pub(super) fn judge(visit: Visit<'_>, visited: Visited<'_>, entry: &mut Entry, judged: Judged) -> Judged {
     let now = visit.now;
     let is_late = entry.deadline().is_some_and(|deadline| deadline <= now);
@@ -81,7 +82,7 @@ pub(super) fn judge(visit: Visit<'_>, visited: Visited<'_>, entry: &mut Entry, j
         }
         (Stage::InProgress, phase) if restores && !is_late => {
             if entry.abandoned.take().is_some() {
-                // It is proven after all, and has a time of its own to be back in its Services.
+                // It is proven after all, and gets a deadline of its own to be back in its Services.
                 entry.started = Some(now);
             }
             Judged { phase, wake: judged.wake }
@@ -97,8 +98,8 @@ pub(super) fn judge(visit: Visit<'_>, visited: Visited<'_>, entry: &mut Entry, j
     }
 }
 
-/// Returns whether a pod that failed is as it was, and ready: its command failed before anything was done to it, or the
-/// server certainly took none of its patches. It costs no place.
+/// Returns whether a failed pod is unchanged and ready: its command failed before anything was done to it, or the
+/// server certainly took none of its patches. Such a pod does not count as down.
 pub(super) fn is_whole(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, phase: &PodProgress) -> bool {
     let has_failed = phase.stage() == Stage::Failed && visit.goal.policy.goes_on_after_failure;
     let was_done = !entry.is_idle() || entry.patched && (entry.is_late || !entry.asked.is_empty());
@@ -107,14 +108,14 @@ pub(super) fn is_whole(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, ph
     has_failed && !was_done && visited.pod.is_some_and(is_as_it_was)
 }
 
-/// Pods that were only given up when their time was over have timed out.
+/// Pods that were abandoned only because of their deadline have timed out.
 pub(super) fn result(pods: &Pods) -> EndResult {
     let entries = pods.all(Is::Failed).iter().filter_map(|position| pods.entry(*position));
     let mut failures = entries.map(|entry| entry.abandoned.as_ref().map(|failure| failure.reason.as_str()));
     if failures.all(|reason| reason == Some(LATE)) { EndResult::TimedOut } else { EndResult::Failed }
 }
 
-/// What has failed stays down: where that is as many pods as may be down, the others cannot go on.
+/// A failed pod stays down: once as many have failed as may be down, the others cannot go on.
 pub(super) fn no_place_is_left(visit: Visit<'_>, pods: &Pods) -> Option<String> {
     let (failed, allowed) =
         (pods.all(Is::Failed).intersection(pods.all(Is::InProgress)).count(), visit.goal.policy.max_unavailable);

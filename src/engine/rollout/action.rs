@@ -14,7 +14,7 @@ use crate::engine::state::outcome::EndResult;
 /// Time since the rollout's start, by a clock that only goes forward.
 pub type Now = Duration;
 
-/// Seconds after which silence is broken by a sign of life.
+/// Seconds of silence after which a sign of life is reported.
 pub const SIGN_OF_LIFE_SECONDS: u64 = 30;
 
 /// After an interrupt, answers that are outstanding are waited for this long.
@@ -24,7 +24,7 @@ pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ActionId(pub u64);
 
-/// What the shell is to carry out.
+/// What the shell is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
@@ -37,32 +37,32 @@ pub enum Action {
         /// The field manager.
         field_manager: String,
     },
-    /// Read the owner and what belongs to it, and tell as an observation.
+    /// Read the owner and what belongs to it, and report it as an observation.
     ReadOwner(WorkloadRef),
-    /// Read the pods that pull images for a workload and tell as an observation.
+    /// Read the pods that pull images for a workload and report them as an observation.
     ReadPullPods {
         /// The namespace.
         namespace: String,
         /// The label selector that finds them.
         selector: String,
     },
-    /// Read the PodDisruptionBudgets of a namespace and tell as an observation.
+    /// Read the PodDisruptionBudgets of a namespace and report them as an observation.
     ReadBudgets {
         /// The namespace.
         namespace: String,
     },
-    /// Read the EndpointSlices of these Services and tell as an observation.
+    /// Read the EndpointSlices of these Services and report them as an observation.
     ReadSlices {
         /// The namespace.
         namespace: String,
         /// The names of the Services.
         services: Vec<String>,
     },
-    /// Run the person's command around a pod; the command is the goal's.
+    /// Run the user's command around a pod; the command is the goal's.
     Hook(HookRun),
-    /// Read the pod and tell as an observation.
+    /// Read the pod and report it as an observation.
     Read(PodKey),
-    /// Read the kubelet's events about changed definitions and tell as an observation.
+    /// Read the kubelet's events about changed definitions and report them as an observation.
     ReadEvents(PodKey),
 }
 
@@ -72,7 +72,7 @@ pub enum Action {
 pub enum Answer {
     /// The patch was stored.
     Accepted,
-    /// A test of the patch failed, or the pod is gone: what it rested on has moved.
+    /// A conflict: a test of the patch failed, or the pod is gone.
     #[serde(rename = "moved")]
     Conflict {
         /// The server's words.
@@ -97,9 +97,9 @@ pub enum Answer {
         /// Why it is not known.
         message: String,
     },
-    /// The person's command has ended.
+    /// The user's command has ended.
     Hook(HookEnd),
-    /// A read has ended; what it found was told before.
+    /// A read has ended; the observation came before.
     Read,
     /// A read failed.
     #[serde(rename = "notRead")]
@@ -120,7 +120,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns how a command ends that was stopped so.
+    /// Returns how a command ends that was stopped this way.
     pub fn result(self) -> EndResult {
         match self {
             Self::Interrupt => EndResult::Interrupted,
@@ -129,14 +129,14 @@ impl Stop {
     }
 }
 
-/// What one look at the world says.
+/// The result of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turn {
     /// To be carried out now, side by side.
     pub actions: Vec<(ActionId, Action)>,
     /// Worth saying, in order.
     pub notices: Vec<Notice>,
-    /// Look again at this time, even if nothing happens.
+    /// The next turn is at this time, even if nothing happens.
     pub wake: Option<Now>,
     /// It is over.
     pub end: Option<Outcome>,

@@ -1,7 +1,7 @@
 //! The one rule for "may this pod go down now".
 //!
-//! Whatever takes a pod down asks it, each time just before it does so: the command before a pod, what takes the pod out of
-//! its Services, a readiness gate that goes off, and each patch of its images. Nothing else decides about it.
+//! Every step that takes a pod down asks it just before: the hook before a pod, the drain, turning a readiness gate
+//! off, and each patch of its images. Nothing else decides about it.
 
 use std::collections::BTreeSet;
 
@@ -19,27 +19,24 @@ use super::state::RunState;
 use super::steps;
 use super::visit::Visit;
 
-/// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It may.
     Go,
-    /// Not now.
     Wait(Why),
 }
 
 /// What keeps a pod up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Why {
-    /// It is not seen.
+    /// The pod is not seen.
     NotSeen,
     /// The first pod goes alone until it has proven itself.
     Canary,
     /// As many pods as may be down are in progress.
     Full,
-    /// `--canary`, `--pause-after`: so many were taken.
+    /// `--canary`, `--pause-after`: the number of pods after which it pauses has been taken.
     Pause,
-    /// So many others are down, or missing.
+    /// As many other pods as may be unavailable are down or missing.
     Unavailable {
         /// How many.
         down: usize,
@@ -58,8 +55,8 @@ pub(super) enum Why {
 enum Standing {
     /// Nothing.
     New,
-    /// It has its place, and nothing was done that takes it down: its command has run, its Services let go of it, or the
-    /// server put its patch off.
+    /// It has its place, and nothing was done that takes it down: its hook has run, EndpointSlices no longer list it,
+    /// or the server throttled its patch.
     Idle,
     /// It is down by what was done: some of its containers have changed, or its gate is off. Its next request is due.
     Down,
@@ -120,14 +117,14 @@ impl Asks<'_> {
             .filter_map(move |at| standing(*at))
     }
 
-    /// Where the others go on after a failure, what has failed is waited for no more; it still counts as down.
+    /// Where the rollout goes on after a failure, a failed pod is no longer waited for; it still counts as down.
     fn is_abandoned(&self, position: usize) -> bool {
         let goes_on = self.visit.goal.policy.goes_on_after_failure && !self.visit.has(Fault::WaitsForFailed);
         goes_on && self.state.pods.all(Is::Failed).contains(&position)
     }
 
-    /// The first pod goes alone until it has proven itself, unless a person chose that none is waited for. Of several that were begun, as
-    /// another run may have left them, those that are down go first, one after the other.
+    /// The first pod goes alone until it has proven itself, unless the user chose not to wait for one. Of several pods
+    /// that another run has begun, those that are down go first, one after the other.
     fn canary(&self) -> Option<Why> {
         let is_proven = self.state.pods.has_proof() || !self.visit.goal.policy.first_goes_alone();
         if is_proven || self.visit.has(Fault::NoCanary) {
@@ -154,10 +151,10 @@ impl Asks<'_> {
         pauses.then_some(Why::Pause)
     }
 
-    /// Counts the pods that are down or missing. Pods that only hold a place still run: they give way to one of them.
+    /// Counts the pods that are down or missing. Pods that only hold a place still run: they give way to this one.
     ///
-    /// A pod that is down by itself costs nothing. One whose gate we have turned off is down by our doing: that it is not
-    /// ready buys nothing. One that is between two of its containers counts as down since the first.
+    /// A pod that is down already is taken at no cost. A pod whose gate this program has turned off is down by our
+    /// doing, so it does not get that exception. A pod between two of its containers counts as down since the first.
     fn unavailable(&self) -> Option<Why> {
         let is_counted = steps::is_begun(self.visit.goal, self.goal, self.pod);
         if !self.takes_down() || is_counted || self.is_broken() || self.visit.has(Fault::IgnoresBudget) {
@@ -172,7 +169,7 @@ impl Asks<'_> {
         (down >= self.allowed()).then_some(Why::Unavailable { down })
     }
 
-    /// PodDisruptionBudgets, and what both they and the owner say now.
+    /// PodDisruptionBudgets, where both they and the owner were read lately enough.
     fn budgets(&self) -> Option<Why> {
         let is_owner_known = self.state.owner.is_fresh(self.visit);
         let unread = |budgets| (!is_owner_known).then_some(Why::Unread { budgets });
@@ -189,13 +186,13 @@ impl Asks<'_> {
         }
     }
 
-    /// The pods that give way to this one: nothing was done to take any of them down, so one has to go first where not all
-    /// may go any more.
+    /// The pods that give way to this one: nothing was done yet that takes any of them down, so one of them has to go
+    /// first where no longer all of them may.
     fn giving_way(&self) -> BTreeSet<PodKey> {
         if self.standing == Standing::New {
             return BTreeSet::new();
         }
-        // What is out of its Services, or on its way out, is down for its clients: one more of the kind does not go beside it.
+        // A pod that drains is down for its clients already: no second pod of those that give way goes beside it.
         let is_leaving = |position: &usize| self.state.pods.all(Is::Draining).contains(position);
         let leaves_next = drain::wanted(self.visit.goal, self.goal).is_some() && !is_leaving(&self.position);
         let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
@@ -203,8 +200,8 @@ impl Asks<'_> {
         idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
     }
 
-    /// The pods that are between two of their containers, ready and in their Services: for a budget they are healthy until their
-    /// next request, and would wait for each other for ever where fewer may be down now than were begun.
+    /// The pods that are between two of their containers, ready and in their Services. For a budget they are healthy
+    /// until their next request: where fewer may be down now than were begun, they would wait for each other for ever.
     fn between(&self) -> impl Iterator<Item = PodKey> {
         let is_one = self.standing != Standing::New;
         let down = self.others().filter(move |(_, standing)| is_one && *standing == Standing::Down);
@@ -215,7 +212,7 @@ impl Asks<'_> {
         })
     }
 
-    /// Whether the pod is being resized, and nothing of it restarts for that.
+    /// Whether the pod is being resized without a restart.
     fn runs_on(&self, key: &PodKey) -> bool {
         let position = self.state.pods.position(key);
         let Some((goal, entry)) = position.and_then(|position| self.state.pods.get(position)) else { return false };

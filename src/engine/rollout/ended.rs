@@ -57,16 +57,16 @@ pub(super) fn outcome(visit: Visit<'_>, state: &RunState, result: EndResult, why
     }
 }
 
-/// Whether the pod's record is this run's: of a rollout that no other run has held before. A request that arrived twice is
-/// refused the second time, and that answer may be the only one that comes.
+/// Whether the pod's record is this run's: of a rollout that no other run has held before. A request that arrives twice
+/// is refused the second time, and that answer may be the only one that this run gets.
 fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
     let is_first = goal.owner.as_ref().is_none_or(|owner| owner.replaces.is_none() && !owner.adopts);
     let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id && record.is_of_update());
     goal.mode != Mode::Follow && is_first && record.is_some_and(|record| record.taken_over.is_none())
 }
 
-/// The containers that were changed in the course of what is followed. What is told of one pod is told of every pod that it
-/// was changed in: how many they are must be true.
+/// The containers that were changed in the course of what is followed. A container that is reported for one pod is
+/// reported for every pod that it was changed in, so that the counts are right.
 fn told(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
     if visit.goal.mode != Mode::Follow {
         return BTreeSet::new();
@@ -80,11 +80,11 @@ fn told(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
     state.pods.iter().flat_map(of_pod).collect()
 }
 
-/// Whose containers are looked at.
+/// The rollout whose containers are reported.
 #[derive(Clone, Copy)]
 struct Rollout<'a> {
     id: &'a RolloutId,
-    /// Somebody else's: its notes may have any id.
+    /// Somebody else's rollout: its records may have any id.
     is_followed: bool,
 }
 
@@ -186,8 +186,8 @@ fn started_again(
     (times > 0).then(|| StartedAgain { times, exit_code: ended.map(|ended| ended.exit_code) })
 }
 
-/// Whether this container of the pod was changed by an earlier rollout alone. Where this one has changed nothing but cpu and
-/// memory and has taken that back, the pod has the note of the rollout before again.
+/// Whether this container of the pod was changed by an earlier rollout alone. Where this rollout has changed nothing
+/// but cpu and memory and has taken that back, the pod has the earlier rollout's record again.
 fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool {
     UpdateRecord::of(pod).is_some_and(|record| match record.id == *rollout.id {
         true => record.earlier.contains_key(name) && !record.containers.contains_key(name),
@@ -195,7 +195,7 @@ fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool 
     })
 }
 
-/// Whether the container goes on that was there before, since its image was set back before the kubelet had seen another one.
+/// Whether the old container goes on running, since its image was restored before the kubelet had seen another one.
 fn was_left(pod: &Pod, name: &ContainerName) -> bool {
     let found = pod.container(name).zip(pod.container_status(name));
     found.is_some_and(|((_, _, container), (_, _, status))| {
@@ -203,13 +203,13 @@ fn was_left(pod: &Pod, name: &ContainerName) -> bool {
     })
 }
 
-/// What has not begun has not restarted.
+/// A container that has not begun has not restarted.
 fn has_begun(pod: &Pod, name: &ContainerName) -> bool {
     !pod.is_unstarted() && pod.container_status(name).is_none_or(|(_, _, status)| !status.has_not_begun())
 }
 
-/// Whether a container's image was changed in place. Its first container is none that came after a change: then whoever
-/// set the image has only written something else since.
+/// Whether a container's image was changed in place. If the container has never restarted, whoever set the image has
+/// only written something else since.
 fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
     let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
     match Baseline::of(pod, name) {
@@ -219,8 +219,8 @@ fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
     }
 }
 
-/// Whether a container that is followed was changed by an update that was over when the one that is followed began: it ran
-/// already when that one set another container, and when the pod was read.
+/// Whether a container that is followed was changed by an update that was over when the one that is followed began: it
+/// was running when that update set another container, and when the pod was read.
 fn is_of_before(visit: Visit<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
     pod.is_some_and(|pod| was_over_by(pod, goal, name, visit.goal.read_at.as_deref()))
 }
@@ -236,7 +236,7 @@ fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<
     newest.is_some_and(|set| since.as_str() < set) && read_at.is_none_or(|read| since.as_str() < read)
 }
 
-/// Whether nobody has changed a container of a pod since it was made, as far as the pod tells, nor is about to.
+/// Whether nobody has changed a container of a pod since it was created, as far as the pod shows, nor is about to.
 fn is_as_made(pod: &Pod, goal: &PodGoal) -> bool {
     let is_as_made = |name: &ContainerName| Baseline::of(pod, name) == Baseline::Created;
     let is_resized = change::resizing(pod).is_some() || goal.containers.values().any(|wanted| wanted.by_resize);
@@ -247,8 +247,8 @@ fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
     pod?.container_status(name)?.2.state.running.as_ref()?.started_at.clone()
 }
 
-/// Since when the container was down and when the one started that runs, where the API tells both. Where one has ended
-/// between that the API shows in place of the one from before, the update's patch is the first that is known.
+/// Since when the container was down and when the one that runs was started, where the API shows both. Where a
+/// container in between has replaced the old one in `lastState`, the update's patch is the first known time.
 fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
     let record = UpdateRecord::of(pod)?;
     let of_image = record.container(pod, name).cloned();
@@ -267,8 +267,8 @@ fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
     Some((before.down_since.or(first_stop)?, started))
 }
 
-/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs, without those that
-/// another one ran between; none of one that never had to leave.
+/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs, without the
+/// seconds that another one ran in between; 0 for a container that never had to stop.
 fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
     let record = UpdateRecord::of(pod)?;
     let (_, _, status) = pod.container_status(name)?;
@@ -281,8 +281,8 @@ fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
     Some(seconds.max(0))
 }
 
-/// For how many seconds another container than the one before and the one now ran: known where it was but one, whose end
-/// the API shows.
+/// For how many seconds a container between the old one and the present one ran: known where there was only one, whose
+/// end the API shows.
 fn ran_between(pod: &Pod, name: &ContainerName) -> Option<i64> {
     let record = UpdateRecord::of(pod)?;
     let before = record.container(pod, name).cloned().or_else(|| record.resize_baseline(pod, name))?;
@@ -298,8 +298,8 @@ fn ran_between(pod: &Pod, name: &ContainerName) -> Option<i64> {
 
 /// When it restarted, and how long the pod took to be ready after it.
 ///
-/// A `Ready` that turned before the start never dropped: the kubelet restarted the container between two of its reports.
-/// Where another container of the update started later, the pod's `Ready` is that one's.
+/// If `Ready` turned before the start, it never dropped: the kubelet restarted the container between two of its
+/// reports. Where another container of the update started later, the pod's `Ready` belongs to that one.
 fn times(pod: &Pod, name: &ContainerName, goal: &PodGoal) -> ContainerTimes {
     let Some((ended_at, started_at)) = restart(pod, name) else { return ContainerTimes::default() };
     let started = |name| restart(pod, name).map(|(_, started_at)| started_at);
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// `side` was changed and done before `app` was set: who follows `app` hears of that alone.
+    /// `side` was changed and done before `app` was set: `follow` reports `app` alone.
     #[test]
     fn what_was_over_before_is_not_followed() {
         let at = |second: u32| format!("2026-01-01T00:00:{second:02}Z");
@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    /// A downtime begins with the first stop, also where the API shows a later end in its place.
+    /// A downtime begins with the first stop, also where `lastState` shows a later end.
     #[test]
     fn a_container_is_down_from_its_first_stop_to_the_start_of_the_one_that_stays() {
         let at = |second: i64| format!("2026-01-01T00:00:{second:02}Z");
@@ -433,7 +433,7 @@ mod tests {
         }
     }
 
-    /// The image was set back before the kubelet had seen the other one: nothing restarted, and nothing is under way.
+    /// The image was restored before the kubelet had seen the other one: nothing restarted, and nothing is in progress.
     #[test]
     fn a_container_that_never_had_to_leave_has_not_restarted() {
         let noted = json!({"from": "a:2", "to": "a:1", "inFlight": "a:1", "imageID": "one", "containerID": "c://old", "restarts": 0});
@@ -463,9 +463,9 @@ mod tests {
         }
     }
 
-    /// What the count of restarts tells beyond those that were planned belongs to what was not planned.
+    /// Restarts beyond those that were planned count as unplanned.
     #[test]
-    fn a_container_that_ended_by_itself_after_its_update_is_told_apart_from_its_planned_restarts() {
+    fn a_container_that_ended_by_itself_after_its_update_is_distinguished_from_its_planned_restarts() {
         let pod = |ended: &str, count: i64, record: &Value| {
             let object = json!({
                 "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
@@ -510,7 +510,8 @@ mod tests {
         }
     }
 
-    /// The image came with a rollout before, whose note the pod has again once the resize of this one is taken back.
+    /// The image came with an earlier rollout, whose record the pod has again once the resize of this one is taken
+    /// back.
     #[test]
     fn what_an_earlier_rollout_restarted_is_not_counted() {
         let noted = json!({"from": "a:1", "to": "a:2", "imageID": "one", "containerID": "c://old", "restarts": 0});
@@ -531,7 +532,7 @@ mod tests {
         }
     }
 
-    /// A pod that the rollout had resized and not given its image yet goes back by a resize alone.
+    /// A pod that the rollout had resized but not given its image yet goes back by a resize alone.
     #[test]
     fn what_restarted_for_its_resize_alone_has_restarted() {
         let resize = |to: &str, id: &str| {
@@ -564,7 +565,7 @@ mod tests {
         }
     }
 
-    /// A proxy that sends a patch twice gives back the answer to the second, which the first one has made to be refused.
+    /// A proxy that sends a patch twice returns the second answer, a refusal caused by the first one.
     #[test]
     fn a_pod_that_has_this_runs_record_was_patched_by_this_run() {
         let pod = |record: Value| {

@@ -1,4 +1,4 @@
-//! What is kept of one pod: its phase, the request under way, tries, and ready since when (our clock).
+//! What is kept of one pod: its phase, the request in progress, tries, and ready since when (our clock).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::engine::state::evidence::Baseline;
 use super::left_running::Since;
 use super::{Answer, Now};
 
-/// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
+/// Sends per pod, at most: each after a fresh read, so more than a few mean that another writer is active.
 pub(super) const MAX_SENDS: u8 = 5;
 
-/// Waits this long after a request that could not be read or was put off, unless the server says how long.
+/// The wait after a request that could not be read or was throttled, unless the server says how long.
 pub(super) const BACK_OFF: Duration = Duration::from_secs(1);
 
-/// What is under way for a pod.
+/// The state of the pod's last request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Request {
     #[default]
@@ -42,7 +42,7 @@ pub(super) enum Request {
 pub(super) enum Sent {
     #[default]
     Images,
-    /// What is noted before a resize.
+    /// The record that is written before a resize.
     Note,
     /// cpu and memory.
     Resize,
@@ -58,17 +58,17 @@ pub(super) enum Sent {
     HookNote,
 }
 
-/// What makes two ready states the same one: the same containers, and no transition that was missed.
+/// What makes two ready states the same one: the same containers, and no transition in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReadyKey {
     containers: Vec<Option<String>>,
     last_transition: Option<String>,
-    /// The pod is ready, or it would be but for its gate: one does not go on where the other was.
+    /// The pod is ready, or it would be but for its gate: a change from one to the other is a transition.
     ready: bool,
 }
 
 impl ReadyKey {
-    /// Of the whole pod, or of these containers alone: then no transition of the pod's counts.
+    /// Of the whole pod, or of these containers alone: then the pod's own transitions do not count.
     pub(super) fn of(pod: &Pod, containers: &[&ContainerName], whole: bool) -> Self {
         let id =
             |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
@@ -82,12 +82,12 @@ impl ReadyKey {
     }
 }
 
-/// How far this run has taken a pod on: it counts for `--canary` and `--pause-after`.
+/// How far this run has gone with a pod: counted for `--canary` and `--pause-after`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Taken {
     #[default]
     No,
-    /// Its command before it was begun; where it waits again after it, it is taken no more.
+    /// Its hook before it has run, and nothing else; a pod that then waits for its turn again is not taken any more.
     Hook,
     /// Something of it was changed.
     Yes,
@@ -96,19 +96,19 @@ pub(super) enum Taken {
 /// What the last visit to a pod has shown besides its phase.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// It is the owner's, there and not going.
+    /// It is the owner's, it exists and is not terminating.
     pub(super) is_present: bool,
-    /// It is there, and not ready.
+    /// It exists and is not ready.
     pub(super) is_unready: bool,
     /// A container that the rollout does not change keeps it so.
     pub(super) is_stuck: bool,
     /// It has left a durable rollout by itself.
     pub(super) has_left: bool,
-    /// Something is removed that has to be added back.
+    /// Its label or gate was removed and has to be restored.
     pub(super) is_drained: bool,
-    /// It was given up, and asks for all that it had before the rollout that is taken back.
+    /// It was abandoned, and asks for all that it had before the rollout that is taken back.
     pub(super) is_taken_back: bool,
-    /// It has failed before anything of it was changed, and is ready: it costs no place.
+    /// It has failed before anything of it was changed, and is ready: it does not count as down.
     pub(super) is_whole: bool,
     /// How long it may take.
     pub(super) timeout: Duration,
@@ -120,31 +120,31 @@ pub(super) struct Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Is {
     Waiting,
-    /// Of those that wait: put off by the server.
+    /// Of those that wait: throttled by the server.
     PutOff,
-    /// Of those that wait: down already, and the rollout may heal it.
+    /// Of those that wait: down already, and the rollout may fix it.
     Broken,
-    /// Out of its Services, or on its way out, and not patched.
+    /// Out of its Services, or leaving them, and not patched.
     Draining,
     /// On its way back in.
     RejoiningService,
-    /// Something is removed that has to be added back.
+    /// Its label or gate was removed and has to be restored.
     Drained,
     /// In progress, and a patch is to be sent next.
     Next,
-    /// With a hook under way or before it.
+    /// With a hook in progress or before it.
     Hooked,
     Unverified,
     InProgress,
     Unanswered,
     Done,
-    /// Its resize waits for room on its node, whether it is waited for or left to the kubelet.
+    /// Its resize waits for room on its node, whether the rollout waits for it or leaves it to the kubelet.
     Deferred,
     /// Its resize is left to the kubelet.
     Left,
     Failed,
     Lost,
-    /// Left a durable rollout: deleted or evicted, and what the owner makes in its place is right by itself.
+    /// Left a durable rollout: deleted or evicted. Its replacement pod has the wanted template by itself.
     Replaced,
     /// Its deadline has passed.
     Late,
@@ -189,53 +189,53 @@ pub(super) struct Entry {
     /// The step that is next, and the one that was sent last.
     pub(super) step: usize,
     pub(super) sent_step: usize,
-    /// On the way back: so many of its steps are not waited for any more, since something of them fails.
+    /// On the way back: the number of its steps that are no longer waited for, since something of them fails.
     pub(super) passed: usize,
-    /// It had the cpu and memory that are wanted, and asks for no others since.
+    /// It had the cpu and memory that are wanted, and nothing else was asked for since.
     pub(super) is_resized: bool,
-    /// Since when the kubelet says that it does not resize the pod.
+    /// Since when the kubelet reports that it does not resize the pod.
     pub(super) resize_failing_since: Option<Now>,
     /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
     pub(super) is_between: bool,
-    /// A request of this pod was sent of which no answer says what became of it: it may still arrive.
+    /// A request of this pod was sent whose outcome no answer gives: it may still arrive.
     pub(super) is_late: bool,
-    /// The server said no for good.
+    /// The server refused for good.
     pub(super) refused: Option<Failure>,
-    /// Given up, where the others go on: it stays failed unless it is proven after all.
+    /// Abandoned, where the others go on: it stays failed unless it is proven after all.
     pub(super) abandoned: Option<Failure>,
-    /// Since when the pod is in hand; its deadline counts from here.
+    /// Since when the pod is in progress; its deadline counts from here.
     pub(super) started: Option<Now>,
-    /// Since when it waits for others, with its place: that time is not its own.
+    /// Since when it keeps its place and waits for others: that time does not count against its deadline.
     pub(super) held_since: Option<Now>,
     pub(super) taken: Taken,
     pub(super) seen: Seen,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
-    /// By container: the image, and which container the first status showed that carried its generation.
+    /// By container: the image, and the container in the first status that carried the spec's generation.
     pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
     /// Which containers there are, and since when.
     pub(super) since: Option<Since>,
-    /// By container: for which image and against what it was proven; what comes later is new as well.
+    /// By container: for which image and against which baseline it was proven; a later container is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
-    /// By container that its restart alone proves: what that rests on, until it is said.
+    /// By container that is proven by its restart alone: what that rests on, until it is reported.
     pub(super) by_restart: BTreeMap<ContainerName, Option<String>>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
-    /// By container: the first that was seen to crash where nothing tells whether it is a new one.
+    /// By container: the first one that was seen to crash where nothing shows whether it is a new one.
     pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
-    /// Why the last request has to be looked at or sent again, until it is said.
+    /// Why the last request has to be read or sent again, until it is reported.
     pub(super) retrying: Option<String>,
-    /// What the last request rested on has moved: it was certainly not done.
+    /// The last request met a conflict: it was certainly not done.
     pub(super) had_conflict: bool,
     /// A patch that changes the pod was sent, and may have been stored.
     pub(super) patched: bool,
     /// One was stored.
     pub(super) is_changed: bool,
-    /// It was done, also where it has left since.
+    /// It was done, even if it has left since.
     pub(super) was_done: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,
-    /// Containers that were seen with the wanted image: any other later on was set by somebody else.
+    /// Containers that were seen with the wanted image: a later image was set by somebody else.
     pub(super) asked: BTreeSet<ContainerName>,
-    /// When the kubelet's events are looked at again.
+    /// When the kubelet's events are read again.
     pub(super) events_at: Option<Now>,
     pub(super) wake: Option<Now>,
 }
@@ -254,14 +254,14 @@ impl Entry {
         }
     }
 
-    /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
+    /// Returns whether the pod counts as down even if it is ready: from our patch until it is done.
     pub(super) fn is_in_progress(&self) -> bool {
-        // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
+        // A throttled pod keeps its place: a server that throttles is not asked for the next pod instead.
         let is_begun = matches!(self.stage(), Some(Stage::InProgress | Stage::Failed));
         !self.seen.is_whole && (self.request != Request::Idle || is_begun)
     }
 
-    /// Returns whether the pod is that: what the sets of [`super::pods::Pods`] rest on.
+    /// Returns whether the pod is in that state: the sets of [`super::pods::Pods`] rest on it.
     pub(super) fn is(&self, what: Is) -> bool {
         let (phase, stage) = (self.phase.as_ref(), self.stage());
         let is_replaced = matches!(phase, Some(PodProgress::Gone { .. })) && self.seen.has_left;
@@ -292,7 +292,7 @@ impl Entry {
         }
     }
 
-    /// Enters a phase: its clock runs, stands still or ends with it. Returns whether that is worth saying.
+    /// Enters a phase: its clock starts, stops or ends with it. Returns whether that is worth reporting.
     pub(super) fn enter(&mut self, phase: PodProgress, now: Now) -> bool {
         let stage = phase.stage();
         self.was_done = phase == PodProgress::Done || self.was_done && matches!(phase, PodProgress::Gone { .. });
@@ -318,7 +318,7 @@ impl Entry {
         is_told
     }
 
-    /// When the pod's time is up; `None` while it is not in progress, was given up, or waits for others.
+    /// When the pod's time is up; `None` while it is not in progress, was abandoned, or waits for others.
     pub(super) fn deadline(&self) -> Option<Now> {
         let is_its_own = self.abandoned.is_none() && self.held_since.is_none() && !self.is(Is::Replaced);
         self.started.filter(|_| is_its_own).map(|started| started + self.seen.timeout)
@@ -333,7 +333,7 @@ impl Entry {
         }
     }
 
-    /// Nothing is under way for the pod.
+    /// No request is in progress for the pod.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.request, Request::Idle | Request::BackOff { .. })
     }
@@ -356,7 +356,7 @@ impl Entry {
             (Request::Sent, Answer::Unknown { .. }) if self.sends > 1 => Request::ReadAt(now + BACK_OFF),
             (Request::Sent, Answer::Conflict { .. } | Answer::Unknown { .. }) => Request::Unclear,
             (Request::Sent, Answer::Refused { reason, message }) => {
-                // What only clears a note is no failure of the pod.
+                // Clearing a record is no failure of the pod.
                 if self.sent != Sent::HookNote {
                     self.refused = Some(Failure { container: None, reason, message, exit_code: None });
                 }
@@ -364,7 +364,7 @@ impl Entry {
             }
             (Request::Reading, Answer::Read) => Request::Idle,
             (Request::Reading, _) => Request::ReadAt(now + BACK_OFF),
-            // The answer to a look at the events: the observation says it all.
+            // The answer to a read of the events: the observation says it all.
             (request, _) => request.clone(),
         };
     }
@@ -382,13 +382,13 @@ impl Entry {
         }
     }
 
-    /// Waits for others no more: its own time goes on.
+    /// Ends the wait for others: its own time goes on.
     pub(super) fn release(&mut self, now: Now) {
         let Some(since) = self.held_since.take() else { return };
         self.started = self.started.map(|started| started + now.saturating_sub(since));
     }
 
-    /// Forgets what was known of containers that are about to change. What is proven of earlier steps stays so.
+    /// Forgets what was known of containers that are about to change. The proof of earlier steps is kept.
     pub(super) fn forget<'n>(&mut self, containers: impl Iterator<Item = &'n ContainerName>, step: usize) {
         self.events_at = None;
         if step == 0 {
@@ -406,7 +406,7 @@ impl Entry {
         }
     }
 
-    /// Notes which containers run beside the planned ones before the pod is first patched.
+    /// Notes which other containers run before the pod is first patched.
     pub(super) fn note_others(
         &mut self,
         pod: &Pod,

@@ -25,7 +25,7 @@ impl Faults {
 pub(super) enum Fault {
     /// Takes pods down beyond the budget.
     IgnoresBudget,
-    /// Takes the container from before for the new one.
+    /// Takes the old container for the new one.
     ReadyIsDone,
     /// Ready need not hold.
     NoHold,
@@ -45,13 +45,13 @@ pub(super) enum Fault {
     ActsBlind,
     /// Takes all pods at once though the first has not proven itself.
     NoCanary,
-    /// Never gives up.
+    /// Never abandons a pod at its deadline.
     NoDeadline,
     /// Takes pods before their images are pulled.
     IgnoresPulls,
-    /// Ends though pods that pull are left.
+    /// Ends while pull pods are left.
     LeavesPulls,
-    /// Takes no PodDisruptionBudget for one.
+    /// Ignores a PodDisruptionBudget.
     IgnoresDisruptionBudget,
     /// Patches a pod while its Services list it.
     KillsWhatIsListed,
@@ -67,11 +67,11 @@ pub(super) enum Fault {
     NeedsEvents,
     /// Waits for a pod that has failed though the others go on.
     WaitsForFailed,
-    /// Asks for budgets no more where there was none at first.
+    /// Stops reading budgets where there was none at first.
     FreezesBudgets,
-    /// Takes a container that the kubelet's back-off holds for one that has crashed.
+    /// Takes a container that the kubelet's back-off holds for a crashed one.
     TakesBackOffForFailure,
-    /// Takes a resize that is asked for for one that is done.
+    /// Takes a resize that is asked for for a finished one.
     TakesAskedForResized,
     /// Resizes a pod for which somebody else has asked for something else.
     IgnoresOtherSize,
@@ -81,7 +81,7 @@ pub(super) enum Fault {
     CountsTheReleased,
     /// Never ends a way back on which a pod fails with what it had before.
     StaysAtAFailure,
-    /// Writes to the owner though no pod may go down.
+    /// Writes to the owner while no pod may go down.
     WritesAtOnce,
 }
 

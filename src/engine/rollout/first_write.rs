@@ -2,9 +2,10 @@
 //!
 //! `resume` and `abort` ask in the same way before they take over what another run has left.
 //!
-//! A template that is written while no pod may be taken down changes nothing but what every new pod gets, for as long as
-//! that lasts. So the first write waits within `--timeout`, and a run that ends meanwhile has changed nothing.
-//! [`super::admission`] decides for the pod that would go first; what could never show that it works goes before no write.
+//! A template that is written while no pod may be taken down changes only what every new pod gets, for as long as that
+//! lasts. So the first write waits within `--timeout`, and a run that ends meanwhile has changed nothing.
+//! [`super::admission`] decides for the pod that would go first; a pod that could never prove the change holds the
+//! write back.
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
@@ -19,7 +20,7 @@ use super::run::Run;
 use super::world::Watch;
 
 impl Run<'_> {
-    /// Returns whether the first write has to wait; asks for what is not known, and tells what is waited for.
+    /// Returns whether the first write has to wait; asks for what is not known, and reports what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
         let waits_for = if self.visit().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
         let Some(waits_for) = waits_for else {
@@ -28,7 +29,7 @@ impl Run<'_> {
             return false;
         };
         self.state.blocked_since.get_or_insert(self.now);
-        // What is being read is no reason yet, and what was the reason before is still the last that is known.
+        // While the answer to a read is outstanding there is no new reason: the last known one stays.
         if let Some(why) = waits_for
             && self.state.begin_waits_for.as_ref() != Some(&why)
         {
@@ -38,11 +39,11 @@ impl Run<'_> {
         true
     }
 
-    /// What is waited for: `None` is nothing, and `Some(None)` an answer that is on its way.
+    /// What is waited for: `None` is nothing, and `Some(None)` an outstanding answer.
     fn waits_for(&mut self) -> Option<Option<String>> {
         let position = self.first_to_restart()?;
         let is_begun = self.state.owner.is_begun(self.visit());
-        // What the run before has left in hand, or out of its Services, goes on at once.
+        // Pods that the run before has left in progress, or out of their Services, go on at once.
         let in_progress = [Is::InProgress, Is::Drained, Is::Failed];
         if is_begun && in_progress.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
             return None;
@@ -56,7 +57,7 @@ impl Run<'_> {
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
             return Some(Some(why));
         }
-        // What holds it is reported by the caller, once.
+        // The caller reports what holds it, once.
         let said = self.turn.notices.len();
         let admission = self.ask(position);
         self.turn.notices.truncate(said);
@@ -69,7 +70,7 @@ impl Run<'_> {
         }
     }
 
-    /// The pod that goes first of those that restart: what is down already, unless the order is strict.
+    /// The pod that goes first of those that restart: a pod that is down already, unless the order is strict.
     fn first_to_restart(&self) -> Option<usize> {
         let pods = &self.state.pods;
         let broken = pods.all(Is::Broken).iter().filter(|_| !self.goal.is_strictly_ordered());
@@ -91,7 +92,7 @@ impl Run<'_> {
     }
 }
 
-/// Nothing that is done to such a pod shows whether the update works, before its node does its part, or another container.
+/// Such a pod cannot show whether the update works until its node is ready, or another container starts.
 fn cannot_show_it(pod: &Pod, goal: &PodGoal) -> Option<String> {
     if pod.is_scheduled() {
         let stuck = || {

@@ -41,16 +41,17 @@ pub struct Goal {
     /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
-    /// The process that carries it out: the pods that pull say whose they are.
+    /// The process that carries it out; recorded in the pods that pull.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
-    /// The person's own commands around each pod.
+    /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
-    /// What is wanted of the owner, where its template goes along.
+    /// What is wanted of the owner, where its template is changed too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Box<OwnerGoal>>,
-    /// The server's time when the pods that are followed were read (RFC 3339): since when they were ready by then counts.
+    /// The server's time when the pods that are followed were read (RFC 3339): time that they had been ready by then
+    /// counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_at: Option<String>,
     /// The rollout that is followed, where a run that is alive holds the workload by it: it has ended when that has.
@@ -64,14 +65,14 @@ impl Goal {
         self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
     }
 
-    /// Returns whether a resize that a kubelet puts off takes all of it back (`--deferred=undo`). On the way back there is no
-    /// other way.
+    /// Returns whether a resize that a kubelet defers takes the whole rollout back (`--deferred=undo`). Never on the
+    /// way back: nothing is left to undo.
     pub(crate) fn undoes_deferred(&self) -> bool {
         self.policy.on_deferred == OnDeferred::Undo && !self.is_back() && self.mode != Mode::Follow
     }
 
-    /// Begins at that time (RFC 3339), which is later than the command began where other workloads came first. A rollout that
-    /// is resumed has begun before.
+    /// Sets when it begins (RFC 3339): later than the command began where other workloads came first. A rollout that is
+    /// resumed has begun before.
     pub fn begins_at(&mut self, clock: String) {
         let Some(owner) = &mut self.owner else { return };
         if owner.lock.since == owner.clock {
@@ -80,19 +81,19 @@ impl Goal {
         owner.clock = clock;
     }
 
-    /// Returns whether a pod that is down waits for its turn, too. On the way back it goes first: the rollout may have left it
-    /// so, and those before it would wait for it.
+    /// Returns whether a pod that is down waits for its turn, too. On the way back it goes first: the rollout may have
+    /// left it down, and the pods before it would wait for it.
     pub(super) fn is_strictly_ordered(&self) -> bool {
         self.policy.ordered && !self.is_back()
     }
 
-    /// Returns whether pods that pull may be there: of this run, or left by another.
+    /// Returns whether there may be pods that pull: of this run, or left by another.
     pub fn looks_for_pull_pods(&self) -> bool {
         !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode != Mode::Follow
     }
 }
 
-/// Whether a rollout acts.
+/// What a rollout changes, if anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
@@ -107,14 +108,14 @@ pub enum Mode {
 /// What is wanted of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodGoal {
-    /// The very pod.
+    /// The pod, by name and uid.
     pub key: PodKey,
     /// Its containers that change, or that are followed.
     pub containers: BTreeMap<ContainerName, ContainerGoal>,
     /// What else changes.
     #[serde(flatten)]
     pub fields: FieldChanges,
-    /// How it is taken out of its Services first, if it can be.
+    /// How it is drained first, if it can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
 }
@@ -125,8 +126,8 @@ impl PodGoal {
         self.containers.values().any(|container| container.restarts)
     }
 
-    /// Returns whether a container that restarts runs, or may run: one that waits or has ended has no request to lose. That it
-    /// has not started meanwhile is tested by the patch, by its containerID.
+    /// Returns whether a container that restarts runs, or may run: one that waits or has ended has no request to lose.
+    /// The patch tests by containerID that it has not started meanwhile.
     pub fn serves(&self, pod: &Pod) -> bool {
         let mut restarting = self.containers.iter().filter(|(_, container)| container.restarts);
         restarting.any(|(name, _)| {
@@ -135,7 +136,7 @@ impl PodGoal {
         })
     }
 
-    /// Returns whether it shows, once it is done, that others may follow: metadata alone proves nothing.
+    /// Returns whether the pod, once done, proves that others may follow: metadata alone proves nothing.
     pub fn proves(&self) -> bool {
         self.restarts() || self.fields.resizes()
     }
@@ -145,7 +146,7 @@ impl PodGoal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainGoal {
-    /// What goes off, and is put back.
+    /// What is removed, and restored afterwards.
     pub by: Drained,
     /// The Services that list the pod by it.
     pub services: Vec<String>,
@@ -155,22 +156,26 @@ pub struct DrainGoal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerGoal {
-    /// The image that the plan saw; any other than this and `to` was set by somebody else meanwhile.
+    /// The image that the plan saw; any image other than this and `to` was set by somebody else meanwhile.
     pub from: Option<String>,
     /// The image wanted; `None` follows whatever the pod asks for.
     pub to: Option<String>,
     /// The container restarts when its image changes: it runs for the pod's whole life. Plain init containers do not.
     pub restarts: bool,
-    /// `from` is an image that somebody has set since this rollout had set its own: the plan shows it, and it is set again.
+    /// `from` is an image that somebody has set after this rollout had set its own: the plan shows it, and sets its own
+    /// again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
-    /// It restarts when it is resized, too: its `resizePolicy` says so. Where that is all, no image is wanted of it.
+    /// It restarts when it is resized, too, by its `resizePolicy`. If that is its only restart, no image is wanted of
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_resize: bool,
-    /// It is asked for what the pod asked for before an update: where no node has taken the pod, that alone takes it back.
+    /// It is asked for what the pod asked for before an update: in a pod without a node, that alone takes the update
+    /// back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_back: bool,
-    /// What a pod that is followed asks for, where it is known to have been changed: shown, and not waited for by itself.
+    /// What a pod that is followed asks for, where it is known to have been changed: shown, and not waited for by
+    /// itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
 }
@@ -181,8 +186,8 @@ impl ContainerGoal {
         self.by_resize && self.to.is_none()
     }
 
-    /// Returns what a template's change wants of the containers of a pod that was made from the template. `id` is the
-    /// rollout's: what it has resized already has to prove that it restarted.
+    /// Returns what a template's change wants of the containers of a pod that was created from the template. `id` is
+    /// the rollout's: a container that it has resized already has to prove that it restarted.
     pub fn of_change(change: &Change, pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, Self> {
         let images = change.images.iter().filter_map(|(name, image)| {
             let (list, _, container) = pod.container(name)?;

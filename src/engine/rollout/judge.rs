@@ -1,4 +1,4 @@
-//! Where one pod stands, from everything that says something of it: its containers, its drain, its hooks, its time.
+//! Where one pod stands, from everything that is known of it: its containers, its drain, its hooks, its deadline.
 
 use std::time::Duration;
 
@@ -20,11 +20,11 @@ use super::{abandoned, pod_progress, steps};
 /// Why the server did not take a patch of a pod that another run has noted as its own.
 const TAKEN_OVER: &str = "another run has taken the pod over, so the server refused the patch of this one";
 
-/// What is said of one to a pod that left.
+/// What is said of an update of a pod that left.
 const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its patch";
 
 impl Run<'_> {
-    /// Judges a pod anew.
+    /// Judges a pod again.
     pub(super) fn judge(&mut self, position: usize) {
         let visit = self.visit();
         let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(visit, goal));
@@ -35,7 +35,7 @@ impl Run<'_> {
         let Some((goal, mut entry)) = state.pods.open(position) else { return };
         let visited = Visited { position, goal: &goal, pod: visit.world.pod(&goal.key) };
         entry.seen.timeout = timeout(visit, visited);
-        // A pod that has left is not sent to again, and one that is gone will not show what was.
+        // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.
         let has_left = visit.goal.mode == Mode::Durable && owner::has_left(visit.goal, visited.pod);
         let is_gone = (has_left || visit.world.is_deleted(&goal.key)) && !visit.has(Fault::WaitsForTheGone);
         let is_over = || is_gone || is_seen(visit, visited, &entry);
@@ -72,8 +72,8 @@ impl Run<'_> {
     }
 }
 
-/// What the last request has come to, where that is to be said. Whose run has the pod, the pod tells once it was read.
-/// To a pod that left nothing is sent again, and what became of a request to it without an answer is nothing to tell.
+/// What became of the last request, where that is to be reported. Which run has the pod is known only once the pod was
+/// read. Nothing is sent again to a pod that left, and a request to it without an answer is not reported.
 fn said_of_the_last_request(
     visit: Visit<'_>,
     visited: Visited<'_>,
@@ -92,7 +92,7 @@ fn said_of_the_last_request(
     }
 }
 
-/// What is wanted of a pod in which a container has begun since it was planned, and now restarts when it is resized.
+/// The goal of a pod in which a container has begun since it was planned, and now restarts when it is resized.
 fn restarting_by_now(visit: Visit<'_>, goal: &PodGoal) -> Option<PodGoal> {
     let pod = visit.world.pod(&goal.key).filter(|_| visit.goal.mode != Mode::Follow)?;
     let is_known = |name: &ContainerName| goal.containers.get(name).is_some_and(|container| container.by_resize);
@@ -130,7 +130,7 @@ fn timeout(visit: Visit<'_>, visited: Visited<'_>) -> Duration {
     let policy = &visit.goal.policy;
     let grace = visited.pod.map_or(30, Pod::termination_grace_seconds);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
-    // A step is as long as a pod of one step.
+    // Each step has as long as a pod with one step.
     let steps = u64::try_from(steps::of(visit.goal, visited.goal).len()).unwrap_or(1);
     let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
     Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(visit.goal, visited.goal))

@@ -1,5 +1,5 @@
-//! What the kubelet has let be: it stops a container whose image has changed in the sync that finds it, so one that it goes
-//! on showing is the one asked for, even where no time and no event tells since when.
+//! What the kubelet has left running: it stops a container whose image has changed in the sync that finds the change.
+//! So a container that it goes on showing is the one asked for, even where no time and no event says since when.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,18 +21,18 @@ pub(super) struct Since {
     present: BTreeMap<ContainerName, (Option<String>, Now)>,
 }
 
-/// Whether a running container was let be.
+/// Whether the kubelet has left a running container alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeftRunning {
     Yes,
-    /// If it is still there then.
+    /// If it is still there at that time.
     At(Now),
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
 }
 
 impl LeftRunning {
-    /// When it can be told.
+    /// When it will be known.
     pub(super) fn until(self) -> Option<Now> {
         match self {
             Self::At(until) => Some(until),
@@ -59,7 +59,7 @@ pub(super) fn note(noted: &mut Option<Since>, pod: &Pod, now: Now) {
     }
 }
 
-/// Tells it of a running container.
+/// Returns it for a running container.
 pub(super) fn of(visit: Visit<'_>, pod: &Pod, name: &ContainerName, noted: Option<&Since>) -> LeftRunning {
     let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
         return LeftRunning::Unknown;

@@ -1,21 +1,21 @@
 //! The rollout: level-triggered, a pure function from what is wanted and what is observed to what to do next.
 //!
-//! There is no stored step. [`turn()`] looks at the goal, the world and the time and says what to do now, what is worth
-//! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
-//! second time. A new [`RunState`] on the same world continues where the old one stood.
+//! There is no stored step. [`turn()`] reads the goal, the world and the time and returns what to do now, what to
+//! report, when to look again at the latest, and whether the rollout is over. Called twice on the same world it does
+//! nothing the second time. A new [`RunState`] on the same world continues where the old one stood.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `action` | the interface: what a turn is given and what it gives |
 //! | `turn`, `run` | the order in which a turn goes |
-//! | `state` | what only this run knows; which answer belongs to whom |
+//! | `state` | what only this run knows; which action each answer belongs to |
 //! | `visit` | the goal, the world and the time of one turn |
 //! | `pods`, `entry` | the pods of the run with every index over them, and what is kept of one |
 //! | `judge`, `pod_progress`, `steps`, `abandoned` | where one pod stands |
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
 //! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own |
 //! | `verdict`, `ended`, `standing` | whether it is over, and how |
-//! | `progress` | how far it is at one moment, for a view that is drawn again and again |
+//! | `progress` | how far it is at one moment, for a view that is redrawn |
 
 mod abandoned;
 mod action;

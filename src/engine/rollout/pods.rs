@@ -1,5 +1,5 @@
-//! The pods of the run, and every index over them. What is kept of a pod changes here and nowhere else, so that the sets, the
-//! counts and the timers are always true, and every new phase is said.
+//! The pods of the run, and every index over them. What is kept of a pod changes here and nowhere else, so that the
+//! sets, the counts and the timers are always true, and every new phase is reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -28,27 +28,27 @@ pub(super) struct Pods {
     entries: Vec<Entry>,
     position: HashMap<PodKey, usize>,
     sets: BTreeMap<Is, BTreeSet<usize>>,
-    /// Pods of the owner that are there and not going.
+    /// Pods of the owner that exist and are not terminating.
     present: BTreeSet<PodKey>,
     /// Of those: not ready, or in progress.
     down: BTreeSet<PodKey>,
     timers: BTreeSet<(Now, usize)>,
-    /// Pods that came in place of others have not been ready for long enough.
+    /// Replacement pods have not been ready for long enough.
     waits_for_replacements: bool,
     /// How often a pod was begun, or begun again.
     begun: u64,
-    /// How many pods were looked at: a test holds that a turn costs what changed.
+    /// How many pods were judged: a test holds that a turn costs what changed.
     #[cfg(test)]
     pub(super) looks: std::cell::Cell<usize>,
 }
 
-/// What is there of them.
+/// Reads.
 impl Pods {
     pub(super) fn len(&self) -> usize {
         self.goals.len()
     }
 
-    /// Those that have left are none of the rollout's any more.
+    /// Those that have left are no longer part of the rollout.
     pub(super) fn not_left(&self) -> usize {
         self.len().saturating_sub(self.all(Is::Replaced).len())
     }
@@ -73,12 +73,12 @@ impl Pods {
         self.goals.iter().map(Arc::as_ref).zip(&self.entries)
     }
 
-    /// Returns the positions of those that are that, in their order.
+    /// Returns the positions of the pods in that state, in their order.
     pub(super) fn all(&self, what: Is) -> &BTreeSet<usize> {
         self.sets.get(&what).unwrap_or(&NONE)
     }
 
-    /// Returns the same, to look at each of them and change it.
+    /// Returns the same as a list, so that each of them can be changed.
     pub(super) fn visited(&self, what: Is) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();
         self.looked_at(all.len());
@@ -102,7 +102,7 @@ impl Pods {
         let controllers = &visit.goal.controllers;
         match pod.controller() {
             Some(owner) => controllers.contains(&owner.uid),
-            // One that its controller has released is nobody's.
+            // A pod that its controller has released belongs to nobody.
             None => {
                 let is_nobodys = !controllers.is_empty() && !visit.has(Fault::CountsTheReleased);
                 !is_nobodys && self.position.contains_key(&pod.key)
@@ -110,7 +110,7 @@ impl Pods {
         }
     }
 
-    /// Returns whether no other pod of the goal has been proven yet: what this one shows is all that is known.
+    /// Returns whether no other pod of the goal has been proven yet.
     pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
         match goal.mode {
             Mode::Follow => true,
@@ -118,26 +118,27 @@ impl Pods {
         }
     }
 
-    /// Returns whether a pod has proven itself that restarts a container: one that only gets its label back proves nothing.
+    /// Returns whether a pod has proven itself that restarts a container: one that only gets its label back proves
+    /// nothing.
     pub(super) fn has_proof(&self) -> bool {
         self.proofs().next().is_some()
     }
 
     fn proofs(&self) -> impl Iterator<Item = &usize> {
-        // One that was done has proven it, whatever becomes of its pod.
+        // A pod that was done has proven the change, whatever becomes of it afterwards.
         let was_done = |position: &&usize| self.entries.get(**position).is_some_and(|entry| entry.was_done);
         let done = self.all(Is::Done).iter().chain(self.all(Is::Replaced).iter().filter(was_done));
         done.filter(|position| self.goals.get(**position).is_some_and(|pod| pod.proves()))
     }
 
-    /// Returns whether this run has taken the pod on: it needs no place before the next pause any more.
+    /// Returns whether this run has taken the pod: it no longer counts before the next pause.
     pub(super) fn is_taken(&self, position: usize) -> bool {
         self.entry(position).is_some_and(|entry| entry.taken != Taken::No)
     }
 
     /// How many more pods may be taken before the next pause; `None` is no limit.
     pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
-        // The first pods are those of the rollout, whichever run took them; every so many pods are this run's.
+        // `--canary` counts the rollout's pods, whichever run took them; `--pause-after` counts this run's.
         let is_begun = |position: usize| {
             self.is_taken(position)
                 || goal.policy.canary.is_some()
@@ -148,7 +149,7 @@ impl Pods {
         Some(usize::try_from(after).unwrap_or(usize::MAX).saturating_sub(taken))
     }
 
-    /// Returns whether it stops here because it was asked to.
+    /// Returns whether it stops here because of `--canary` or `--pause-after`.
     pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
         self.all(Is::InProgress).is_subset(self.all(Is::Failed))
             && !self.all(Is::Waiting).is_empty()
@@ -160,12 +161,13 @@ impl Pods {
         [Is::Done, Is::Left, Is::Replaced, Is::TakenBack].into_iter().map(|what| self.all(what).len()).sum()
     }
 
-    /// Returns whether every pod is done, is left to its kubelet, has left, or is back and fails with what it had before.
+    /// Returns whether every pod is done, is left to its kubelet, has left, or is back and fails with what it had
+    /// before.
     pub(super) fn all_over(&self) -> bool {
         self.over() == self.len()
     }
 
-    /// Returns whether the same holds, and what came in place of those that have left is ready.
+    /// Returns whether the same holds, and the replacement pods of those that have left are ready.
     pub(super) fn all_done(&self) -> bool {
         self.all_over() && !self.waits_for_replacements
     }
@@ -179,13 +181,13 @@ impl Pods {
         self.over() + self.all(Is::Failed).difference(self.all(Is::TakenBack)).count() == self.len()
     }
 
-    /// Returns the pods that have their place and wait for others.
+    /// Returns the pods that keep their place and wait for others.
     pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
         let is_held = |position: &usize| self.entry(*position).is_some_and(|entry| entry.held_since.is_some());
         self.all(Is::InProgress).iter().copied().filter(is_held)
     }
 
-    /// Returns whether all that is in progress has failed or waits for others.
+    /// Returns whether every pod in progress has failed or waits for others.
     pub(super) fn nothing_moves(&self) -> bool {
         let held: BTreeSet<usize> = self.held().collect();
         let failed = self.all(Is::Failed);
@@ -193,7 +195,7 @@ impl Pods {
     }
 }
 
-/// What changes.
+/// Writes.
 impl Pods {
     /// Takes in a pod: judged in the next turn.
     pub(super) fn add(&mut self, pod: Arc<PodGoal>, now: Now) {
@@ -232,7 +234,7 @@ impl Pods {
         due
     }
 
-    /// Begins to judge a pod: what is kept of it, until [`Self::judged`] puts it back.
+    /// Begins to judge a pod: takes out what is kept of it, until [`Self::judged`] stores it again.
     pub(super) fn open(&mut self, position: usize) -> Option<(Arc<PodGoal>, Entry)> {
         self.looked_at(1);
         let goal = self.goals.get(position)?.clone();
@@ -243,7 +245,7 @@ impl Pods {
         Some((goal, entry))
     }
 
-    /// The pod was judged. Returns what is to be said of it.
+    /// The pod was judged. Returns what is to be reported.
     pub(super) fn judged(&mut self, position: usize, entry: Entry, judged: Judged, now: Now) -> Option<Notice> {
         *self.entries.get_mut(position)? = entry;
         self.set_phase(position, judged.phase, now, |entry| {
@@ -298,34 +300,34 @@ impl Pods {
             entry.taken = entry.taken.max(Taken::Hook);
         }
         self.begun += 1;
-        // Its time runs from now, also when nothing is ever heard of it again.
+        // Its deadline runs from now, even if no observation ever comes.
         self.set_phase(position, phase, now, |entry| entry.deadline())
     }
 
-    /// Another pod has gone down since: this one gives its place back, and waits for its turn again.
+    /// Another pod has gone down since: this one gives up its place, and waits for its turn again.
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
         self.untake(position);
         self.set_phase(position, PodProgress::Waiting, now, |entry| {
             (entry.started, entry.held_since) = (None, None);
-            // What was noted stays, and is no reason to go on with it before its turn.
+            // The record stays, and is no reason to go on with the pod before its turn.
             (entry.sent, entry.request) = (Sent::default(), Request::Idle);
             None
         })
     }
 
-    /// Whether the end waits for pods that came in place of others.
+    /// Whether the end waits for replacement pods.
     pub(super) fn wait_for_replacements(&mut self, waits: bool) {
         self.waits_for_replacements = waits;
     }
 
-    /// A pod of which nothing was changed is not counted among those that were taken, unless a request of it may still arrive.
+    /// A pod of which nothing was changed does not count as taken, unless a request of it may still arrive.
     pub(super) fn untake(&mut self, position: usize) {
         if let Some(entry) = self.entries.get_mut(position).filter(|entry| !entry.is_changed && !entry.is_late) {
             entry.taken = Taken::No;
         }
     }
 
-    /// What is under way for the pod has come to this.
+    /// Sets the state of the pod's request.
     pub(super) fn set_request(&mut self, position: usize, request: Request) {
         if let Some(entry) = self.entries.get_mut(position) {
             entry.request = request;
@@ -351,7 +353,7 @@ impl Pods {
         self.sent(position, Sent::Images);
     }
 
-    /// The note of a resize is on its way.
+    /// The note of a resize is sent.
     pub(super) fn sent_note(&mut self, position: usize) {
         if let Some(entry) = self.entries.get_mut(position) {
             entry.taken = entry.taken.max(Taken::Hook);
@@ -360,7 +362,7 @@ impl Pods {
         self.sent(position, Sent::Note);
     }
 
-    /// A resize is on its way.
+    /// A resize is sent.
     pub(super) fn sent_resize(&mut self, position: usize, pod: &Pod) {
         let (Some(goal), Some(entry)) = (self.goals.get(position), self.entries.get_mut(position)) else { return };
         entry.sends = entry.sends.saturating_add(1);
@@ -368,7 +370,7 @@ impl Pods {
         self.sent(position, Sent::Resize);
     }
 
-    /// The kubelet's events are looked at, and again at that time.
+    /// The kubelet's events are read, and again at that time.
     pub(super) fn read_events(&mut self, position: usize, next: Now) {
         if let Some(entry) = self.entries.get_mut(position) {
             entry.events_at = Some(next);
@@ -403,7 +405,7 @@ impl Pods {
         }
     }
 
-    /// Returns whether a pod is the owner's, there and not going.
+    /// Returns whether a pod is the owner's, exists and is not terminating.
     pub(super) fn is_present(&self, visit: Visit<'_>, pod: &Pod) -> bool {
         !pod.terminating && !pod.is_finished() && self.is_owners(visit, pod)
     }

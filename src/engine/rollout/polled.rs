@@ -1,18 +1,18 @@
-//! What is read of the cluster again and again: from when on it is true, how long it may be relied on, and when it is read again.
+//! A read of the cluster that is repeated: when its answer is valid, for how long, and when it is read again.
 
 use std::time::Duration;
 
 use super::entry::BACK_OFF;
 use super::{Answer, Now};
 
-/// An answer that was longer on its way may have lain there while this process slept.
+/// An answer that took longer may have been waiting while this process slept.
 const SLOWEST: Duration = Duration::from_secs(5);
 
-/// While something is waited for, it is read so often: at first, and at the longest.
+/// The interval of reads while something is waited for: at first, and at most.
 const SOON: Duration = Duration::from_millis(200);
 const LATER: Duration = Duration::from_secs(1);
 
-/// One read: it shows what was there when it was asked for, or later.
+/// One read: it shows the state at the time of the request, or later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) asked: Now,
@@ -25,7 +25,7 @@ impl Reading {
         self.answered.saturating_sub(self.asked)
     }
 
-    /// Returns whether it may lie too far back to be relied on, whenever it came in.
+    /// Returns whether it may be too old to rely on, whenever its answer arrived.
     pub(super) fn is_overdue(self) -> bool {
         self.took() > SLOWEST
     }
@@ -43,9 +43,9 @@ pub(super) struct PolledRead {
     asked: Option<Now>,
     /// The read that what is known comes from.
     pub(super) last: Option<Reading>,
-    /// Something has changed since: what is known counts no more.
+    /// Something has changed since: what is known is no longer valid.
     pub(super) is_stale: bool,
-    /// What was asked for before that time does not count either, whenever its answer comes.
+    /// An answer to a read that was sent before that time is not valid either, whenever it comes.
     true_from: Now,
     pub(super) not_before: Now,
     pub(super) pause: Duration,
@@ -66,12 +66,12 @@ impl PolledRead {
         self.asked = Some(now);
     }
 
-    /// Something has changed just now, and only what is read from now on tells what that means.
+    /// Something has changed just now, and only a read from now on shows what.
     pub(super) fn must_be_read(&mut self, now: Now) {
         (self.is_stale, self.true_from) = (true, now);
     }
 
-    /// Nothing is waited for any more: it is not read again.
+    /// Nothing waits for it any more: it is not read again.
     pub(super) fn forget(&mut self) {
         self.asked = None;
     }
@@ -112,7 +112,7 @@ impl PolledRead {
         self.last.map_or(Now::ZERO, |read| read.asked + self.pause.max(SOON)).max(self.not_before)
     }
 
-    /// It is read soon again.
+    /// It is read again soon.
     pub(super) fn hurry(&mut self) {
         self.pause = SOON;
     }
@@ -127,7 +127,7 @@ impl PolledRead {
 mod tests {
     use super::*;
 
-    /// A process sleeps, and the answer to what it has asked before lies there when it wakes.
+    /// A process sleeps, and the answer to its last read is there when it wakes.
     #[test]
     fn an_answer_to_what_was_asked_before_something_changed_does_not_count() {
         let second = Duration::from_secs;

@@ -1,4 +1,4 @@
-//! How far a rollout is at one moment, for a view that is drawn again and again.
+//! How far a rollout is at one moment, for a view that is redrawn.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::goal::{Goal, PodGoal};
 use super::state::RunState;
 use super::world::World;
 
-/// Returns how far it is, with at most so many pods.
+/// Returns how far it is, with at most `most` pods.
 pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: usize) -> Progress {
     let pods = &state.pods;
     let is_in_progress = |entry: &Entry| entry.stage() == Some(Stage::InProgress);
@@ -49,8 +49,8 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
     }
 }
 
-/// How long the pod has waited for what it waits for, and how long it does at most: what has a time of its own, else what is
-/// left of the pod's.
+/// How long the pod has waited in its phase, and for how long at most: the phase's own limit, else what is left of the
+/// pod's timeout.
 fn waits(goal: &Goal, entry: &Entry, phase: &PodProgress, now: Now) -> (Duration, Option<Duration>) {
     let in_phase = now.saturating_sub(entry.entered);
     let seconds = |seconds: u32| Some(Duration::from_secs(u64::from(seconds)));
@@ -72,8 +72,8 @@ fn restarts(goal: &PodGoal, pod: &Pod) -> Option<i64> {
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, count| sum.saturating_add(*count)))
 }
 
-/// What the kubelet says of a container of the update, also if that is no more than how it ended. What it said of the one
-/// before is shown for a moment more.
+/// What the kubelet reports of a container of the update, even if that is no more than how it ended. The old
+/// container's report is shown for a moment more.
 pub(super) fn back_off(goal: &PodGoal, pod: &Pod, is_unexplained: bool) -> Option<BackOff> {
     let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
     let is_stale = |name| matches!(Baseline::of(pod, name), Baseline::Recorded(record) if record.waiting.is_some());

@@ -7,7 +7,7 @@ use super::state::RunState;
 use super::visit::Visit;
 use super::world::World;
 
-/// One turn under way.
+/// One turn in progress.
 pub(super) struct Run<'a> {
     pub(super) goal: &'a Goal,
     pub(super) world: &'a World,
@@ -21,7 +21,7 @@ impl<'a> Run<'a> {
         self.state.visit(self.goal, self.world, self.now)
     }
 
-    /// Does, says and keeps what a protocol wants.
+    /// Does, reports and keeps what a protocol wants.
     pub(super) fn carry_out(&mut self, effects: Effects) {
         for effect in effects.0 {
             match effect {
@@ -36,7 +36,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Asks a protocol, and does and says what it wants.
+    /// Visits a protocol, and does and reports what it wants.
     pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, Visit<'a>) -> Effects) {
         let visit = self.visit();
         let effects = protocol(self.state, visit);

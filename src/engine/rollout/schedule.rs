@@ -18,7 +18,7 @@ use super::protocol::{Asker, Effects, PodChange};
 use super::run::Run;
 use super::steps;
 
-/// How often the kubelet's events are looked at for a pod that nothing else proves.
+/// How often the kubelet's events are read for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
@@ -80,7 +80,7 @@ impl Run<'_> {
         for position in self.state.pods.visited(Is::Unverified) {
             let Some((goal, entry)) = self.state.pods.get(position) else { continue };
             if entry.events_at.is_none_or(|at| at <= self.now) {
-                // Its answer is none to a request about the pod: what it finds comes as an observation.
+                // Its answer is not the answer to a request about the pod: what it finds comes as an observation.
                 let read = Action::ReadEvents(goal.key.clone());
                 self.state.pods.read_events(position, self.now + EVENTS_EVERY);
                 self.carry_out((Asker::Nobody, read).into());
@@ -88,7 +88,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the pods that are drained one step further: those that are out get their images, those that are done are put back.
+    /// Takes the drained pods one step further: those that are out get their images, those that are done are restored.
     fn advance_drains(&mut self, may_take: bool) {
         for position in self.state.pods.visited(Is::RejoiningService) {
             self.effects(|state, visit| state.drains.restore(visit, &state.pods, position));
@@ -120,7 +120,8 @@ impl Run<'_> {
                 Admission::Go => {
                     self.send(position);
                 }
-                // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
+                // Another pod has gone down since: this one waits for its turn again, and its hook runs again before
+                // it.
                 Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
                     self.state.hooks.again(position);
                     self.turn.notices.extend(self.state.pods.wait_again(position, self.now));
@@ -141,7 +142,7 @@ impl Run<'_> {
             if self.ask(position) != Admission::Go {
                 return true;
             }
-            // What cannot be sent now is left; the next look decides anew.
+            // A pod that cannot be sent to now is left; the next visit decides again.
             let is_begun = self.begin_hook(position) || self.begin_drain(position);
             if !is_begun && self.send(position).is_none() {
                 return true;
@@ -150,7 +151,8 @@ impl Run<'_> {
         !self.state.pods.all(Is::Waiting).is_empty()
     }
 
-    /// The next position that waits and may be sent now: what was put off, then what is down, then the goal's order.
+    /// The next position that waits and may be sent now: throttled pods, then pods that are down, then the goal's
+    /// order.
     fn next_candidate(&self, last: Option<usize>) -> Option<usize> {
         let pods = &self.state.pods;
         let is_due = |position: &&usize| match pods.entry(**position).map(|entry| &entry.request) {
@@ -161,7 +163,7 @@ impl Run<'_> {
         let is_new = |position: &&usize| last != Some(**position);
         let (waiting, put_off) = (pods.all(Is::Waiting), pods.all(Is::PutOff));
         if self.goal.is_strictly_ordered() {
-            // In a strict order nothing overtakes what was put off.
+            // In a strict order nothing overtakes a throttled pod.
             return waiting.first().filter(is_due).filter(is_new).copied();
         }
         let fresh = pods.all(Is::Broken).iter().chain(waiting).find(|position| !put_off.contains(position));
@@ -229,8 +231,8 @@ impl Run<'_> {
         Some(())
     }
 
-    /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, says what blocks, and stops
-    /// the clock of a pod that has its place and waits for others.
+    /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, reports what
+    /// blocks, and stops the clock of a pod that has its place and waits for others.
     pub(super) fn ask(&mut self, position: usize) -> Admission {
         let visit = self.visit();
         let admission = admission::may_go_down(visit, self.state, position);
@@ -261,7 +263,7 @@ impl Run<'_> {
 
     fn say_that_the_budget_holds(&mut self, down: usize) {
         let pods = &self.state.pods;
-        // While pods of ours are in progress it is plain why nothing else is taken.
+        // While pods of ours are in progress it is plain why no other pod is taken.
         if !pods.all(Is::InProgress).is_empty() || self.state.budget_said == Some(pods.begun()) {
             return;
         }

@@ -13,8 +13,8 @@ use super::protocol::owner::image_in;
 use super::state::RunState;
 use super::visit::Visit;
 
-/// Says of each container that the rollout changes what the template and the owner's pods ask for; nothing before the pods
-/// were listed.
+/// Says for each container that the rollout changes what the template and the owner's pods ask for; nothing before the
+/// pods were listed.
 pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
     if !state.listed {
         return Vec::new();
@@ -33,14 +33,14 @@ pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
     names.into_iter().map(standing).collect()
 }
 
-/// Says the same of each field that the rollout changes in the template.
+/// Says the same for each field that the rollout changes in the template.
 pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField> {
     let Some(owner) = visit.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
     let fields = owner.lock.directed().fields;
     let pods: Vec<&Pod> = pods_of(visit, state).into_iter().filter(|pod| !pod.terminating).collect();
     let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
     let standing = |row: Row| {
-        // What leads from a template to the one that is wanted has what is there.
+        // The diff from a template to the wanted one has the present value as `before`.
         let value = |template: &Value| {
             let left = change::diff(template, owner.target()).change.fields.rows();
             left.into_iter().find(|left| left.path == row.path).map_or_else(|| row.after.clone(), |left| left.before)

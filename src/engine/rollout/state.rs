@@ -1,4 +1,4 @@
-//! What only this run knows and may lose; which answer belongs to whom.
+//! What only this run knows and may lose; which action each answer belongs to.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct RunState {
     /// Who waits for which answer.
     asked: BTreeMap<ActionId, Asker>,
     next_action: u64,
-    /// A write was sent of which no answer says what became of it: it may still arrive.
+    /// A write was sent whose outcome no answer gives: it may still arrive.
     pub(super) is_late: bool,
     /// The world's version up to which everything has been judged.
     pub(super) seen: u64,
@@ -43,9 +43,9 @@ pub struct RunState {
     pub(super) stop_said: bool,
     pub(super) last_said: Now,
     pub(super) watch_was_lost: bool,
-    /// How many pods were begun when it was said that no more may be down.
+    /// How many pods were begun when it was reported that no more may be down.
     pub(super) budget_said: Option<u64>,
-    /// What the first write waits for, as it was reported.
+    /// What the first write waits for, as it was reported last.
     pub(super) begin_waits_for: Option<String>,
     /// Since when nothing can be taken though something waits.
     pub(super) blocked_since: Option<Now>,
@@ -61,20 +61,20 @@ impl RunState {
         Self::default()
     }
 
-    /// Returns one that breaks something on purpose.
+    /// Returns a state with a fault.
     #[cfg(test)]
     pub(super) fn faulty(fault: Option<Fault>) -> Self {
         Self { faults: Faults { fault }, ..Self::default() }
     }
 
-    /// Notes that a person or the system asked to stop; returns whether it is the first time.
+    /// Notes that the user or the system asked to stop; returns whether it is the first time.
     pub fn stop(&mut self, stop: Stop, now: Now) -> bool {
         let first = self.stop.is_none();
         self.stop.get_or_insert((stop, now));
         first
     }
 
-    /// Takes in the answer to an action. What was read comes as an observation, before it.
+    /// Takes in the answer to an action. The observation of a read comes before it.
     pub fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
         self.is_late |= matches!(answer, Answer::Unknown { .. });
         match self.asked.remove(&id) {
@@ -117,7 +117,7 @@ impl RunState {
         self.pods.answered(position, answer, now);
     }
 
-    /// Returns the id for an action of this one, who is given the answer.
+    /// Returns the id for an action of this asker, which gets the answer.
     pub(super) fn id_for(&mut self, asker: Asker) -> ActionId {
         let id = ActionId(self.next_action);
         self.next_action += 1;

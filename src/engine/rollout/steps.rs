@@ -1,6 +1,6 @@
 //! The order of containers within a pod (`--container-order`): a step after the other, each with a patch of its own.
 //!
-//! There is no step that is remembered: which one is next is read from the images that the pod asks for, and whether the
+//! No step is remembered: which one is next is read from the images that the pod asks for, and whether the
 //! ones before it are done from their containers. Without an order a pod has one step with all of its containers.
 
 use crate::engine::change::FieldProgress;
@@ -20,8 +20,8 @@ impl Goal {
     }
 }
 
-/// Returns the steps of a pod, in their order: the containers that a person has ordered one by one, then all others at
-/// once. On the way back the other way round: what was changed last goes back first.
+/// Returns the steps of a pod, in their order: the containers that the user has ordered one by one, then all others at
+/// once. On the way back the reverse: what was changed last goes back first.
 pub(super) fn of<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
     let order = &goal.policy.container_order;
     let names = || pod_goal.containers.keys();
@@ -74,19 +74,20 @@ pub(super) fn asks_for_all(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(&of(goal, pod_goal), pod_goal, pod).is_none()
 }
 
-/// Returns whether the pod is to be resized first: what restarts in it afterwards begins with what it is to have.
+/// Returns whether the pod is to be resized first: what restarts in it afterwards starts with the wanted cpu and
+/// memory.
 pub(super) fn resizes_next(pod_goal: &PodGoal, pod: &Pod) -> bool {
     pod_goal.fields.of_part(PodPart::Resize, pod) == FieldProgress::NotAsked
 }
 
-/// Returns whether the next patch of a pod takes it down: a resize comes before what restarts by its image, and need not
-/// restart anything.
+/// Returns whether the next patch of a pod takes it down: a resize comes before the containers that restart for their
+/// image, and need not restart anything.
 pub(super) fn takes_down(pod_goal: &PodGoal, pod: &Pod) -> bool {
     if resizes_next(pod_goal, pod) { !pod_goal.fields.restarting_in(pod).is_empty() } else { pod_goal.restarts() }
 }
 
-/// Returns whether the pod's next resize has to be noted first: where it restarts a container, which one ran before; of
-/// pods alone, what there was before. A template has a history for that.
+/// Returns whether the pod's next resize has to be noted first: where it restarts a container, which one ran before;
+/// for `PodsOnly`, the old cpu and memory. A template has a history for that.
 pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let unasked = pod_goal.fields.unasked_in(pod);
     let is_needed = goal.mode == Mode::PodsOnly || unasked.restarting().next().is_some();

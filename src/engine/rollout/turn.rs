@@ -31,7 +31,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.settle();
     run.effects(|state, visit| state.followed.advance(visit, &state.pods));
     if run.state.stop.is_some() && goal.mode != Mode::Follow {
-        // The only thing that is sent after an interrupt.
+        // The only requests that are sent after an interrupt.
         run.effects(|state, visit| state.drains.put_back(visit, &state.pods));
     }
     let mut end = run.end();
@@ -39,7 +39,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
         if run.state.pulls.is_over() || run.state.faults.has(Fault::IgnoresPulls) {
             run.act();
         } else if run.state.stop.is_none() {
-            // Of pods that another run has patched.
+            // For pods that another run has patched.
             run.read_events();
         }
         if !run.state.pods.all(Is::Failed).is_empty() {
@@ -54,7 +54,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.pause()
 }
 
-/// Says how things stand when a person will not wait for the end.
+/// Says how things stand when the user does not wait for the end.
 pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome {
     let result = state.stop.map_or(EndResult::Interrupted, |(stop, _)| stop.result());
     ended::outcome(state.visit(goal, world, now), state, result, None)
@@ -69,7 +69,7 @@ impl Run<'_> {
         self.goal.pods.iter().for_each(|pod| self.state.pods.add(pod.clone(), self.now));
     }
 
-    /// The pods that the protocols look at themselves.
+    /// The pods that the protocols read themselves.
     fn see_what_changed(&mut self) {
         let changed: Vec<PodKey> = self.world.changed_since(self.state.seen).cloned().collect();
         self.effects(|state, visit| state.owner.find_pods(visit, &state.pods, &changed));
@@ -82,7 +82,7 @@ impl Run<'_> {
         self.effects(|state, _| state.budgets.say());
     }
 
-    /// Returns whether the watch is back: what rests on time alone was left open meanwhile.
+    /// Returns whether the watch is back: decisions that rest on time alone were left open meanwhile.
     fn watch_is_back(&mut self) -> bool {
         match self.world.watch() {
             Watch::Lost(why) if !self.state.watch_was_lost => {
@@ -91,7 +91,8 @@ impl Run<'_> {
             }
             Watch::Live if self.state.watch_was_lost => {
                 self.state.watch_was_lost = false;
-                // What the watch brings may be of much later than the owner that was read, by a clock that slept meanwhile.
+                // The watch may bring much later events than the owner that was read, if the clock stood still while
+                // the machine slept.
                 self.state.owner.must_be_read(self.now);
                 self.turn.notices.push(Notice::WatchRestored);
                 return true;
@@ -106,7 +107,7 @@ impl Run<'_> {
         let visit = self.visit();
         let pods = &mut self.state.pods;
         let mut positions: Vec<usize> = Vec::new();
-        // Every pod was proven before the end was recorded: what becomes of one since is no part of this rollout.
+        // Every pod was proven before the end was recorded: a later change of one is no part of this rollout.
         if !self.state.owner.is_closing() {
             for key in self.world.changed_since(self.state.seen) {
                 match pods.position(key) {
@@ -121,7 +122,7 @@ impl Run<'_> {
         }
         if !self.state.listed && visit.is_live() {
             self.state.listed = true;
-            // Nothing else ever tells of a pod that was gone before the first list.
+            // No event comes for a pod that was gone before the first list.
             let missing = pods.iter().enumerate().filter(|(_, (pod, _))| self.world.pod(&pod.key).is_none());
             positions.extend(missing.map(|(position, _)| position));
         }
@@ -143,7 +144,7 @@ impl Run<'_> {
         self.effects(|state, visit| state.pulls.advance(visit));
     }
 
-    /// Looks at replacement pods and the owner, once the nodes have pulled.
+    /// Visits replacement pods and the owner, once the nodes have pulled.
     fn settle(&mut self) {
         self.effects(|state, visit| state.replacements.settle(visit, &state.pods));
         if self.state.pulls.is_over() {
@@ -184,7 +185,7 @@ impl Run<'_> {
         (quiet || since + within <= self.now).then(|| ended::outcome(self.visit(), self.state, result, why))
     }
 
-    /// Ends it with this outcome, once nothing of ours is left.
+    /// Ends it with this outcome, once no pull pod or drain of ours is left.
     fn finish(mut self, outcome: Outcome) -> Turn {
         if !self.state.pulls.is_over() {
             self.state.pulls.leave(outcome.result, outcome.why.clone());
@@ -233,7 +234,7 @@ impl Run<'_> {
         }
     }
 
-    /// It is not over: it looks again at that time, even if nothing happens.
+    /// It is not over: the next turn is at that time, even if nothing happens.
     fn pause(mut self) -> Turn {
         self.turn.wake = verdict::next_visit(self.visit(), self.state);
         self.turn

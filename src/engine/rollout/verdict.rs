@@ -1,4 +1,4 @@
-//! Whether it is over, and by what; and when to look again at the latest.
+//! Whether it is over, and by what; and when the next visit is due at the latest.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -90,7 +90,7 @@ pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Op
     is_over.then(|| (too_late, Some(what_blocks(visit, state))))
 }
 
-/// The pods that are done without a node: they ask for what is wanted, and nothing of them has run.
+/// The pods that are done without a node: they ask for what is wanted, and none of their containers has run.
 fn never_started(visit: Visit<'_>) -> Option<String> {
     if visit.goal.mode == Mode::Follow {
         return None;
@@ -106,7 +106,7 @@ fn never_started(visit: Visit<'_>) -> Option<String> {
     Some(format!("no node runs {first}{more} yet, so nothing had to restart there"))
 }
 
-/// What is left to the kubelets is not done, and what fails with what it had before is not as it was.
+/// Pods left to the kubelets are not done, and pods that fail with what they had before are not restored.
 fn complete(pods: &Pods, result: EndResult) -> EndResult {
     match (pods.all(Is::TakenBack).is_empty(), pods.all(Is::Deferred).is_empty()) {
         (false, _) => abandoned::result(pods),
@@ -156,7 +156,7 @@ fn what_blocks(visit: Visit<'_>, state: &RunState) -> String {
     format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
 }
 
-/// The nodes that are the reason why the pods whose time is over are not ready.
+/// The nodes because of which the pods that timed out are not ready.
 fn unready_nodes(world: &World, pods: &Pods) -> Option<String> {
     let late = pods.all(Is::Late).iter();
     said_of_nodes(&late.filter_map(|position| world.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
@@ -193,12 +193,12 @@ fn is_moved(pods: &Pods, position: usize) -> bool {
     pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodProgress::Conflict { .. })))
 }
 
-/// Returns when to look again at the latest.
+/// Returns when the next visit is due at the latest.
 pub(super) fn next_visit(visit: Visit<'_>, state: &RunState) -> Option<Now> {
     let now = visit.now;
     let total = visit.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
     let timer = state.pods.next_timer().map(|at| at.max(now));
-    // What has come already is waited for no more: while answers are outstanding, only their time counts.
+    // What has come already is no longer waited for: while answers are outstanding, only their time counts.
     let ahead = [
         total,
         state.blocked_since.map(|since| since + timeout(visit)),

@@ -1,4 +1,4 @@
-//! What one turn looks at: the goal, the world and the time, and whether the run is ending.
+//! What one turn sees: the goal, the world and the time, and whether the run is ending.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::world::{Watch, World};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodProgress;
 
-/// One look at the world.
+/// One pass of a turn over the world.
 #[derive(Clone, Copy)]
 pub(super) struct Visit<'a> {
     pub(super) goal: &'a Goal,
@@ -22,12 +22,12 @@ pub(super) struct Visit<'a> {
     pub(super) faults: Faults,
 }
 
-/// One pod of the goal within a look.
+/// One pod of the goal within a visit.
 #[derive(Clone, Copy)]
 pub(super) struct Visited<'a> {
     pub(super) position: usize,
     pub(super) goal: &'a PodGoal,
-    /// The pod, if it is there.
+    /// The pod, if it exists.
     pub(super) pod: Option<&'a Pod>,
 }
 
@@ -49,7 +49,7 @@ impl Visit<'_> {
     }
 }
 
-/// The phase, and when it may change without any observation.
+/// The phase, and when it may change without a new observation.
 pub(super) struct Judged {
     pub(super) phase: PodProgress,
     pub(super) wake: Option<Now>,

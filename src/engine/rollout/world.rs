@@ -15,7 +15,7 @@ use crate::engine::state::durable::OwnerView;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Observation {
-    /// Every pod there is, complete: whatever was not listed is gone.
+    /// Every pod, complete: a pod that was not listed is gone.
     Relisted(Vec<Pod>),
     /// A pod was added or changed, or was read.
     Applied(Box<Pod>),
@@ -52,7 +52,7 @@ pub struct World {
     pods: HashMap<PodKey, Pod>,
     /// Uids that were seen deleted: a late answer must not bring them back.
     deleted: BTreeSet<PodKey>,
-    /// Why pods left that are deleted, as far as they themselves said.
+    /// Why deleted pods left, as far as they themselves showed it.
     causes: HashMap<PodKey, String>,
     events: HashMap<PodKey, PodEvents>,
     owner: Option<OwnerView>,
@@ -127,7 +127,7 @@ impl World {
     }
 
     fn delete(&mut self, key: PodKey) {
-        // A watch by labels says of a pod that they no longer select that it was deleted.
+        // A watch by labels reports a pod as deleted once they no longer select it.
         let left = self.pods.remove(&key);
         let deleted = |pod: &Pod| pod.terminating.then(|| DELETED.to_owned());
         if let Some(why) = left.and_then(|pod| pod.disruption().or_else(|| deleted(&pod))) {
@@ -155,12 +155,12 @@ impl World {
         self.pods.values()
     }
 
-    /// Returns whether this very pod was seen deleted.
+    /// Returns whether exactly this pod, by uid, was seen deleted.
     pub fn is_deleted(&self, key: &PodKey) -> bool {
         self.deleted.contains(key)
     }
 
-    /// Returns why a pod left, as far as it said so itself.
+    /// Returns why a pod left, as far as its own status said so.
     pub fn why_deleted(&self, key: &PodKey) -> Option<&str> {
         self.causes.get(key).map(String::as_str)
     }

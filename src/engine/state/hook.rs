@@ -1,7 +1,7 @@
-//! A command of the person's own around each pod: `--before-pod` and `--after-pod`.
+//! The user's own commands around each pod: `--before-pod` and `--after-pod`.
 //!
-//! Here is only what it is, when, and how it ended. Nothing here runs anything, and no command is ever written to the
-//! cluster: whoever goes on with a rollout brings their own.
+//! Here is only what they are, when they run, and how they ended. Nothing here runs anything, and no command is ever
+//! written to the cluster: a user who goes on with a rollout brings their own.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl Hooks {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HookPhase {
-    /// Before the pod is touched.
+    /// Before the pod is changed.
     Before,
     /// Once it is done.
     After,
@@ -146,7 +146,7 @@ impl HookEnd {
         matches!(self.how, HookResult::Exited { exit_code: 0 })
     }
 
-    /// Returns the exit code, of one that ended by itself.
+    /// Returns the exit code of a command that ended by itself.
     pub fn exit_code(&self) -> Option<i64> {
         match self.how {
             HookResult::Exited { exit_code } => Some(exit_code),
@@ -154,7 +154,7 @@ impl HookEnd {
         }
     }
 
-    /// Returns the pod's failure; `None` of a success.
+    /// Returns the pod's failure; `None` for a success.
     pub fn failure(&self, phase: HookPhase) -> Option<Failure> {
         let flag = phase.flag();
         let what = match self.how {

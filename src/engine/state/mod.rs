@@ -1,4 +1,4 @@
-//! What a rollout is asked to do, and what is written of it into the cluster: record, lock, history, and the evidence they give.
+//! What a rollout is asked to do, and what is written of it into the cluster: record, lock, history, and the evidence.
 
 pub mod durable;
 pub mod evidence;

@@ -1,4 +1,4 @@
-//! How fast and how careful a rollout is: what a person chose and the owner says, bounded.
+//! How fast and how careful a rollout is: what the user chose and the owner says, bounded.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
-    /// `--disruption-budget=respect`: also budgets that are made while the rollout is under way.
+    /// `--disruption-budget=respect`: also budgets that are created while the rollout is in progress.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respects_budgets: bool,
     /// `--drain-seconds`: between a pod's being out of its Services and its restart; none with `--drain=none`.
@@ -74,7 +74,7 @@ pub struct Policy {
     /// all at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub container_order: Vec<ContainerName>,
-    /// `--order`: whoever goes on with the rollout keeps to it.
+    /// `--order`: a run that goes on with the rollout keeps it.
     #[serde(default, skip_serializing_if = "PodOrder::is_default")]
     pub order: PodOrder,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
@@ -84,7 +84,7 @@ pub struct Policy {
     pub on_deferred: OnDeferred,
 }
 
-/// `--deferred`: what becomes of a resize that the kubelet puts off until its node has room.
+/// `--deferred`: what becomes of a deferred resize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OnDeferred {
@@ -116,18 +116,18 @@ impl OnDeferred {
     }
 }
 
-/// The longest time that a note in the cluster may ask for, in seconds: a year. Anybody may have edited it; and whoever
-/// wants no end has this one.
+/// The longest time that an annotation may ask for, in seconds: a year. Anybody may have edited it; a user who
+/// wants no end gets this one.
 pub const LONGEST_SECONDS: u64 = 365 * 86_400;
 
 impl Policy {
-    /// Returns whether the first pod must prove itself before another one is taken: whoever gives `--min-ready-seconds 0`
-    /// waits for none.
+    /// Returns whether the first pod must prove itself before another one is taken: with `--min-ready-seconds 0`
+    /// it need not.
     pub fn first_goes_alone(&self) -> bool {
         self.min_ready_seconds_given != Some(0)
     }
 
-    /// Returns what holds of it on the way back: the pauses, and what becomes of a failure, were for what was new.
+    /// Returns what applies on the way back: the pauses, and what becomes of a failure, were for the new template.
     #[must_use]
     pub fn on_the_way_back(&self) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl Policy {
         }
     }
 
-    /// Returns it with every time within reason, as it must be before anything is reckoned with it.
+    /// Returns it with every time bounded, as it must be before anything is computed from it.
     #[must_use]
     pub fn bounded(self) -> Self {
         let seconds = |seconds: u64| seconds.min(LONGEST_SECONDS);
@@ -163,7 +163,7 @@ impl Policy {
 pub const CANARY_HOLD_SECONDS: u32 = 5;
 
 /// Seconds that ready must hold where the new container has ended once already and was started again: crash back-off
-/// begins at ten seconds, and a busy kubelet shows a container that died as running for some seconds more.
+/// begins at ten seconds, and a busy kubelet shows a dead container as running for some seconds more.
 pub const RESTARTED_HOLD_SECONDS: u32 = 20;
 
 /// Seconds per pod, besides its termination grace and the time that ready must hold, after which a rollout gives up.

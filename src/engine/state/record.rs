@@ -1,4 +1,4 @@
-//! What is noted on a pod by the very patch that changes it: the baseline of the evidence, and the way back.
+//! The record that a patch writes on the pod that it changes: the baseline of the evidence, and the way back.
 //!
 //! The annotation `kubectl-inplace.io/update` holds one [`UpdateRecord`] as JSON. Any later run, on any machine, reads
 //! from it which containers were changed, from what, and which container ran before.
@@ -13,7 +13,7 @@ use crate::engine::change::{ContainerResources, FieldChanges, PodResourcesChange
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 
-/// How every annotation and label begins in which this program keeps its books.
+/// The prefix of this program's annotations and labels.
 pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
 
 /// The key of a pod's annotation.
@@ -29,35 +29,35 @@ pub struct UpdateRecord {
     pub manager: String,
     /// The changed containers; none while a pod that was never updated is drained.
     pub containers: BTreeMap<ContainerName, ContainerRecord>,
-    /// The containers that are resized, where that restarts them or is done to pods alone: noted before it is asked for,
-    /// since the API server drops everything else from a resize.
+    /// The containers that are resized, where that restarts them or is done to pods alone: recorded before the resize
+    /// is requested, since the API server drops everything else from a resize.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resized: BTreeMap<ContainerName, ResizeRecord>,
-    /// What is resized of the pod as a whole, noted like that of the containers.
+    /// The pod-level resources that are resized, recorded like those of the containers.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub pod_resources: PodResourcesChange,
-    /// Containers that earlier updates changed and this one did not: the field manager's next write moves the time that
-    /// stands in the managed fields, and without these the proof of the earlier updates would be lost with it.
+    /// Containers that earlier updates changed and this one did not: the field manager's next write updates the time in
+    /// the managed fields, and without these the proof of the earlier updates would be lost with it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub earlier: BTreeMap<ContainerName, ContainerRecord>,
-    /// What is off the pod, so that its Services do not list it. Of a readiness gate it is noted before the gate goes off,
-    /// since pod and status are two requests.
+    /// What was removed from the pod, so that its Services do not list it. A readiness gate is recorded before it is
+    /// turned off, since pod and status are two requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drained: Option<Drained>,
-    /// The containers that the same update changes after these, where a person chose an order: not patched yet.
+    /// The containers that the same update changes after these, where the user chose an order: not patched yet.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub later: BTreeMap<ContainerName, LaterChange>,
     /// `--after-pod` was asked for and has not ended well for this pod yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub owes_after_pod: bool,
-    /// The owner's template goes along: how the rollout ended, the owner's history tells.
+    /// The owner's template is changed too: the owner's history says how the rollout ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub durable: bool,
-    /// Another run has taken the pod over: what the one before has on its way rests on the record without this.
+    /// Another run has taken the pod over: requests of the one before test the record without this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over: Option<TakenOver>,
-    /// When the images of these containers were set (RFC 3339, the server's time): whatever the field manager writes later
-    /// moves the time that stands in the managed fields.
+    /// When the images of these containers were set (RFC 3339, the server's time): a later write of the field manager
+    /// updates the time in the managed fields.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set_at: BTreeMap<ContainerName, String>,
 }
@@ -72,7 +72,7 @@ pub struct TakenOver {
     pub run: String,
 }
 
-/// What an update will change of a container whose turn has not come.
+/// The later change of a container whose turn has not come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaterChange {
     /// The image in the spec now.
@@ -86,11 +86,11 @@ pub struct LaterChange {
 pub struct NotedStart {
     /// The image as the pod asked for it.
     pub image: String,
-    /// When the container started, or the one before it ended where none could be made (RFC 3339).
+    /// When the container started, or the one before it ended where none could be created (RFC 3339).
     pub at: String,
 }
 
-/// By what a pod is taken out of its Services: it goes off, and has to be put back.
+/// What a pod is drained by: it is removed, and has to be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Drained {
@@ -100,7 +100,7 @@ pub enum Drained {
     Gate(DrainedGate),
 }
 
-/// A readiness gate that is turned off for a pod, and has to be turned on again: its condition as it was while `True`.
+/// A readiness gate that is turned off for a pod, and has to be restored: its condition while it was `True`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainedGate {
@@ -114,7 +114,7 @@ pub struct DrainedGate {
     pub message: Option<String>,
 }
 
-/// A label that was taken off a pod, and has to be put back.
+/// A label that was removed from a pod, and has to be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainedLabel {
@@ -159,15 +159,16 @@ pub struct ContainerRecord {
     /// The waiting reason before, if it waited: the kubelet goes on showing it for a moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<String>,
-    /// No container was ever made of `from`: its image could not be pulled, and the container noted here is an older one.
+    /// No container was ever created from `from`: its image could not be pulled, and the recorded container is an older
+    /// one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_ran: bool,
-    /// The image of the container noted here, where `from` had been asked for since and no container of it was seen yet:
+    /// The image of the recorded container, where `from` had been asked for since and no container of it was seen yet:
     /// one may still come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<String>,
-    /// Since when the container has been down (RFC 3339), where an earlier patch of the same rollout has stopped it and no
-    /// other one has stayed since.
+    /// Since when the container has been down (RFC 3339), where an earlier patch of the same rollout has stopped it and
+    /// no other one has run since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_since: Option<String>,
     /// The starts before this update that the kubelet may still count for its back-off.
@@ -189,8 +190,8 @@ impl fmt::Display for Drained {
 }
 
 impl UpdateRecord {
-    /// Returns the record of a pod that was never updated, or whose record is gone: what the field manager is about to write
-    /// moves the time of the images that it has set, so that is noted.
+    /// Returns the record of a pod that was never updated, or whose record is gone: the field manager's next write
+    /// updates the time of the images that it has set, so that time is recorded.
     pub fn of_no_update(pod: &Pod, field_manager: &str) -> Self {
         let ours = pod.image_set.iter().filter(|(_, set)| set.manager == field_manager && !set.time.is_empty());
         Self {
@@ -209,12 +210,12 @@ impl UpdateRecord {
         }
     }
 
-    /// Returns whether it says nothing any more.
+    /// Returns whether it holds nothing any more.
     pub fn is_empty(&self) -> bool {
         !self.is_of_update() && self.drained.is_none() && self.taken_over.is_none()
     }
 
-    /// Returns whether it notes an update: one that says that the pod is drained, or was taken over, does not.
+    /// Returns whether it records an update: a record that says that the pod is drained, or was taken over, does not.
     pub fn is_of_update(&self) -> bool {
         !self.containers.is_empty() || !self.resized.is_empty() || !is_nothing(&self.pod_resources)
     }
@@ -230,8 +231,8 @@ impl UpdateRecord {
         ResourcesChange(self.resized.iter().map(|(name, record)| (name.clone(), record.change.clone())).collect())
     }
 
-    /// Returns what a container that restarts for its resize is to be measured against, as if its image had been set again:
-    /// none where its image was changed after it.
+    /// Returns the baseline of a container that restarts for its resize, as if its image had been set again:
+    /// `None` where its image was changed after it.
     pub fn resize_baseline(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
         let record = self.resized.get(name).filter(|record| !record.change.restarting.is_empty())?;
         let (_, _, container) = pod.container(name).filter(|_| !self.containers.contains_key(name))?;
@@ -250,7 +251,8 @@ impl UpdateRecord {
         })
     }
 
-    /// Returns whether it notes all of a resize that the pod does not ask for yet, and the containers that run before it.
+    /// Returns whether it records all of a resize that the pod does not ask for yet, and the containers that run before
+    /// it.
     pub fn notes_resize(&self, unasked: &FieldChanges, pod: &Pod) -> bool {
         let mut of_pod = unasked.pod_resources.values.iter();
         of_pod.all(|(field, value)| self.pod_resources.values.get(field) == Some(value))
@@ -261,13 +263,13 @@ impl UpdateRecord {
             })
     }
 
-    /// Returns whether a container was changed twice by what restarts it: first its cpu or memory, and then its image.
+    /// Returns whether a container was restarted twice: first by its cpu or memory, and then by its image.
     pub fn restarts_twice(&self, name: &ContainerName) -> bool {
         let by_resize = self.resized.get(name).is_some_and(|record| !record.change.restarting.is_empty());
         by_resize && self.containers.contains_key(name)
     }
 
-    /// Returns whether a container that restarts for its resize is still the one from before it; not where its image was
+    /// Returns whether a container that restarts for its resize is still the old one; not where its image was
     /// changed after it.
     pub fn is_before_its_resize(&self, pod: &Pod, name: &ContainerName) -> bool {
         let status = pod.container_status(name).map(|(_, _, status)| status);
@@ -276,7 +278,7 @@ impl UpdateRecord {
         before.zip(status).is_some_and(|(record, status)| record.container_id == status.container_id)
     }
 
-    /// Reads the record of a pod as it was written; an annotation that is not ours to understand counts as none.
+    /// Reads the record of a pod as it was written; an annotation that this program cannot read counts as none.
     pub fn of(pod: &Pod) -> Option<Cow<'_, Self>> {
         let text = pod.annotations.get(UPDATE_ANNOTATION)?;
         let read = |text: &str| serde_json::from_str::<Self>(text).ok();
@@ -286,7 +288,7 @@ impl UpdateRecord {
         }
     }
 
-    /// Reads the record of a pod, and completes it with when each image was set.
+    /// Reads the record of a pod, and adds when each image was set.
     pub fn complete(pod: &Pod) -> Option<Self> {
         let record = Self::of(pod)?.into_owned();
         let updated: BTreeSet<&ContainerName> = record.containers.keys().chain(record.earlier.keys()).collect();
@@ -295,7 +297,7 @@ impl UpdateRecord {
             let noted = record.set_at.get(*name);
             Some(((*name).clone(), noted.or_else(|| Some(&pod.image_set.get(*name)?.time))?.clone()))
         });
-        // Without a record, only who set the image tells whether the note is of it.
+        // Without a record, only the manager that set the image shows whether the note belongs to it.
         let alone = record.set_at.iter().filter(|(name, _)| {
             !updated.contains(name) && pod.image_set.get(*name).is_some_and(|set| set.manager == record.manager)
         });
@@ -303,8 +305,8 @@ impl UpdateRecord {
         Some(Self { set_at, ..record })
     }
 
-    /// Returns when the image of a container was set: the record tells what it was before a later write of its field
-    /// manager, the managed fields that of the last one.
+    /// Returns when the image of a container was set: the record holds the time before a later write of its field
+    /// manager, the managed fields that of the last write.
     pub fn set_at(pod: &Pod, name: &ContainerName) -> Option<String> {
         let noted = Self::complete(pod).and_then(|mut record| record.set_at.remove(name));
         noted.or_else(|| Some(pod.image_set.get(name)?.time.clone()))
@@ -315,7 +317,7 @@ impl UpdateRecord {
         Self::of(pod).is_some_and(|record| record.id == *id && record.owes_after_pod)
     }
 
-    /// Reads what is off a pod, or about to go off, and has to be put back.
+    /// Reads what was removed from a pod, or is about to be, and has to be restored.
     pub fn drained(pod: &Pod) -> Option<Drained> {
         Self::of(pod)?.drained.clone()
     }
@@ -326,7 +328,7 @@ impl UpdateRecord {
         self.explained(pod, name, self.containers.get(name)?)
     }
 
-    /// Returns what a container is to be measured against: this update's record of it, or that of an earlier one.
+    /// Returns the baseline of a container: this update's record of it, or that of an earlier one.
     pub fn baseline<'r>(&'r self, pod: &Pod, name: &ContainerName) -> Option<&'r ContainerRecord> {
         self.container(pod, name).or_else(|| self.explained(pod, name, self.earlier.get(name)?))
     }

@@ -1,11 +1,11 @@
-//! Which starts of a container its kubelet has noted for its back-off, as far as the pod's own notes and status tell.
+//! Which starts of a container its kubelet has noted for its back-off, as far as the pod's own record and status show.
 //!
-//! At each start of a container of which an earlier one has ended, the kubelet notes pod, container and image text, whether
-//! anything has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`). In the sync that stops a container for another
-//! image it looks at the status from before: the first container that is replaced so has no earlier one, and the start
-//! after it is not noted, unless that one had ended by itself or its image could not be pulled.
+//! At each start of a container of which an earlier one has ended, the kubelet notes pod, container and image text,
+//! whether anything has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`). In the sync that stops a container
+//! for another image it reads the old status: the first container that is replaced this way has no earlier one, and the
+//! start after it is not noted, unless that one had ended by itself or its image could not be pulled.
 //!
-//! The API does not serve what was noted, and shows no more than one container that has ended. So each update writes into
+//! The API does not serve these notes, and shows no more than one container that has ended. So each update writes into
 //! the pod what was known before it. That may be less than the kubelet knows, never more.
 
 use crate::engine::k8s::failure;
@@ -16,10 +16,10 @@ use crate::engine::state::record::{ContainerRecord, NotedStart, UpdateRecord};
 use crate::engine::value::duration::second;
 use crate::engine::value::image;
 
-/// The kubelet forgets a text that it has noted so many seconds ago (`HasExpiredFunc` in pkg/kubelet/kubelet.go).
+/// The kubelet forgets a noted text after this many seconds (`HasExpiredFunc` in pkg/kubelet/kubelet.go).
 pub const FORGETS_SECONDS: i64 = 600;
 
-/// After so many starts of one text the back-off grows no more.
+/// After this many starts of one text the back-off grows no more.
 const MOST_STARTS: u64 = 6;
 
 /// Returns those of a container that the kubelet still knows, the one of the present container included.
@@ -50,14 +50,14 @@ fn present<'s>(baseline: &Baseline, status: &'s ContainerStatus, wanted: &str) -
     let restarts = u64::try_from(status.restart_count).unwrap_or(0);
     let times = match baseline {
         Baseline::Recorded(record) if record.container_id.is_some() && record.container_id == status.container_id => {
-            // None was made of it; the kubelet tries again, and by then the one before has ended.
+            // No container was created from it; the kubelet tries again, and by then the old one has ended.
             let tries = status.state.waiting.as_ref().is_some_and(|waiting| failure::is_pull(&waiting.reason));
             return tries.then_some(1).zip(ended);
         }
         Baseline::Recorded(record) => {
             baseline.restarts_since(status).unwrap_or(0) + u64::from(is_first_noted(record, restarts))
         }
-        // Whatever was started again had ended.
+        // Every container that was started again had ended.
         Baseline::Created => restarts,
         Baseline::Set(_) | Baseline::Unknown => u64::from(restarts > 1 && image::is_same(&status.image, wanted)),
     };

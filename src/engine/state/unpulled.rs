@@ -6,14 +6,14 @@ use crate::engine::k8s::pod::Pod;
 
 use super::record::UpdateRecord;
 
-/// Returns whether a pod shows, or notes from before its update, that the image could not be pulled for the container, and
-/// none that it has run.
+/// Returns whether a pod shows, or records from before its update, that the image could not be pulled for the
+/// container, and none that it has run.
 pub fn cannot_be_pulled<'p>(pods: impl IntoIterator<Item = &'p Pod>, name: &ContainerName, image: &str) -> bool {
     let mut known = pods.into_iter().filter_map(|pod| was_pulled(pod, name, image)).peekable();
     known.peek().is_some() && !known.any(|was_pulled| was_pulled)
 }
 
-/// What one pod tells; nothing where it tells of other images alone, or of none yet.
+/// What one pod shows; `None` where it shows only other images, or none yet.
 fn was_pulled(pod: &Pod, name: &ContainerName, image: &str) -> Option<bool> {
     let (_, _, container) = pod.container(name)?;
     let waits_for_it = |reason: &str| failure::is_pull(reason);

@@ -12,7 +12,7 @@ pub fn waits_for_budgets(workload: &Workload) -> bool {
     matches!(Held::of(workload), Held::By(lock) if lock.policy.respects_budgets)
 }
 
-/// Returns the budget that keeps the rollout from its next pod: of those that it has not come to none may be down now.
+/// Returns the budget that keeps the rollout from its next pod: no pod that it has not reached may be down now.
 ///
 /// `pods` and `seen` are the same pods in the same order. While one is in progress its place is taken, which is no news.
 pub(super) fn blocking(live: &LiveWorkload, held: &Held, pods: &[&Pod], seen: &[PodStatus]) -> Option<OwnerState> {

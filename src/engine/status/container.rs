@@ -10,12 +10,12 @@ use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::seconds_between;
 use crate::engine::value::image::ImageReference;
 
-/// One container, as one look shows it.
+/// One container, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContainerReport {
     /// The container.
     pub container: ContainerName,
-    /// Where it stands.
+    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image that the pod's spec asks for.
     pub image: String,
@@ -49,7 +49,7 @@ pub struct LastEnd {
 }
 
 impl LastEnd {
-    /// Returns the runtime's word where it tells more than the exit code.
+    /// Returns the runtime's reason where it says more than the exit code.
     pub fn telling_reason(&self) -> Option<&str> {
         self.reason.as_deref().filter(|reason| failure::tells_more(reason))
     }
@@ -64,8 +64,8 @@ pub struct Again {
     pub up_seconds: u64,
 }
 
-/// The kubelet forgets the ends of a container that has run for so long (`MaxContainerBackOff`, and twice that): until then
-/// the next one is of the same crash loop.
+/// The kubelet forgets the ends of a container that has run for this long (`MaxContainerBackOff`, and twice that):
+/// until then the next one is of the same crash loop.
 const CRASH_LOOP_SECONDS: u64 = 600;
 
 /// How a container does.
@@ -86,7 +86,7 @@ pub enum Condition {
         /// When it started (RFC 3339).
         since: Option<String>,
     },
-    /// It runs, but one look cannot tell whether it is of the image that the pod asks for.
+    /// It runs, but one read cannot show whether it is of the image that the pod asks for.
     Unverified {
         /// Why not.
         why: String,
@@ -109,7 +109,7 @@ pub enum Condition {
     },
     /// It has ended: a plain init container, or any of a pod that has.
     Ended {
-        /// Its exit code, where the runtime tells.
+        /// Its exit code, where the runtime reports it.
         exit_code: Option<i64>,
     },
 }
@@ -131,7 +131,7 @@ impl ContainerReport {
 }
 
 impl Condition {
-    /// Returns the word that stands for it in JSON.
+    /// Returns its word in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Running { ready: true, .. } => "ready",
@@ -157,7 +157,7 @@ pub enum Comparison {
     Same,
     /// The same repository and tag, held at the digest that runs.
     Pinned,
-    /// The rollout that holds the workload has not come to it yet.
+    /// The rollout that holds the workload has not reached it yet.
     Pending,
     /// The pod is of an older revision, or the owner's controller is about to replace it.
     Older,
@@ -166,7 +166,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the word that stands for it in JSON.
+    /// Returns its word in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Own => "own",
@@ -239,8 +239,8 @@ fn is_of_image_before(pod: &Pod, status: &ContainerStatus, baseline: &Baseline, 
     baseline.restarts_since(status) == Some(1) && (record.waiting.is_some() || was_before())
 }
 
-/// What one look cannot tell, the rollout has told that noted the pod: it ended with every container proven, by more than one
-/// look, and nothing has started since but the container of then.
+/// What one read cannot show is known from the rollout that recorded the pod: it ended with every container proven, by
+/// more than one read, and no other container has started since.
 fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatus>, asked: &Asked<'_>) -> Condition {
     let is_proven = |status: &ContainerStatus| {
         let of_proven = UpdateRecord::of(pod).is_some_and(|record| asked.proven.contains(&record.id));
@@ -309,7 +309,7 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     if pod.is_finished() || !restarts && ended.is_some_and(|ended| ended.exit_code == 0) {
         return Condition::Ended { exit_code: ended.map(|ended| ended.exit_code) };
     }
-    // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
+    // A status that is older than the spec says nothing about it, neither good nor bad.
     let unseen = changed && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation);
     if let Some(running) = &status.state.running {
         let since = running.started_at.clone();
@@ -332,7 +332,7 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     if has_run { Condition::Starting { waiting } } else { not_running(waiting) }
 }
 
-/// Judges a container that does not run, as `follow` does in its first look: what must last to count does not yet.
+/// Judges a container that does not run, as `follow` does in its first visit: what must last to count does not yet.
 fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Option<Failure> {
     let (old_image, old_waiting, old_bits) = baseline.before(status);
     let is_new = |ended: &Terminated| baseline.ended_after(ended);
@@ -366,7 +366,8 @@ mod tests {
     use crate::engine::status::status;
     use crate::engine::status::tests::{LATER, SET, Side, deployment, live};
 
-    /// The kubelet's events and earlier statuses are gone; that the rollout of the note has ended complete tells as much.
+    /// The kubelet's events and earlier statuses are gone; that the rollout of the record has ended complete is as
+    /// good.
     #[test]
     fn what_its_rollout_has_proven_is_not_unverified() {
         let same_bits = |restarts: i64| json!({"imageID": "sha256:v1", "restartCount": restarts, "state": {"running": {"startedAt": LATER}}});

@@ -1,4 +1,5 @@
-//! Pods that ask for another image than the template that they were made from, with nothing at work that changes that.
+//! Pods that ask for another image than the template that they were created from, with no rollout in progress that
+//! changes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,7 +7,7 @@ use std::fmt;
 use super::{Comparison, WorkloadStatus};
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 
-/// One container of which pods have drifted.
+/// One container whose image differs from the template in some pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
     /// Whose template it is.

@@ -1,8 +1,9 @@
-//! Where a workload and its pods stand, from one look: what runs, what is asked, what is on its way, failed or drifted,
-//! and who holds it.
+//! The state of a workload and its pods, from one read: what runs, what is asked for, what is in progress, failed or
+//! drifted, and who holds it.
 //!
-//! Promise: says of a container that it runs what is asked only where that is proven (`evidence`); what one look cannot
-//! tell is called unverified, never done. Not in here: what changes over time, such as whether ready holds; that is `follow`.
+//! Promise: it says that a container runs what is asked for only where that is proven (`evidence`); what one read
+//! cannot show is called unverified, never done. Out of scope: what changes over time, such as whether ready holds;
+//! that is `follow`.
 
 mod budget;
 mod container;
@@ -40,7 +41,7 @@ pub use drift::Drift;
 pub use owner::{Held, OwnerState};
 pub use ways::{Deed, Way, only_fails};
 
-/// One workload, as one look shows it.
+/// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadStatus {
     /// The workload.
@@ -51,7 +52,7 @@ pub struct WorkloadStatus {
     pub desired: u32,
     /// Which rollout of this program's holds it.
     pub held: Held,
-    /// Whether the run of that rollout is at work; `None` where none holds it.
+    /// Whether the run of that rollout is active; `None` where none holds it.
     pub life: Option<Life>,
     /// What holds it, as far as somebody can do something about it: also where the lock is gone or cannot be read.
     pub hold: Option<Hold>,
@@ -72,13 +73,13 @@ pub struct WorkloadStatus {
 pub struct TemplateContainer {
     /// The container.
     pub container: ContainerName,
-    /// Where it stands.
+    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image that it asks for.
     pub image: String,
 }
 
-/// One pod, as one look shows it.
+/// One pod, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodStatus {
     /// The pod.
@@ -89,15 +90,16 @@ pub struct PodStatus {
     pub state: PodState,
     /// The condition `Ready` is `True`.
     pub ready: bool,
-    /// Since when the condition `Ready` is as it is (RFC 3339).
+    /// Since when the condition `Ready` has its present status (RFC 3339).
     pub ready_since: Option<String>,
     /// Why it has no node, in the scheduler's words.
     pub unscheduled: Option<String>,
-    /// The revision that it was made from, where that is not the owner's current one.
+    /// The revision that it was created from, where that is not the owner's current one.
     pub older_revision: Option<String>,
     /// The in-place update that it notes, if what it asks for now is still that update's.
     pub update: Option<RolloutId>,
-    /// By what it is out of its Services, such as `label serving`: a run at work has it out, or one that is gone has left it.
+    /// What it is drained by, such as `label serving`: an active run has removed it, or one that is gone has left it
+    /// removed.
     pub out_of_services: Option<String>,
     /// What the kubelet says of a resize that is not done.
     pub resizing: Option<FieldProgress>,
@@ -105,7 +107,7 @@ pub struct PodStatus {
     pub resources: Vec<Row>,
     /// Labels of the template that it lacks, though nothing notes that they are off or still to come: a Service may not find it.
     pub missing_labels: BTreeMap<String, String>,
-    /// Its note of an in-place update cannot be read: made by another version, or edited.
+    /// Its record of an in-place update cannot be read: written by another version, or edited.
     pub unreadable_record: bool,
     /// Its containers: the plain ones, then init containers and sidecars.
     pub containers: Vec<ContainerReport>,
@@ -130,20 +132,20 @@ pub enum PodState {
     Resizing,
     /// The same, and its node has no room for that now.
     Deferred,
-    /// The rollout that holds the workload has not come to it yet.
+    /// The rollout that holds the workload has not reached it yet.
     Pending,
-    /// It was made from an older template, or the owner's controller is about to replace it.
+    /// It was created from an older template, or the owner's controller is about to replace it.
     Older,
     /// It asks for another image than the template, or for other cpu or memory.
     Drifted,
-    /// It is ready, but one look cannot tell whether a container is of the image that is asked for.
+    /// It is ready, but one read cannot show whether a container is of the image that is asked for.
     Unverified,
     /// It is ready and runs what is asked.
     Ready,
 }
 
 impl PodState {
-    /// Every state, in the order in which they are told.
+    /// Every state, in the order in which they are reported.
     pub const ALL: [Self; 13] = [
         Self::Terminating,
         Self::Finished,
@@ -160,7 +162,7 @@ impl PodState {
         Self::Ready,
     ];
 
-    /// Returns the word that stands for it in JSON.
+    /// Returns its word in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Terminating => "terminating",
@@ -179,7 +181,7 @@ impl PodState {
         }
     }
 
-    /// Returns the words that a person reads.
+    /// Returns its words as text for the terminal.
     pub fn words(self) -> &'static str {
         match self {
             Self::Terminating => "terminating",
@@ -220,13 +222,14 @@ impl WorkloadStatus {
         self.pods.iter().filter(|pod| pod.state == state).count()
     }
 
-    /// Returns how many pods are there and not going.
+    /// Returns the number of pods that exist and are not terminating.
     pub fn present(&self) -> usize {
         self.pods.iter().filter(|pod| !matches!(pod.state, PodState::Terminating | PodState::Finished)).count()
     }
 
-    /// Returns whether there is something to say: it is held, its controller is at work or stuck, pods are missing, or a
-    /// pod is not as the template asks, ready and settled. A pinned digest is no trouble: the bits are the template's.
+    /// Returns whether there is something to report: it is held, its controller is working or stuck, pods are missing,
+    /// or a pod is not as the template asks, ready and settled. A pinned digest is no problem: the image is the
+    /// template's.
     pub fn is_notable(&self) -> bool {
         let pods_missing = self.not_read.is_empty() && self.present() < usize::try_from(self.desired).unwrap_or(0);
         self.held != Held::No || !self.owner.is_empty() || pods_missing || self.pods.iter().any(PodStatus::is_notable)
@@ -239,7 +242,7 @@ fn has_left_pause(live: &LiveWorkload, held: &Held) -> bool {
     *held == Held::No && is_paused && if_resumed(live) == IfResumed::KeepsPods
 }
 
-/// Says where a workload stands.
+/// Returns the state of a workload.
 pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let workload = &live.workload;
     let held = Held::of(workload);
@@ -312,7 +315,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
             let back = ways::way_to_images_before(before, waits, &owner, &pods);
             let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
-            // Only what is known to be a rollout's: whoever sets OnDelete means it.
+            // Only what is known to be a rollout's: a user who sets OnDelete means it.
             let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
             let keeps = Way::template_set_back(live).filter(|_| is_left_over);
             let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
@@ -366,7 +369,7 @@ struct Asked<'a> {
     lock: Option<&'a RolloutLock>,
     /// The owner's controller has not seen the template, or is replacing pods.
     rolling_out: bool,
-    /// The server's time (RFC 3339), where it told it.
+    /// The server's time (RFC 3339), where the answer had it.
     now: Option<&'a str>,
     /// The rollouts that ended with every container proven.
     proven: BTreeSet<RolloutId>,
@@ -503,7 +506,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
     }
 }
 
-/// How a pod stands to what its owner, or the rollout that holds it, asks for.
+/// How a pod compares with what its owner, or the rollout that holds it, asks for.
 #[derive(Clone, Copy)]
 struct Compared {
     is_older: bool,

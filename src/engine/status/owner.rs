@@ -15,9 +15,9 @@ pub enum Held {
     No,
     /// This one does.
     By(Box<RolloutLock>),
-    /// There is a lock that cannot be read: made by another version, or edited.
+    /// There is a lock that cannot be read: written by another version, or edited.
     Unreadable {
-        /// The annotation as it stands.
+        /// The annotation's text.
         text: String,
     },
 }
@@ -77,7 +77,7 @@ pub enum OwnerState {
 }
 
 impl OwnerState {
-    /// Returns the word that stands for it in JSON.
+    /// Returns its word in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Terminating => "terminating",
@@ -91,7 +91,7 @@ impl OwnerState {
         }
     }
 
-    /// Returns whether nothing that is under way, and no pause, says it.
+    /// Returns whether it is neither a change in progress nor a pause.
     pub(super) fn is_at_rest(&self) -> bool {
         match self {
             Self::OnDelete { before, .. } => before.is_none(),
@@ -131,10 +131,10 @@ impl OwnerState {
     }
 }
 
-/// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's, until it has
+/// Returns the owner's states. A pause under a rollout of this program's is that rollout's, until it has
 /// lifted its own.
 ///
-/// `also`: what more than the object tells.
+/// `also`: states that the object alone does not show.
 pub(super) fn states(workload: &Workload, held: &Held, also: impl IntoIterator<Item = OwnerState>) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();

@@ -1,4 +1,4 @@
-//! What one look says, row by row: one Deployment, one pod, one container, and what of them differs.
+//! What one read shows, row by row: one Deployment, one pod, one container, and how they differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -438,7 +438,7 @@ fn only_what_is_controlled_is_theirs_unless_nobody_may_know() {
 }
 
 #[test]
-fn the_rest_of_a_pod_is_told() {
+fn the_rest_of_a_pod_is_reported() {
     let side = || Side::new("acme/side:v2", SET, running(LATER)).recorded("containerd://old", &Value::Null);
     let plain = status(&live(deployment("acme/side:v2"), &[side().pod()])).pods.remove(0);
     assert_eq!(plain.update, Some("20260301-100000-000001".into()));
@@ -580,7 +580,7 @@ fn a_strategy_that_replaces_pods_is_said_to() {
 }
 
 #[test]
-fn a_label_of_the_template_that_nothing_notes_as_off_is_told_and_no_command_is_of_a_pod_that_goes() {
+fn a_label_of_the_template_that_nothing_notes_as_removed_is_reported_and_no_command_is_of_a_pod_that_goes() {
     let side = Side::new("acme/side:v2", SET, running(LATER));
     let mut owner = deployment("acme/side:v1");
     owner["spec"]["template"]["metadata"]["labels"] = json!({"app": "web", "serving": "yes"});

@@ -23,7 +23,7 @@ pub struct Way {
     pub label: &'static str,
     /// It needs `--take-over`.
     pub take_over: bool,
-    /// It goes on at a pod that fails, and so many pods may be down.
+    /// It goes on after a pod that fails, and this many pods may be down.
     pub despite: Option<usize>,
     /// The commands around each pod that the rollout began with: they are given again, or left out on purpose.
     pub hooks: BTreeSet<HookPhase>,
@@ -32,9 +32,9 @@ pub struct Way {
 /// What is done about a rollout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// Only looks.
+    /// Only watches.
     Follow,
-    /// Only looks, at what the owner's controller does.
+    /// Only watches what the owner's controller does.
     RolloutStatus,
     /// On.
     Resume,
@@ -46,7 +46,7 @@ pub enum Deed {
     SetImage(BTreeMap<ContainerName, String>),
     /// The owner gets this update strategy.
     Restore(Value),
-    /// The template is set back: with this JSON patch, or by a person.
+    /// The template is restored: with this JSON patch, or by hand.
     TemplateBack(Option<Value>),
     /// The owner's controller acts again.
     LetGo {
@@ -127,7 +127,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
         (false, false) => vec![resume, abort],
     };
     match hold {
-        // Whoever takes over a run that is alive must mean it.
+        // Taking over a run that is alive must be a decision of the user.
         Hold::AtWork => vec![follow()],
         Hold::PerhapsAtWork => {
             let resume = way(Deed::Resume, "Resume, if its run is gone").taking_over();
@@ -185,8 +185,8 @@ pub(super) fn way_to_images_before(
     }
 }
 
-/// Returns what leads on where pods note a rollout that nothing can be resumed or rolled back from: its owner's controller is
-/// at work, or waits for its partition to be set back.
+/// Returns what leads on where pods record a rollout that cannot be resumed or rolled back: its owner's controller is
+/// working, or waits for its partition to be restored.
 pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> Option<Way> {
     let none = BTreeSet::new();
     if owner.iter().any(|state| matches!(state, OwnerState::NotObserved | OwnerState::RollingOut { .. })) {
@@ -207,7 +207,7 @@ pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> Vec<Way> 
     Way::template_set_back(live).into_iter().chain([released(&live.workload, strategy, label)]).collect()
 }
 
-/// Returns what ends a pause that a superseded rollout has left over the template that the pods were made from.
+/// Returns what ends a pause that a superseded rollout has left over the template that the pods were created from.
 pub(super) fn unpaused(workload: &Workload) -> Way {
     released(workload, None, "Let its controller act again, which replaces no pod")
 }
@@ -265,7 +265,7 @@ fn fails_with(change: &Change, pod: &PodStatus) -> bool {
 /// How many pods may be down for the others to go back, where pods fail with what they had before as well.
 fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
     let back = lock.directed();
-    // Nobody is at work any more: what has its image back and is not ready is not getting there.
+    // No run is active any more: a container that has its old image again and is not ready will not get there.
     let is_unready = |pod: &&PodStatus| {
         pod.containers.iter().any(|report| {
             let is_back = back.images.get(&report.container).is_some_and(|image| image.to == report.image);

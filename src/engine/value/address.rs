@@ -1,11 +1,11 @@
-//! Addresses for a person's eyes: none is shown with the `user:password@` that it may hold.
+//! Addresses in output: none is shown with the `user:password@` that it may hold.
 
 /// Returns an authority without its `user:password@`: host, and port if there is one.
 pub fn host(authority: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
-/// Returns an address (`SCHEME://...`) without the `user:password@` in its authority; any other text as it is.
+/// Returns an address (`SCHEME://...`) without the `user:password@` in its authority; any other text unchanged.
 pub fn without_credentials(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));

@@ -1,4 +1,4 @@
-//! Durations as a person types them and as kubectl prints them.
+//! Durations as people type them and as kubectl prints them.
 //!
 //! Promise: [`parse`] reads what Go's `time.ParseDuration` reads, and a bare number as seconds, as kubectl does for
 //! `--request-timeout` (`ParseTimeout` of `client-go/tools/clientcmd`). [`human`] rounds.
@@ -26,7 +26,7 @@ pub enum DurationError {
         /// The text.
         given: String,
     },
-    /// Something else than a number stands where a number should be.
+    /// The text has something other than a number where a number should be.
     #[error("duration {given:?} is not a number of seconds, nor numbers with units such as 30s, 5m or 1h30m")]
     Malformed {
         /// The text.

@@ -1,5 +1,5 @@
-//! What to do next, in a sentence. A command in it is a value: whoever shows the sentence adds who asks whom, and nobody
-//! looks for commands in prose.
+//! What to do next, in a sentence. A command in it is a value: whoever shows the sentence adds the caller's flags, and
+//! nobody searches for commands in prose.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -123,7 +123,7 @@ impl<T: Into<String>> From<T> for Hint {
     }
 }
 
-/// For documents: whoever reads them may be somebody else.
+/// For documents: they may be read by other users.
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.told(&Flags::default()))
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_of_a_sentence_has_the_flags_wherever_it_stands() {
+    fn every_command_of_a_sentence_has_the_flags_wherever_it_is() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let flags = Flags {
             connection: words("--as jane"),

@@ -1,4 +1,4 @@
-//! Characters that must not reach a terminal as they are.
+//! Characters that must not reach a terminal unchanged.
 
 /// Returns whether a terminal, or an eye, could be misled by the character: controls, and Unicode's format characters
 /// (general category Cf, line and paragraph separators, variation selectors, fillers that show as nothing).

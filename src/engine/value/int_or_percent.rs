@@ -68,7 +68,7 @@ impl TryFrom<Value> for IntOrPercent {
 impl FromStr for IntOrPercent {
     type Err = IntOrPercentError;
 
-    /// Reads what a person types: `1`, `25%`.
+    /// Reads what the user types: `1`, `25%`.
     fn from_str(given: &str) -> Result<Self, Self::Err> {
         let read = match given.strip_suffix('%') {
             Some(percentage) => digits(percentage).map(Self::Percent),

@@ -1,4 +1,4 @@
-//! Paths into an object, as they are shown: `spec.containers[app].env[A]`; and the text that stands at one.
+//! Paths into an object, as they are shown: `spec.containers[app].env[A]`; and the text at a path.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(in crate::engine) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Joins a path and a key; keys with dots or slashes, such as those of labels, stand in brackets.
+/// Joins a path and a key; keys with dots or slashes, such as those of labels, are in brackets.
 pub(in crate::engine) fn join(path: &str, key: &str) -> String {
     match (path.is_empty(), key.contains(['.', '/'])) {
         (true, false) => cut(key).to_owned(),

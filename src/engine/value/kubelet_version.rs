@@ -1,4 +1,4 @@
-//! The version of a kubelet, as far as the rules of this program tell versions apart: major and minor.
+//! The version of a kubelet, as far as the rules of this program distinguish versions: major and minor.
 //!
 //! Promise: reads every form that `status.nodeInfo.kubeletVersion` and `/version` are known to take. Patch level and
 //! vendor suffix are read over and not kept: no rule rests on them.

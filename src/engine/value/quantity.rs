@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The smallest power of ten that a quantity can tell apart.
+/// The smallest power of ten that a quantity can represent.
 const NANO: i64 = -9;
 const MILLI: i64 = -3;
 /// Upstream parses up to this many digits by a fast path, which alone keeps the text as it was written.
@@ -32,7 +32,7 @@ enum Format {
     BinarySi,
 }
 
-/// A quantity by value: equal and ordered by what it stands for, however it is written. `Display` writes the form in which
+/// A quantity by value: equal and ordered by its value, however it is written. `Display` writes the form in which
 /// the API server stores it (Go's `Quantity.String()`).
 #[derive(Clone, Debug)]
 pub struct Quantity {
@@ -59,7 +59,7 @@ impl Quantity {
     /// If the value is neither, or its text is no quantity.
     pub fn of(value: &Value) -> Result<Self, NotAQuantity> {
         match value {
-            // As it stands between the quotes, where a tab is written `\t`.
+            // The text between the quotes, where a tab is written `\t`.
             Value::String(text) => text.trim_matches(|c: char| c.is_whitespace() && !c.is_control()).parse(),
             Value::Number(number) => number.to_string().parse(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {

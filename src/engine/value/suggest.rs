@@ -1,4 +1,4 @@
-//! "Did you mean ...?": the known name that a mistyped one most likely stands for.
+//! "Did you mean ...?": the known name that was most likely meant by a mistyped one.
 //!
 //! Promise: deterministic, whatever the order of the candidates; says nothing rather than something far-fetched.
 
@@ -13,7 +13,7 @@ pub fn closest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Op
     candidates
         .filter_map(|candidate| {
             let letters = candidate.chars().count();
-            // The lengths alone may already be too far apart; long candidates are then not looked at.
+            // The lengths alone may already be too far apart; long candidates are then not compared.
             let distance = (letters.abs_diff(length) <= limit).then(|| strsim::osa_distance(given, candidate))?;
             (distance <= limit && distance < length.max(letters).max(1)).then_some((distance, candidate))
         })

@@ -176,7 +176,7 @@ fn a_list_may_be_larger_than_one_object() {
     let list = format!(r#"{{"apiVersion":"v1","items":[{}],"kind":"List"}}"#, items.join(","));
     assert!(list.len() > MAX_OBJECT_MEMORY, "{}", list.len());
     assert_eq!(refusal(&list), "3700 objects");
-    // What a merge gives stands in the place of what was there.
+    // The values of a merge replace the earlier ones.
     let merged =
         "x: &x {items: [{apiVersion: v1, kind: Pod, metadata: {name: b}}]}\napiVersion: v1\nkind: List\n<<: *x\n";
     assert_eq!(outcome(merged), "b@a.yaml:1#1");

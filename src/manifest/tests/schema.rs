@@ -49,7 +49,7 @@ fn changed(from: &str, to: &str) -> Vec<String> {
     outcome(&WEB.replacen(from, to, 1), Scope::Whole)
 }
 
-/// A part of [`WEB`]; below it, what stands in its place and the problem that is then reported. `@` is the container's path,
+/// A part of [`WEB`]; below it, its replacement and the problem that is then reported. `@` is the container's path,
 /// and the words in capitals are [`HINTS`].
 const MALFORMED: &str = r"
 image: 'acme/app:9.3'
@@ -191,7 +191,7 @@ fn a_field_is_found_in_lists_later_documents_and_json() {
 }
 
 #[test]
-fn all_problems_are_told_at_once_with_their_lines() {
+fn all_problems_are_reported_at_once_with_their_lines() {
     let text = WEB.replace("'acme/app:9.3'", "5").replace("replicas: 2", "replicas: two");
     let error = read(standard_input(), false, &mut text.as_bytes(), is_workload, Scope::Whole).map(|_| ());
     let expected = "\

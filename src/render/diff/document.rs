@@ -1,7 +1,7 @@
 //! An object as lines of YAML that know which field they belong to.
 //!
 //! Promise: read by any YAML reader, the lines are the object again. Keys and values are written by serde-saphyr, so
-//! that text which looks like a number or a boolean stands in quotes; the layout is kubectl's, list elements at the
+//! that text which looks like a number or a boolean is quoted; the layout is kubectl's, list elements at the
 //! depth of their key.
 
 use std::fmt::Write as _;
@@ -73,13 +73,13 @@ fn field(key: &str, field: &Value, indent: usize, path: &mut Vec<Step>, lines: &
     }
 }
 
-/// The key as serde-saphyr quotes it, with a value that is taken off again.
+/// The key as serde-saphyr quotes it, with a value that is removed again.
 fn before_value(key: &str) -> String {
     let text = yaml(&json!({ key: 0 }));
     text.trim_end().strip_suffix('0').unwrap_or_default().trim_end().to_owned()
 }
 
-/// Text that no eye or terminal should meet as it is.
+/// Quotes text that must not reach a terminal unchanged.
 fn quoted(value: &Value) -> Option<String> {
     escape::yaml(value.as_str()?)
 }
@@ -117,7 +117,7 @@ fn yaml(value: &impl Serialize) -> String {
     let options = serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
     let mut text = String::new();
     if serde_saphyr::to_fmt_writer_with_options(&mut text, value, options).is_err() {
-        // Every JSON value is YAML as it stands; only a key's place in the layout is lost.
+        // Every JSON value is valid YAML; only a key's place in the layout is lost.
         text.clear();
         let _ = write!(text, "{}", serde_json::to_string(value).unwrap_or_default());
     }

@@ -1,6 +1,6 @@
-//! What a change makes of objects, as a unified diff of YAML, each changed field marked with what it means for the pods.
+//! A change of objects as a unified diff of YAML, each changed field marked with what it means for the pods.
 //!
-//! Promise: the text is a diff that tools read (`---`, `+++`, `@@`); marks stand as YAML comments at the end of changed
+//! Promise: the text is a diff that tools read (`---`, `+++`, `@@`); marks are YAML comments at the end of changed
 //! lines. Objects without a difference are not shown. Values are shown as `kubectl diff` shows them, in full.
 
 mod document;
@@ -23,7 +23,7 @@ pub fn yaml(object: &Value) -> String {
     document::lines(object).into_iter().map(|line| line.text + "\n").collect()
 }
 
-/// Writes the differences, with so many unchanged lines around each.
+/// Writes the differences, with `context` unchanged lines around each.
 ///
 /// # Errors
 /// The writer's.
@@ -52,7 +52,8 @@ impl<'d> Unified<'d> {
         let operations = capture_diff_slices(Algorithm::Myers, &texts(&before), &texts(&after));
         let mut unified = Self { before, after, operations, marked: Default::default(), unseen: Vec::new() };
         let marks = unified.place(&diff.marks);
-        // What is left alone needs no line; a container that comes or goes is marked in both lists, and stands in one.
+        // A field that is left alone needs no line; a container that is added or removed is marked in both lists, and
+        // listed once.
         let seen: Vec<&Effect> = unified.marked.iter().flat_map(BTreeMap::values).map(|mark| &mark.effect).collect();
         let is_missed = |mark: &&&Mark| match mark.effect {
             Effect::NotInPlace("ContainerAdded" | "ContainerRemoved") => !seen.contains(&&mark.effect),
@@ -127,7 +128,7 @@ impl<'d> Unified<'d> {
         Ok(())
     }
 
-    /// Says what the first changed line stands in: the container, where it is one of a container.
+    /// Returns what the first changed line is in: the container, where it is one of a container.
     fn place_of(&self, operations: &[DiffOp]) -> String {
         let first = operations.iter().find(|operation| operation.tag() != DiffTag::Equal);
         let line = first.and_then(|operation| {

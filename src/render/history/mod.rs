@@ -1,4 +1,4 @@
-//! The in-place updates of workloads: a table for a person, one document for a script.
+//! The in-place updates of workloads: a table for people, one document for scripts.
 
 use std::io::{self, Write};
 
@@ -156,7 +156,7 @@ fn change(update: &Update, style: &Style) -> String {
         .iter()
         .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
     let lines: Vec<String> = images.chain(fields::lines(&update.fields, style)).collect();
-    // The lock of a rollout of which nothing else was left.
+    // The lock of a rollout that has left nothing else.
     if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }
 

@@ -75,7 +75,7 @@ fn samples() -> Vec<WorkloadUpdates> {
 }
 
 #[test]
-fn a_person_gets_the_newest_last() {
+fn the_terminal_gets_the_newest_last() {
     let expected = "\
 deployment/web  namespace prod
 

@@ -1,8 +1,8 @@
 //! The plan as one versioned JSON document.
 //!
-//! Promise: fields are added, never renamed or taken away, within one `apiVersion`. The document has types of its own,
-//! so that it does not move when the engine's do. What a reason or warning carries besides (`container`, `image`, ...)
-//! is the engine's: every code's fields stand in the snapshots.
+//! Promise: fields are added, never renamed or removed, within one `apiVersion`. The document has types of its own,
+//! so that it does not change when the engine's do. The other fields of a reason or warning (`container`, `image`, ...)
+//! are the engine's: every code's fields are in the snapshots.
 
 mod durable;
 

@@ -32,7 +32,7 @@ const LINES_VERSION: &str = "v1alpha1";
 /// One JSON object a line.
 pub struct JsonLines<'a> {
     out: Writer<'a>,
-    /// For what is no line of the document: what a person's own command writes.
+    /// For lines that are not of the document: the output of the user's own command.
     err: Option<Writer<'a>>,
     run: Option<Run>,
     /// What was done on the owner, and when.

@@ -1,7 +1,7 @@
 //! `-o jsonpath=TEMPLATE`: kubectl's dialect (client-go `util/jsonpath`), over a document of this program's.
 //!
-//! Text stands for itself. In braces stand a path, a quoted text, or `range PATH` with what is written for each result up to
-//! `end`. The results of a path are joined by blanks; what is not there is nothing, as in `kubectl get`. Unlike kubectl the
+//! Text is literal. In braces is a path, a quoted text, or `range PATH` with what is written for each result up to
+//! `end`. The results of a path are joined by blanks; a missing value is empty, as in `kubectl get`. Unlike kubectl the
 //! fields of an object come in the document's order.
 
 mod go;
@@ -52,12 +52,12 @@ pub enum JsonPathError {
     },
 }
 
-/// What a template is made of, as in client-go.
+/// The parts of a template, as in client-go.
 #[derive(Debug, Clone, PartialEq)]
 enum Node {
     /// Text, outside of braces or quoted.
     Text(String),
-    /// What stands between braces.
+    /// The content of braces.
     List(Vec<Self>),
     /// `range`, `end`, or a word that means nothing.
     Identifier(String),
@@ -89,7 +89,7 @@ struct Array {
 #[derive(Debug, Clone, PartialEq)]
 struct Filter {
     left: Vec<Node>,
-    /// The sign and the right side; without them it asks whether the left one is there.
+    /// The sign and the right side; without them it asks whether the left one exists.
     compared: Option<(String, Vec<Node>)>,
 }
 

@@ -201,7 +201,7 @@ impl<'t> Parser<'t> {
         }))
     }
 
-    /// Whether a backslash stands before the letter that was just read.
+    /// Whether a backslash is before the letter that was just read.
     fn is_escaped(&self) -> bool {
         let before = self.at.checked_sub(2).and_then(|at| self.input.as_bytes().get(at));
         before == Some(&b'\\')

@@ -30,7 +30,7 @@ struct Walk<'t> {
     begun: usize,
     within: usize,
     ended: usize,
-    /// Where the last `end` stands.
+    /// The position of the last `end`.
     last_end: Option<usize>,
 }
 
@@ -142,7 +142,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns a part of what is there, which is the document's if the whole is.
+/// Returns a part of a value, which is the document's if the whole is.
 fn part<'v>(whole: &Cow<'v, Value>, part: impl for<'p> Fn(&'p Value) -> Option<&'p Value>) -> Option<Cow<'v, Value>> {
     match whole {
         Cow::Borrowed(value) => part(value).map(Cow::Borrowed),

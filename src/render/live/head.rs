@@ -27,14 +27,14 @@ pub(super) struct Head<'a> {
     /// An interrupt was heard.
     pub(super) stopping: bool,
     pub(super) frame: usize,
-    /// One of several views: they are told apart by their names and bars.
+    /// One of several views: they are distinguished by their names and bars.
     pub(super) of_several: bool,
 }
 
 impl Head<'_> {
-    /// Returns the lines for so many columns. Where one has no room for all, first the bar gets shorter and goes, then the
-    /// name: of one view it stands above. Several are told apart by it, and no view goes without its time: these have lines
-    /// of their own then.
+    /// Returns the lines for `columns` columns. Where one line has no room for all, first the bar gets shorter and
+    /// goes, then the name, which for a single view is above it. Several views are distinguished by it, and no view
+    /// goes without its time: they get separate lines then.
     pub(super) fn lines(&self, columns: usize, style: &Style) -> Vec<String> {
         let spinner = if style.unicode { &SPINNER[..] } else { &ASCII_SPINNER[..] };
         let spinner = spinner.get(self.frame % spinner.len()).copied().unwrap_or("|");

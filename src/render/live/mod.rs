@@ -93,7 +93,7 @@ impl fmt::Debug for Screen {
 /// The live view.
 pub struct Live<'a> {
     out_style: Style,
-    /// How drawn lines look.
+    /// The style of drawn lines.
     drawn: Style,
     narrator: Narrator,
     out: Writer<'a>,
@@ -120,7 +120,7 @@ pub struct Live<'a> {
 
 /// What it waits for.
 enum Held {
-    /// So many are down, of so many that may be.
+    /// This many are down, of this many that may be.
     Budget { down: u32, allowed: u32 },
     /// Nothing is changed yet.
     NotBegun { why: String },
@@ -334,7 +334,7 @@ impl Drop for Live<'_> {
     fn drop(&mut self) {
         if !self.over {
             self.bar.finish_and_clear();
-            // There is nobody left to tell that the last lines could not be written.
+            // Nobody is left to report to that the last lines could not be written.
             let _ = self.write(Self::write_pending);
         }
     }

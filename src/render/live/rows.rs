@@ -95,7 +95,7 @@ fn held_back(back_off: &BackOff, style: &Style) -> String {
 }
 
 fn until(until: &str, style: &Style) -> String {
-    // The kubelet starts it when it looks at the pod again, up to some twenty seconds later.
+    // The kubelet starts it when it syncs the pod again, up to some twenty seconds later.
     format!("back-off past {}Z", style.show(words::clock(until)))
 }
 
@@ -121,7 +121,7 @@ fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
     });
     let images: Vec<String> = images.collect();
     let others = || fields::names(&goal.fields, style);
-    // A line each: cut in its middle, a list would tell of a change that nobody makes.
+    // A line each: a list that is cut in its middle would show a change that nobody makes.
     if images.is_empty() { others().join("\n") } else { images.join("\n") }
 }
 

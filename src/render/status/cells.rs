@@ -39,7 +39,7 @@ pub(super) struct Columns<'a> {
     pub(super) now: &'a str,
     /// What the images have in common.
     pub(super) folder: &'a str,
-    /// The container stands before its state, in no column of its own.
+    /// The container is shown before its state, in no column of its own.
     pub(super) is_narrow: bool,
 }
 
@@ -54,7 +54,7 @@ impl Columns<'_> {
         }
     }
 
-    /// A row a container; the pod stands in the first. A pod always has one.
+    /// One row for each container; the pod is in the first. A pod always has one.
     pub(super) fn rows(self, pod: &PodStatus, style: &Style) -> Vec<Vec<String>> {
         let mut shown: Vec<&ContainerReport> =
             pod.containers.iter().filter(|report| self.detail == Detail::Wide || !is_no_news(report)).collect();
@@ -130,7 +130,7 @@ fn since(condition: &Condition) -> Option<&str> {
     }
 }
 
-/// Whether what the container asks for differs from the template, or has to be told from it.
+/// Whether what the container asks for differs from the template, or has to be compared with it.
 pub(super) fn is_compared(report: &ContainerReport) -> bool {
     match report.comparison {
         Comparison::Own | Comparison::Injected | Comparison::Same => false,
@@ -225,7 +225,7 @@ fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
 impl Columns<'_> {
     fn state(self, pod: &PodStatus, report: &ContainerReport, style: &Style) -> String {
         let mut text = match (&report.condition, &pod.unscheduled) {
-            // Why stands below the table.
+            // The reason is below the table.
             (Condition::Starting { .. } | Condition::Updating { .. }, Some(_)) => NOT_SCHEDULED.to_owned(),
             (condition, _) => {
                 let before = report.before.as_deref().map(|before| images::within(before, self.folder, style));

@@ -1,4 +1,4 @@
-//! Where workloads and their pods stand: a table a workload for a person, one document for a script.
+//! The state of workloads and their pods: a table a workload for people, one document for scripts.
 
 mod cells;
 mod document;
@@ -20,10 +20,10 @@ use super::table::{self, Column};
 use super::wide::Detail;
 use super::{StatusFormat, diff, escape, fields, images, name, place, words};
 
-/// Of a workload with more pods than these, those that are ready are only counted, and of the others so many are shown.
+/// In a workload with more pods than this, ready pods are only counted, and at most this many of the others are shown.
 const MANY_PODS: usize = 50;
 
-/// Pods of which the same is said, by name.
+/// The number of pods with the same state that are named.
 const NAMED_PODS: usize = 3;
 
 /// How much of a message is shown.
@@ -33,7 +33,7 @@ const MESSAGE_CHARACTERS: usize = 200;
 pub struct StatusContext<'a> {
     /// Each workload was named, so that each is shown; else the text is of those on which there is something to say.
     pub asked_for: bool,
-    /// Where was looked; `None` is all namespaces, and then names come with theirs.
+    /// The namespace that was read; `None` is all namespaces, and then names come with theirs.
     pub namespace: Option<&'a str>,
     /// What could not be read of the namespace as a whole, and what follows from it.
     pub not_read: &'a [String],
@@ -43,7 +43,7 @@ pub struct StatusContext<'a> {
     pub commands: &'a dyn Fn(&WorkloadStatus) -> Vec<(String, String)>,
 }
 
-/// Writes where workloads stand: a result, for stdout.
+/// Writes the state of workloads: a result, for stdout.
 ///
 /// # Errors
 /// The writer's.
@@ -65,7 +65,7 @@ pub fn status(
             for workload in workloads {
                 writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
             }
-            // Without a workload nothing is written; a closed pipe is still told.
+            // Without a workload nothing is written; a closed pipe is still reported.
             out.flush()
         }
         StatusFormat::Text => words::in_lines(style, out, |out| text(workloads, context, Detail::Short, style, out)),
@@ -102,7 +102,7 @@ fn text(
 const OVERVIEW: [Column; 3] =
     [Column::name("WORKLOAD", 16), Column::name("NAMESPACE", 9), Column::words("PODS").reserved(15)];
 
-/// Of workloads of which there is nothing else to say.
+/// For workloads without anything else to report.
 fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if workloads.is_empty() {
         return Ok(());

@@ -153,7 +153,7 @@ fn every_condition_has_its_words_and_nothing_hostile() {
 }
 
 #[test]
-fn a_person_gets_a_table() {
+fn the_terminal_gets_a_table() {
     let mut second = pod(
         "web-2",
         PodState::Updating,

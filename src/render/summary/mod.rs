@@ -1,6 +1,6 @@
-//! The end of a rollout as a person reads it: what was done, what was not, what it cost, and what to do next.
+//! The end of a rollout as text for the terminal: what was done, what was not, what it cost, and what to do next.
 //!
-//! Promise: it claims no more than the outcome shows. Of a rollout that was only followed it does not say that this
+//! Promise: it claims no more than the outcome shows. For a rollout that was only followed it does not say that this
 //! program updated anything, nor that nothing else restarted.
 
 mod next_steps;
@@ -269,7 +269,7 @@ impl Ending<'_> {
         }
         let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
         let others = if unplanned.is_empty() {
-            // What an earlier run of the rollout has seen, this one cannot tell.
+            // This run does not know what an earlier run of the rollout has seen.
             let when = if self.tally.up_to_date > 0 || others > 0 { " in this run" } else { "" };
             format!("nothing else restarted{when}")
         } else {

@@ -75,7 +75,7 @@ impl Ending<'_> {
             ("Roll back:", &next.abort),
             ("Follow:", &watch),
         ];
-        // The same images would fail again: there is one thing to do. A person's command says nothing of them.
+        // The same images would fail again: there is one thing to do. The user's command shows nothing about them.
         let is_by_command =
             |end: &PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.reason == HOOK_FAILED);
         let mut failed = self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);

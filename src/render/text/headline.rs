@@ -10,7 +10,7 @@ use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
 use crate::render::{offline, words};
 
-/// Containers that keep running, at most so many by name.
+/// The number of containers that keep running and are named, at most.
 const NAMED_CONTAINERS: usize = 3;
 
 /// Writes the verdict, in one line.
@@ -65,7 +65,7 @@ pub(super) fn time(plan: &WorkloadPlan) -> String {
         return "unknown".to_owned();
     }
     let seconds = words::whole_seconds(words::from_seconds(plan.estimate_seconds + 0.5).as_secs().max(1));
-    // How long a person's own commands take is known to the person alone.
+    // Only the user knows how long their own commands take.
     if plan.hooks.is_empty() { seconds } else { format!("{seconds} plus hooks") }
 }
 
@@ -129,8 +129,8 @@ pub(super) fn promises(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) 
     writeln!(out, "  {}", style.paint(Meaning::Waiting, &format!("Not validated by the server ({why}).")))
 }
 
-/// The containers that keep running. Of init containers a plan does not tell which are sidecars: the others have ended; nor does
-/// one keep running that runs nowhere.
+/// The containers that keep running. A plan does not show which init containers are sidecars: the others have ended;
+/// nor does a container keep running that runs nowhere.
 fn kept(plan: &WorkloadPlan, style: &Style) -> String {
     let in_progress = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::InProgress);
     let moving: Vec<_> = in_progress.flat_map(|pod| pod.changes.keys()).collect();
@@ -160,7 +160,7 @@ fn new_pods(plan: &WorkloadPlan) -> String {
         (Some(outgoing), Some(revision)) => format!(" (revision {} -> {revision})", outgoing.revision),
         (_, _) => String::new(),
     };
-    // A pod below it is made of the revision from before, also later (`newVersionedStatefulSetPod`).
+    // A pod below it is created from the old revision, also later (`newVersionedStatefulSetPod`).
     match durable.partition() {
         0 => format!("; new pods get the same{revision}"),
         _ => format!(

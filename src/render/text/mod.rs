@@ -1,4 +1,5 @@
-//! The plan as a person reads it: the verdict first, then what changes, what differs from pod to pod, and what to type next.
+//! The plan as text for the terminal: the verdict, then what changes, what differs from pod to pod, and what to type
+//! next.
 //!
 //! Promise: the plan goes to one writer (a result), its warnings to another. It says nothing that the plan does not.
 

@@ -107,7 +107,7 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// Writes how many workloads come to what.
+/// Writes the number of workloads with each verdict.
 pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let has = |verdict| plan.workloads.iter().any(|workload| workload.verdict == verdict);
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);

@@ -1,5 +1,5 @@
-//! Whether the run that holds a workload is at work: by the server's clock, whatever the client's says, and at once where it
-//! was a process of this machine.
+//! Whether the run that holds a workload is active: by the server's clock, whatever the client's says, and at once
+//! where it was a process of this machine.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ impl Scene {
         self.owner()["metadata"]["labels"][BEAT].clone()
     }
 
-    /// Makes the lock another machine's, or one that does not tell whose it is.
+    /// Makes the lock another machine's, or one that does not say whose it is.
     fn edit_lock(&self, edit: impl FnOnce(&mut Value)) {
         let mut lock = self.lock();
         edit(&mut lock);
@@ -30,7 +30,7 @@ impl Scene {
 }
 
 #[test]
-fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
+fn a_run_that_is_active_is_not_taken_over_by_accident() {
     let cases = KINDS.iter().zip(HOURS.iter().cycle());
     side_by_side(cases.collect(), |(kind, ahead)| {
         let scene = Scene::new(*kind);
@@ -62,7 +62,7 @@ fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
     });
 }
 
-/// Its lock names another rollout by then, or, where that one has ended already, the history tells of it.
+/// Its lock names another rollout by then, or, where that one has ended already, the history has it.
 #[test]
 fn a_run_whose_workload_another_rollout_has_taken_over_says_which() {
     let cases = KINDS.iter().flat_map(|kind| [false, true].map(|slow| (*kind, slow)));
@@ -126,7 +126,7 @@ fn a_run_of_this_machine_that_is_stopped_is_not_called_gone() {
 }
 
 #[test]
-fn a_lock_that_does_not_tell_whose_it_is_may_be_of_a_run_that_is_at_work() {
+fn a_lock_that_does_not_say_whose_it_is_may_be_of_a_run_that_is_active() {
     side_by_side(KINDS.to_vec(), |kind| {
         let (scene, running) = stuck(kind);
         running.signal("KILL");

@@ -1,5 +1,5 @@
-//! Pods that somebody has changed by hand since a run was killed: whoever goes on looks at each of them, and no end is told
-//! that they do not prove.
+//! Pods that somebody has changed by hand since a run was killed: a run that goes on visits each of them, and reports
+//! no end that they do not prove.
 
 use serde_json::{Value, json};
 
@@ -47,10 +47,10 @@ fn pods_with_the_wanted_image_that_fail_fail_the_rollout_whoever_set_it() {
     });
 }
 
-/// Whoever holds an owner back and tries an image in one pod has begun no rollout: nothing offers to bring that to the others, or
-/// to lift what holds it.
+/// A user who holds an owner back and tries an image in one pod has begun no rollout: no printed command brings that
+/// image to the other pods, or releases the owner.
 #[test]
-fn what_a_person_tries_in_one_pod_of_a_workload_that_he_holds_back_is_no_rollout() {
+fn an_image_tried_in_one_pod_of_a_workload_that_is_held_back_is_no_rollout() {
     let held = KINDS.iter().filter(|kind| kind.plural != "replicasets").copied().collect();
     side_by_side(held, |kind| {
         let scene = Scene::new(kind);
@@ -75,7 +75,8 @@ fn what_a_person_tries_in_one_pod_of_a_workload_that_he_holds_back_is_no_rollout
     });
 }
 
-/// What keeps a pod from being ready is none of the rollout: told before it, and no reason to hold the workload for ever.
+/// What keeps a pod from being ready is not the rollout's: reported before it, and no reason to hold the workload for
+/// ever.
 #[test]
 fn a_pod_that_another_container_keeps_from_being_ready_is_taken_back_all_the_same() {
     side_by_side(KINDS.to_vec(), |kind| {

@@ -79,7 +79,7 @@ pub(super) fn with_pods() -> Vec<(Kind, Write)> {
     all_writes().into_iter().chain(pods).collect()
 }
 
-/// The lock is there from the first write on, and gone with the one that records the rollout.
+/// The lock exists from the first write on, until the one that records the rollout.
 fn is_held(scene: &Scene) -> bool {
     scene.lock() != Value::Null
 }

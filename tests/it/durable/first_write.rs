@@ -10,7 +10,7 @@ use crate::support::clock;
 
 const WAITS: &str = "waiting, nothing is changed yet: ";
 
-/// A budget that has room, but not now: an eviction is under way.
+/// A budget that has room, but not now: an eviction is in progress.
 fn make_busy(server: &ApiServer) {
     let mut budget = builders::budget("w", 0);
     budget["metadata"]["name"] = "strict".into();
@@ -86,7 +86,7 @@ fn a_budget_without_room_is_waited_for_before_anything_is_written() {
     });
 }
 
-/// What no pod is in hand of stays as it is until one may go down, whoever goes on with it.
+/// A rollout without a pod in progress is unchanged until one may go down, whoever goes on with it.
 #[test]
 fn a_rollout_that_was_left_is_untouched_until_a_pod_may_go_down() {
     side_by_side(KINDS.to_vec(), |kind| {
@@ -95,7 +95,7 @@ fn a_rollout_that_was_left_is_untouched_until_a_pod_may_go_down() {
             running.signal("INT");
             running.wait().ends_with(130);
             super::holds::free(&scene);
-            // What is still in hand of the run before would be carried on at once.
+            // A pod that the run before has left in progress would be carried on at once.
             scene.rests();
             make_busy(&scene.server);
             let writes = scene.server.writes().len();

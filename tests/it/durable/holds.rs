@@ -1,4 +1,4 @@
-//! One run at a time: who holds a workload, how it is left, and who may go on.
+//! One run at a time: who holds a workload, how it is left, and which run may go on.
 
 use serde_json::{Value, json};
 
@@ -187,7 +187,7 @@ fn what_a_killed_run_holds_can_be_taken_over() {
 }
 
 #[test]
-fn who_follows_what_nobody_carries_on_is_told_how_it_is_ended() {
+fn follow_of_an_abandoned_rollout_says_how_to_end_it() {
     side_by_side(KINDS.to_vec(), |kind| {
         let (scene, running) = stuck(kind);
         let follow = || typed(&scene.server, &format!("follow {} --timeout 1s", kind.typed)).run();
@@ -252,7 +252,7 @@ fn abort_of_an_apply_that_goes_back_goes_on_with_it() {
     });
 }
 
-/// The order that a rollout began with is noted, and whoever resumes it keeps to it.
+/// The order that a rollout began with is recorded, and a run that resumes it keeps it.
 #[test]
 fn a_resumed_rollout_keeps_its_order() {
     let kind = KINDS[1];
@@ -267,7 +267,7 @@ fn a_resumed_rollout_keeps_its_order() {
     }
 }
 
-/// What a person types first: `undo` of a rollout that failed takes it back, template and pods.
+/// What the user types first: `undo` of a rollout that failed takes it back, template and pods.
 #[test]
 fn undo_after_a_failure_takes_it_back() {
     side_by_side(KINDS.to_vec(), |kind| {
@@ -315,7 +315,7 @@ fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
     });
 }
 
-/// A person has set the template back: what leads back from there would lead on with what they did not want.
+/// The user has restored the template: the way back from there would lead to what they did not want.
 #[test]
 fn what_a_superseded_rollout_has_brought_is_nothing_to_roll_back_to() {
     side_by_side(vec![KINDS[1], KINDS[2]], |kind| {
@@ -364,7 +364,7 @@ fn a_refusal_of_taking_over_names_both_ways() {
 }
 
 #[test]
-fn who_follows_a_rollout_is_told_that_another_run_has_aborted_it() {
+fn follow_reports_that_another_run_has_aborted_it() {
     side_by_side(KINDS.to_vec(), |kind| {
         let (scene, running) = stuck(kind);
         let follow = typed(&scene.server, &format!("follow {}", kind.typed)).spawn();
@@ -378,9 +378,9 @@ fn who_follows_a_rollout_is_told_that_another_run_has_aborted_it() {
     });
 }
 
-/// Pods that wait for their turn tell nothing of it.
+/// Pods that wait for their turn show nothing of it.
 #[test]
-fn who_follows_a_rollout_is_told_that_another_template_has_ended_it() {
+fn follow_reports_that_another_template_has_ended_it() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
@@ -396,8 +396,8 @@ fn who_follows_a_rollout_is_told_that_another_template_has_ended_it() {
     });
 }
 
-/// A manifest that was read halfway brings lock and pause of a rollout back that has ended since, as its ReplicaSets tell: what
-/// takes them away is named, and does.
+/// A manifest that was exported halfway brings back lock and pause of a rollout that has ended since, as its
+/// ReplicaSets show: the command that removes them is named, and works.
 #[test]
 fn a_lock_that_comes_back_with_its_pause_is_taken_away_in_place() {
     side_by_side(vec![("resume", "acme/side:v2"), ("abort", "acme/side:v1")], |(verb, image)| {

@@ -88,7 +88,7 @@ fn a_budget_that_comes_meanwhile_is_passed_by_the_command_that_is_named() {
     });
 }
 
-/// What a rollout began without is told whoever goes on with it, and asked once that is wanted.
+/// What a rollout began without is reported to the user who resumes it, and read once that is wanted.
 #[test]
 fn budgets_that_a_rollout_began_without_are_asked_once_that_is_said() {
     side_by_side(KINDS.to_vec(), |kind| {
@@ -214,10 +214,10 @@ fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
     });
 }
 
-/// What was saved in the middle and is put back once the rollout has ended, under another template: the ReplicaSet keeps what
-/// its pods have.
+/// An owner that was saved in the middle and is restored once the rollout has ended, under another template: the
+/// ReplicaSet keeps what its pods have.
 #[test]
-fn a_copy_that_is_put_back_after_the_end_under_another_template_takes_nothing_back() {
+fn a_copy_that_is_restored_after_the_end_under_another_template_takes_nothing_back() {
     let scene = Scene::new(KINDS[0]);
     kill_at(&scene, Write { verb: "patch", plural: "deployments", nth: 1 }, scene.typed("apply", "side=acme/side:v2"));
     let saved = scene.owner();
@@ -241,8 +241,8 @@ fn a_copy_that_is_put_back_after_the_end_under_another_template_takes_nothing_ba
     super::ways_out::status(&scene).omits("drifted");
 }
 
-/// A pod that the controller has made from another client's template meanwhile is not given the revision of the others, and no
-/// template is said to keep them all.
+/// A pod that the controller has created from another client's template meanwhile does not get the revision of the
+/// others, and no template is said to keep them all.
 #[test]
 fn a_pod_of_another_clients_template_keeps_its_revision() {
     let kinds = KINDS.into_iter().filter(|kind| kind.plural == "statefulsets");
@@ -272,7 +272,7 @@ fn a_pod_of_another_clients_template_keeps_its_revision() {
     });
 }
 
-/// Whoever goes on with a rollout whose run was killed keeps to what that was told to do about a pod that fails.
+/// A run that goes on with a rollout whose run was killed keeps that run's setting about a pod that fails.
 #[test]
 fn what_becomes_of_a_failure_is_what_the_rollout_began_with() {
     side_by_side(KINDS.to_vec(), |kind| {
@@ -289,7 +289,7 @@ fn what_becomes_of_a_failure_is_what_the_rollout_began_with() {
     });
 }
 
-/// A dry run refuses what the run would refuse; and whoever could begin a rollout can go on with it.
+/// A dry run refuses what the run would refuse; and a caller that could begin a rollout can go on with it.
 #[test]
 fn what_a_caller_may_not_do_is_found_by_the_dry_run_too() {
     let scene = Scene::new(KINDS[0]);
@@ -351,8 +351,8 @@ fn a_label_that_somebody_has_set_since_is_not_dropped_without_a_word() {
     });
 }
 
-/// Under the user's own OnDelete the label tells which pods are still to be re-created: those that lack more than the update
-/// brings keep theirs.
+/// Under the user's own OnDelete the label shows which pods are still to be created again: those that lack more than
+/// the update brings keep theirs.
 #[test]
 fn pods_that_wait_to_be_re_created_stay_of_their_revision() {
     let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));

@@ -34,7 +34,7 @@ struct Kind {
     typed: &'static str,
     plural: &'static str,
     make: fn(&str) -> Workload,
-    /// The steps on the owner, as they are told.
+    /// The steps on the owner, as they are reported.
     steps: &'static [&'static str],
     /// The writes that they are.
     writes: &'static [Write],

@@ -93,7 +93,7 @@ fn one_whose_forerunner_has_lost_its_lock_is_taken_back_to_what_the_pods_note() 
     });
 }
 
-/// What has ended leaves nothing to finish or to take back, whoever pauses the owner since.
+/// A rollout that has ended leaves nothing to finish or to take back, whoever pauses the owner since.
 #[test]
 fn after_an_update_that_is_complete_nothing_is_left() {
     side_by_side(KINDS.to_vec(), |kind| {
@@ -116,7 +116,7 @@ fn after_an_update_that_is_complete_nothing_is_left() {
     });
 }
 
-/// No pod has what was there before; its notes and the history tell.
+/// No pod has the old image; its records and the history show it.
 #[test]
 fn what_every_pod_has_of_an_update_that_another_template_has_ended_is_taken_back() {
     let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));

@@ -92,9 +92,9 @@ fn a_server_that_is_away_for_a_while_is_waited_for() {
     });
 }
 
-/// What the plan did not show is not overwritten, and no end is told that is not so.
+/// A change that the plan did not show is not overwritten, and no false end is reported.
 #[test]
-fn who_sets_cpu_before_any_write_is_named_and_one_command_leads_out() {
+fn a_client_that_sets_cpu_before_any_write_is_named_and_one_command_leads_out() {
     let cases = all_writes().into_iter().flat_map(|case| (0..3).map(move |pod| (case, pod))).collect();
     side_by_side(cases, |((kind, write), pod)| {
         let scene = scene(kind);

@@ -10,7 +10,7 @@ use crate::support::clock;
 use crate::support::run::Output;
 use crate::support::scene::{images, typed};
 
-/// The steps on the owner, as the lines on stderr tell them.
+/// The steps on the owner, from the lines on stderr.
 fn steps(output: &Output) -> Vec<String> {
     let lines = output.stderr.lines().filter(|line| line.starts_with('['));
     let told = lines.filter_map(|line| line.split_once("/w  ").map(|(_, told)| told.to_owned()));

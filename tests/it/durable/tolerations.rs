@@ -25,7 +25,7 @@ impl Scene {
         typed(&self.server, &line).stdin(manifest.to_string().as_bytes())
     }
 
-    /// The template has the tolerations, the pods so many, and nobody has a reason to replace one.
+    /// The template has the tolerations, `pods` pods have them, and no controller has a reason to replace one.
     #[track_caller]
     fn tolerates(&self, template: &Value, pods: usize, what: &str) {
         let what = format!("{} {what}", self.kind.typed);

@@ -24,7 +24,7 @@ enum Deed {
     Scribble,
     /// Together with its copies.
     ScribbleAll,
-    /// It does not tell whose it is.
+    /// It does not say whose it is.
     NoHolder,
     /// Numbers that nobody can reckon with.
     Hostile,
@@ -98,12 +98,12 @@ fn edit_lock(scene: &Scene, edit: impl FnOnce(&mut Value)) {
     annotate(scene, scene.kind.plural, LOCK, Some(&lock.to_string()));
 }
 
-/// Returns the first command that an output prints, but for those that only look.
+/// Returns the first command that an output prints, but for those that only read.
 fn printed(output: &Output) -> Option<String> {
     let lines = output.stdout.lines().chain(output.stderr.lines());
     let commands = lines.filter_map(|line| {
         let (before, command) = line.split_once("kubectl inplace ")?;
-        // In a sentence it stands in brackets.
+        // In a sentence it is in brackets.
         let in_brackets = command.split_once(')').filter(|_| before.ends_with('('));
         Some(in_brackets.map_or(command, |(command, _)| command).trim().to_owned())
     });
@@ -137,7 +137,7 @@ fn led_out(scene: &Scene, what: &str) -> Vec<String> {
     panic!("{what}: {typed_so_far:?} leads nowhere");
 }
 
-/// Every place where a run may be killed, but for the very first, before which nothing is done, and a Deployment's last one,
+/// Every place where a run may be killed, except the first, before which nothing is done, and a Deployment's last one,
 /// after which only a copy of the lock is left, which the next rollout overwrites.
 fn places(kind: Kind) -> Vec<Write> {
     let pods = [0, 1].map(|nth| Write { verb: "patch", plural: "pods", nth });
@@ -269,7 +269,7 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
     assert_eq!(scene.lock(), Value::Null);
 }
 
-/// A copy of a Deployment brings the lock along, and its pods were made from the template as it was then.
+/// A copy of a Deployment brings the lock along, and its pods were created from the template of that time.
 #[test]
 fn the_lock_of_another_deployment_is_removed_and_replaces_no_pod() {
     let scene = killed_at(KINDS[0], Write { verb: "patch", plural: "pods", nth: 1 });
@@ -301,9 +301,9 @@ pub(super) fn status(scene: &Scene) -> Output {
     typed(&scene.server, &format!("status {}", scene.kind.typed)).run().ends_with(0)
 }
 
-/// Lock, copies and notes are gone: what the objects say is told, with a command that leads out.
+/// Lock, copies and records are gone: the state of the objects is reported, with a command that leads out.
 #[test]
-fn where_nothing_tells_of_the_rollout_status_names_a_way_out() {
+fn where_nothing_records_the_rollout_status_names_a_way_out() {
     let second_pod = Write { verb: "patch", plural: "pods", nth: 1 };
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = killed_at(kind, second_pod);
@@ -337,9 +337,9 @@ fn where_nothing_tells_of_the_rollout_status_names_a_way_out() {
     });
 }
 
-/// Every pod is updated, and only the update strategy is not put back: kubectl's note of the last apply tells which.
+/// Every pod is updated, and only the update strategy is not restored: kubectl's record of the last apply has it.
 #[test]
-fn an_update_strategy_that_was_left_is_told_with_the_command_that_restores_it() {
+fn an_update_strategy_that_was_left_is_reported_with_the_command_that_restores_it() {
     side_by_side(vec![KINDS[1], KINDS[2]], |kind| {
         let scene = Scene::new(kind);
         let strategy = scene.spec["updateStrategy"].clone();
@@ -383,7 +383,7 @@ fn the_status_of_a_namespace_says_of_a_workload_what_its_own_says() {
 
 /// Whether `kubectl rollout resume` replaces the pods depends on which ReplicaSet has the template, lock or none.
 #[test]
-fn what_a_resume_of_the_rollouts_would_do_is_said_as_it_is() {
+fn what_a_resume_of_the_rollouts_would_do_is_reported() {
     let (replaces, keeps) = ("would replace every pod", "would replace none of them");
     let cases =
         [("create", "replicasets", replaces), ("patch", "replicasets", replaces), ("patch", "deployments", keeps)];
@@ -398,10 +398,10 @@ fn what_a_resume_of_the_rollouts_would_do_is_said_as_it_is() {
     });
 }
 
-/// A person pauses a Deployment that has our history and edits it: nothing tells that from a rollout whose lock was removed,
-/// and what rolls back drops the edit.
+/// The user pauses a Deployment that has our history and edits it: nothing distinguishes that from a rollout whose lock
+/// was removed, and a rollback drops the edit.
 #[test]
-fn a_persons_pause_over_an_edit_is_not_called_a_rollout() {
+fn a_users_pause_over_an_edit_is_not_called_a_rollout() {
     let scene = Scene::new(KINDS[0]);
     scene.run("apply", "side=acme/side:v2 --pre-pull=never").ends_with(0);
     scene.server.edit("deployments", "w", |owner| owner["spec"]["paused"] = true.into());
@@ -423,9 +423,9 @@ fn a_persons_pause_over_an_edit_is_not_called_a_rollout() {
     scene.is_settled("acme/side:v3", KINDS[0].typed);
 }
 
-/// A template that cannot reach the pods in place is not said to leave them as they are.
+/// A template that cannot reach the pods in place is not said to leave them unchanged.
 #[test]
-fn a_pause_over_another_template_is_told_with_what_a_resume_would_do() {
+fn a_pause_over_another_template_is_reported_with_what_a_resume_would_do() {
     let scene = Scene::new(KINDS[0]);
     scene.server.edit("deployments", "w", |owner| {
         owner["spec"]["paused"] = true.into();
@@ -436,7 +436,8 @@ fn a_pause_over_another_template_is_told_with_what_a_resume_would_do() {
     plan.omits("its pods shall stay as they are").omits("OwnerRollingOut");
 }
 
-/// What admission lets into no pod is known before the owner is written: it is left as it is, and both ways stay open.
+/// A change that admission lets into no pod is found before the owner is written: it stays unchanged, and both ways
+/// stay open.
 #[test]
 fn what_admission_refuses_of_the_pods_is_not_begun_on_the_owner() {
     let cases: Vec<_> = KINDS.iter().flat_map(|kind| ["resume", "abort"].map(|verb| (*kind, verb))).collect();
@@ -490,8 +491,8 @@ fn killed_with(kind: Kind, before: &str, more: &str) -> Scene {
     scene
 }
 
-/// The image before may need a database that the new one has changed meanwhile. The first pod that goes back shows it, and the
-/// others keep what works unless a person goes on; then the rollout is over all the same.
+/// The old image may need a database that the new one has changed meanwhile. The first pod that goes back shows it, and
+/// the others keep what works unless the user goes on; then the rollout is over all the same.
 #[test]
 fn what_fails_with_the_image_before_too_is_led_out_of() {
     let tags = [("crash", ""), ("never-ready", ""), ("crash", IN_ORDER), ("never-ready", IN_ORDER)];

@@ -1,4 +1,4 @@
-//! What a rollout has left that no lock tells of: it is proven all the same, and goes back to what works.
+//! What a rollout has left without a lock: it is proven all the same, and goes back to what works.
 
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn another_template_of_a_replica_set_ends_what_is_taken_back() {
     });
 }
 
-/// Its pods are all that tells of it.
+/// Only its pods show it.
 #[test]
 fn a_lock_that_was_removed_from_a_replica_set_is_not_nothing() {
     let kinds = KINDS.into_iter().filter(|kind| kind.plural == "replicasets");
@@ -120,7 +120,7 @@ fn a_lock_that_was_removed_from_a_replica_set_is_not_nothing() {
     });
 }
 
-/// Pods that were updated alone tell of no rollout: what they have was never there before, and no other pod gets it.
+/// Pods that were updated alone indicate no rollout: their image is no earlier state, and no other pod gets it.
 #[test]
 fn a_pod_that_was_updated_alone_is_nothing_to_go_back_to() {
     side_by_side(KINDS.to_vec(), |kind| {

@@ -9,7 +9,7 @@ use crate::support::api_server::{Answer, Effect, When};
 use crate::support::{builders, clock};
 
 #[test]
-fn faults_strike_where_they_are_told_to() {
+fn faults_strike_where_they_are_set_to() {
     let server = quiet_pod();
     let hit = |when: When, effect: Effect| {
         server.clear_faults();

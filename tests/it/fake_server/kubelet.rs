@@ -8,7 +8,7 @@ use super::*;
 use crate::support::api_server::Times;
 use crate::support::{builders, clock};
 
-/// What a person would see of container `app`: `spec image | containerID changed? | restarts | ready | state`.
+/// What the user would see of container `app`: `spec image | containerID changed? | restarts | ready | state`.
 fn picture(pod: &Value, first_id: &str) -> String {
     let status = &pod["status"]["containerStatuses"][0];
     let state = status["state"].as_object().and_then(|state| state.iter().next());

@@ -23,7 +23,7 @@ const LONGEST: usize = 4096;
 /// No input of that length may take longer, in a debug build on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Inputs that were accepted are mutated further; so many of them are kept.
+/// Inputs that were accepted are mutated further; this many of them are kept.
 const KEPT: usize = 256;
 
 /// Checks inputs while `goes_on` says so. Returns how many were checked, and how many of them were accepted.

@@ -22,7 +22,7 @@ pub(super) type Check = fn(&[u8]) -> Result<bool, String>;
 pub(super) struct Target {
     pub(super) name: &'static str,
     pub(super) corpus: fn() -> Vec<String>,
-    /// What its language is made of.
+    /// The words of its language.
     pub(super) words: &'static [&'static str],
     pub(super) check: Check,
 }
@@ -262,7 +262,7 @@ fn record(input: &[u8]) -> Result<bool, String> {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
     let mut pod = pod(text);
     let record = UpdateRecord::of(&pod).map(Cow::into_owned);
-    // Whoever writes next tests the text as it stood, whatever it was, and loses nothing of what is ours.
+    // The next writer tests the text exactly as it was, whatever it was, and loses nothing of what is ours.
     let by = TakenOver { rollout: "20260301-100000-abcd".into(), run: "r".into() };
     if let Some(patch) = taken_over_patch(&pod, &by, "m") {
         let operations = serde_json::to_value(&patch.operations).map_err(|error| error.to_string())?;

@@ -115,7 +115,7 @@ fn said_once(arg: Arg) -> Arg {
     }
 }
 
-/// What stands before the examples, and the examples line by line, as somebody types them.
+/// The text before the examples, and the examples line by line, as the user types them.
 fn examples_section(after: &str) -> String {
     let (notes, examples) = after.split_once("Examples:\n").unwrap_or((after, ""));
     let line = |line: &str| {
@@ -283,7 +283,7 @@ pub(crate) fn annotations() -> String {
     page
 }
 
-/// Every key of the prefix that stands in a source is on the page.
+/// Every key of the prefix that occurs in a source is on the page.
 #[test]
 fn every_label_and_annotation_of_its_own_is_listed() {
     let listed: BTreeSet<String> = OWN_KEYS.iter().map(|(_, key, _, _)| (*key).to_owned()).collect();

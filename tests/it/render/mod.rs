@@ -1,5 +1,5 @@
 //! Every format and every listener, fed the same plans and rollouts; what they write is kept in
-//! `tests/snapshots/render/`. `UPDATE=1 cargo test --test it render` writes the files anew: read the difference.
+//! `tests/snapshots/render/`. `UPDATE=1 cargo test --test it render` writes the files again: read the difference.
 
 mod plans;
 mod reports;
@@ -35,7 +35,7 @@ use screen::FakeTerminal;
 const PLAIN: Terminal = Terminal { stdout: Style::PLAIN, stderr: Style::PLAIN, live: false, quiet: false };
 const COLUMNS: u16 = 100;
 
-/// A writer whose bytes can be looked at while a listener owns it.
+/// A writer whose bytes can be read while a listener owns it.
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
 
@@ -288,7 +288,7 @@ fn nothing_hostile_reaches_a_writer() {
         let hostile = text.chars().find(|c| (c.is_control() && *c != '\n') || ['\u{202e}', '\u{200b}'].contains(c));
         assert_eq!(hostile, None, "{text}");
     }
-    // On a screen of so many columns any text may come to stand at the left; in what is written it may not.
+    // On a screen of this width any text may end up at the left; in the written text it may not.
     for text in written.iter().filter(|text| !text.starts_with("--- at")) {
         assert!(text.lines().all(|line| !line.starts_with("FORGED")), "a message made a line of its own: {text}");
     }
@@ -429,7 +429,7 @@ fn the_key_of_an_interrupt_leaves_no_view_behind() {
         listener.start(&rollout.goal, &next_steps()).unwrap();
         listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
         listener.tick(&first_progress(&rollout), Duration::from_secs(1)).unwrap();
-        // The terminal itself writes this where the cursor stands.
+        // The terminal itself writes this at the cursor.
         terminal.clone().write_all(b"^C").unwrap();
         listener.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
         terminal.clone().write_all(b"^C").unwrap();

@@ -40,7 +40,7 @@ pub(super) fn samples() -> Vec<Sample> {
     ]
 }
 
-/// A Deployment whose template goes along.
+/// A Deployment whose template is changed too.
 fn durable() -> WorkloadPlan {
     let image = TemplateImage {
         list: ContainerList::Containers,
@@ -182,7 +182,7 @@ fn mixed() -> WorkloadPlan {
     plan
 }
 
-/// What is known of kubelets and containers, in full, in part and not at all; a sidecar that is under way in every pod.
+/// What is known of kubelets and containers, in full, in part and not at all; a sidecar in progress in every pod.
 fn evidence() -> WorkloadPlan {
     let mut plan = in_place();
     let known = ChangeEvidence {

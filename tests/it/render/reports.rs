@@ -97,7 +97,7 @@ fn nothing_hostile_comes_out_of_a_failure_report() {
     }
 }
 
-/// Another run has closed the rollout while pods of this one were under way.
+/// Another run has closed the rollout while pods of this one were in progress.
 #[test]
 fn what_another_run_has_finished_is_not_called_nothing() {
     for (result, heading) in [(EndResult::Complete, "Complete in 12.3 s."), (EndResult::Aborted, "Rolled back: ")] {

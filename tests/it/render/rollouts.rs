@@ -201,7 +201,7 @@ fn outcome(result: EndResult, phases: &[PodProgress]) -> Outcome {
     }
 }
 
-/// What the API tells of a pod that is done.
+/// What the API shows of a pod that is done.
 fn times(done: bool, index: usize) -> ContainerTimes {
     if !done {
         return ContainerTimes::default();

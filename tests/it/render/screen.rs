@@ -1,4 +1,4 @@
-//! A terminal of lines and columns, enough for what indicatif sends: it keeps what a person would see.
+//! A terminal of lines and columns, enough for what indicatif sends: it keeps what the user would see.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU16, Ordering};

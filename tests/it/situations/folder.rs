@@ -1,4 +1,4 @@
-//! One situation's files, read as the program reads the server's answers and a person's words.
+//! One situation's files, read as the program reads the server's answers and the user's words.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -85,7 +85,7 @@ impl Folder {
         }
     }
 
-    /// Reads what is there.
+    /// Reads the live objects.
     pub(super) fn live(&mut self, kind: WorkloadKind) -> Result<LiveWorkload, String> {
         let object = self.object("workload.yaml", kind)?;
         let workload = Workload::from_object(kind, object).ok_or("workload.yaml has no name or no uid")?;
@@ -330,7 +330,7 @@ fn selected(workload: &Workload, pod: &Pod) -> Result<(), String> {
     }
 }
 
-/// As for a live object: nothing tells which fields an earlier manifest had.
+/// As for a live object: it is unknown which fields an earlier manifest had.
 fn removals_unseen(object: &Value) -> bool {
     let applied =
         object.pointer("/metadata/annotations").is_some_and(|annotations| annotations.get(LAST_APPLIED).is_some());

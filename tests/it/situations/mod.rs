@@ -1,4 +1,4 @@
-//! Whole situations, one folder each: what is there and what is wanted, as YAML, and the plan that follows from it.
+//! Whole situations, one folder each: the objects and what is wanted, as YAML, and the plan that follows from them.
 //!
 //! Promise: every folder of `tests/situations` is walked, and a folder that lacks a file or has one that nobody reads
 //! fails by name. `tests/situations/README.md` says how to add one.
@@ -20,7 +20,7 @@ use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 /// The kind of the cases that compare two manifests, without a cluster.
 const AGAINST: &str = "against";
 
-/// What stands in no plan that the engine alone makes: only a server says it.
+/// Codes that no plan of the engine alone contains: only a server reports them.
 const SAID_BY_THE_SERVER: [&str; 4] = ["AdmissionAdds", "AdmissionRewrites", "PullQuotaExceeded", "ServerWarning"];
 
 fn root() -> PathBuf {
@@ -38,7 +38,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What a folder gives: the plan, and the command that a person would type next.
+/// The result of a folder: the plan, and the command that the user would type next.
 fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     if kind == AGAINST {
         let (old, new) = (folder.objects("old.yaml")?, folder.objects("new.yaml")?);

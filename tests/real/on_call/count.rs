@@ -32,7 +32,7 @@ impl Budget {
         }
     }
 
-    /// Returns how many pods it wants healthy of so many (`pkg/controller/disruption`, both round up).
+    /// Returns how many of `replicas` pods it wants healthy (`pkg/controller/disruption`, both round up).
     pub(super) fn wants(self, replicas: usize) -> usize {
         match self {
             Self::MinAvailable(pods) => pods,
@@ -93,7 +93,7 @@ impl Pod {
         self.terminating_since.is_none_or(|since| since + NEWS > at)
     }
 
-    /// It is not ready, by no doing of ours, for so long that the program knows.
+    /// It is not ready, by no doing of ours, for long enough that the program knows.
     fn is_known_to_be_down(&self, at: Instant) -> bool {
         !self.ready && self.ready_since + NEWS <= at
     }

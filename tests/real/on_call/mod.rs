@@ -23,7 +23,7 @@ const ROLLOUTS: u64 = 32;
 /// So many at once.
 const SIDE_BY_SIDE: usize = 6;
 
-/// A rollout that is under way in a namespace of its own.
+/// A rollout in progress in a namespace of its own.
 struct Rollout<'a> {
     scenario: &'a Scenario,
     namespace: &'a Namespace,
@@ -189,7 +189,7 @@ fn rollout(seed: u64) -> Report {
     Report { count, happened }
 }
 
-/// What was asked for is there, or everything is as before once somebody has said so.
+/// What was asked for is done, or everything is as before once the user has asked for that.
 fn assert_end(namespace: &Namespace, scenario: &Scenario, output: &Output, limits: &Limits, context: &str) {
     let ended = scenario.mishaps.iter().any(|(_, mishap)| matches!(mishap, Mishap::Ends(_)));
     let (code, mut tag) = match scenario.wanted {

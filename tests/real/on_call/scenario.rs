@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Ordered,
 }
 
-/// Something that goes wrong while the rollout is under way. Pods are numbered by name, at that time.
+/// Something that goes wrong while the rollout is in progress. Pods are numbered by name, at that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mishap {
     /// Somebody deletes a pod.
@@ -27,7 +27,7 @@ pub(super) enum Mishap {
     Ends(usize),
     /// The run is killed, and another one goes on.
     KillRun,
-    /// Somebody scales the owner to so many.
+    /// Somebody scales the owner to this number.
     Scale(usize),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Scenario {
     pub(super) replicas: usize,
     pub(super) max_unavailable: usize,
     pub(super) budget: Option<Budget>,
-    /// The pods are behind a Service by a label that may be taken off.
+    /// The pods are behind a Service by a label that may be removed.
     pub(super) drains: bool,
     pub(super) min_ready_seconds: Option<usize>,
     /// This pod is not ready when it begins.

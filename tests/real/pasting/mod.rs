@@ -45,7 +45,7 @@ struct Situation {
     begin: fn(&Place<'_>) -> String,
     end: End,
     regrets: bool,
-    /// Pods are replaced: by a controller or a person, as the printed line said.
+    /// Pods are replaced: by a controller or the user, as the printed line said.
     replaces: bool,
     session: &'static str,
     account: bool,

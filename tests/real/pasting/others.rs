@@ -21,7 +21,7 @@ pub(super) const WRITERS: &[Situation] = &[
         TWO,
         |place| {
             place.kubectl(&format!("set image {} c1=REGISTRY/side:v2", place.a_pod()));
-            // A pod that is being updated is left to whoever is at it.
+            // A pod that is being updated is left to the run that updates it.
             place.namespace.wait_pods("app=web", |pods| {
                 pods.iter().any(|pod| container_status(pod, "c1")["restartCount"] == 1) && pods.iter().all(is_ready)
             });

@@ -10,7 +10,7 @@ use crate::support::{Fields, Gate, Kind, Moment, Namespace, Output, Owner, is_re
 /// What is in the namespace when it begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sample {
-    /// An owner of so many pods with the containers `c1` and `c2`.
+    /// An owner of this many pods with the containers `c1` and `c2`.
     Owner(Kind, usize),
     /// The same, with these fields of the first container.
     WithFields(Kind, usize, &'static str),
@@ -34,7 +34,7 @@ pub(super) struct Place<'a> {
     pub(super) gate: &'a Gate,
     /// `None` where the pod is its own.
     pub(super) owner: Option<Owner<'a>>,
-    /// Where the reader's shell stands.
+    /// The working folder of the reader's shell.
     pub(super) folder: PathBuf,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Place<'a> {
         self.owner.as_ref().map_or_else(|| "pod/web".into(), Owner::reference)
     }
 
-    /// Returns a line of this program's, as a person types it: `WEB` is the workload.
+    /// Returns a line of this program's, as the user types it: `WEB` is the workload.
     pub(super) fn line(&self, words: &str) -> String {
         let folder = self.folder.display().to_string();
         let words = words.replace("WEB", &self.reference()).replace("REGISTRY", registry()).replace("FOLDER", &folder);
@@ -163,7 +163,7 @@ impl<'a> Place<'a> {
         pods.iter().find(|pod| !is_ready(pod)).map(|pod| format!("{}", pod["status"]))
     }
 
-    /// The tag of a container in every pod that is there.
+    /// The tag of a container in every present pod.
     pub(super) fn tags(&self, container: &str) -> Vec<String> {
         self.pods().iter().map(|pod| crate::support::image(pod, container).to_owned()).collect()
     }

@@ -15,7 +15,7 @@ const MOST_STEPS: usize = 8;
 /// Commands of this program that change something, and so ask.
 const ACTS: [&str; 5] = ["apply", "restart", "undo", "resume", "abort"];
 
-/// Commands that only tell: what they say is no way on, and typing the first command again would end as before.
+/// Commands that only read: their output is no way on, and typing the first command again would end as before.
 const TELLS: [&str; 9] = [
     "kubectl get ",
     "kubectl describe ",
@@ -92,7 +92,7 @@ pub(super) struct Reader<'a> {
     pub(super) namespace: &'a Namespace,
     /// Typed once, when the shell was opened.
     pub(super) session: &'a str,
-    /// Where the shell stands.
+    /// The working folder of the shell.
     pub(super) folder: &'a Path,
     /// Regrets what went well, once.
     pub(super) regrets: bool,
@@ -157,7 +157,7 @@ impl Reader<'_> {
         offers.filter(|command| !has_placeholder(command)).collect()
     }
 
-    /// Somebody who may do so gives the account the Role that was printed, with the command that stands above it.
+    /// An administrator gives the account the Role that was printed, with the command above it.
     fn given(&self, step: &Step) -> String {
         let binding = step.text.lines().find_map(|line| line.strip_prefix("# kubectl create rolebinding "));
         let binding = binding.unwrap_or_default().replace("NAMESPACE:NAME", self.account);
@@ -169,7 +169,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns what stands before a command that a line offers, and the command.
+/// Returns the text before a command that a line offers, and the command.
 fn offer(line: &str, step: &Step) -> Option<(String, String)> {
     let line = line.trim();
     if let Some(meant) = between(line, "did you mean ", "?").or_else(|| between(line, "exists: '", "'")) {

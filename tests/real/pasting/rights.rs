@@ -1,4 +1,4 @@
-//! Who may not, and who does not even reach the server.
+//! Callers without permission, and those that do not even reach the server.
 
 use super::place::ONE;
 use super::{Situation, cannot, done};

@@ -41,7 +41,7 @@ impl Drop for Share {
 pub(crate) struct Alone(#[expect(dead_code, reason = "held")] RwLockWriteGuard<'static, ()>);
 
 impl Alone {
-    /// Waits until nobody else is at work; `None` where the cluster is not that of `tests/cluster`.
+    /// Waits until no other test is running; `None` where the cluster is not that of `tests/cluster`.
     pub(crate) fn wait() -> Option<Self> {
         if !cluster::is_ours() {
             eprintln!("skipped: the servers of a cluster of one's own are not stopped");

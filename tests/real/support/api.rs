@@ -1,4 +1,4 @@
-//! Requests to the API server as they are, hundreds in a second: through one `kubectl proxy`, which knows the credentials.
+//! Raw requests to the API server, hundreds in a second: through one `kubectl proxy`, which knows the credentials.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,5 +1,6 @@
-//! What the tests against a real cluster stand on: finding or starting the cluster, a namespace per test, sample workloads,
-//! the binary under test. Every failure here panics with what was asked and what the cluster answered: it fails the test.
+//! The base of the tests against a real cluster: finding or starting the cluster, a namespace per test, sample
+//! workloads, the binary under test. Every failure here panics with the request and the cluster's answer: it fails the
+//! test.
 
 mod alone;
 mod api;
@@ -47,7 +48,7 @@ pub(crate) fn poll<T>(ask: impl FnMut() -> Option<T>) -> Option<T> {
     poll_every(Duration::from_millis(200), ask)
 }
 
-/// Runs something for each number, so many at once, and returns what came of it. One that panics fails the test, after the
+/// Runs something for each number, `lanes` at once, and returns the results. One that panics fails the test, after the
 /// others.
 pub(crate) fn side_by_side<N: Send, T: Send>(
     lanes: usize,

@@ -130,21 +130,22 @@ impl Namespace {
         binary
     }
 
-    /// Runs a line as a person types it, in a shell whose PATH has the real kubectl and, as its plugin, the binary under
-    /// test. Nothing is appended: the line says everything.
+    /// Runs a line as the user types it, in a shell whose PATH has the real kubectl and, as its plugin, the binary
+    /// under test. Nothing is appended: the line is complete.
     pub(crate) fn type_line(&self, line: &str) -> Output {
         let mut shell = command_with_plugin("sh", "real-home");
         shell.args(["-c", line]);
         Running::start(shell).wait()
     }
 
-    /// Starts to follow everything that happens to the selected pods, in kubectl's own watch. It is under way when this returns.
+    /// Starts to follow everything that happens to the selected pods, in kubectl's own watch, which has begun when this
+    /// returns.
     pub(crate) fn watch(&self, selector: &str) -> Watch {
         let count = self.pods(selector).len();
         Watch::start(self.kubectl_command(&["get", "pods", "-l", selector, "--watch", "-o", "json"]), count)
     }
 
-    /// Starts to follow everything that happens to the selected ReplicaSets, of which there are so many.
+    /// Starts to follow everything that happens to the `count` selected ReplicaSets.
     pub(crate) fn watch_replica_sets(&self, selector: &str, count: usize) -> Watch {
         Watch::start(self.kubectl_command(&["get", "replicasets", "-l", selector, "--watch", "-o", "json"]), count)
     }

@@ -177,7 +177,7 @@ impl OpenApi {
         value
     }
 
-    /// Puts a value at a leaf of the object; what stands in the way is made with its required fields and its merge key.
+    /// Puts a value at a leaf of the object; the path to it is created with required fields and merge keys.
     pub(crate) fn place(&self, schema: &Value, object: &mut Value, steps: &[Step], value: &Value) {
         let schema = self.resolve(schema);
         let Some((step, rest)) = steps.split_first() else {

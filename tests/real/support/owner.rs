@@ -142,7 +142,7 @@ impl<'a> Owner<'a> {
         self.list(&format!("/api/v1/namespaces/{}/pods?labelSelector=app%3Dweb", self.namespace.name()))
     }
 
-    /// Waits until it has exactly so many pods, each Ready and none terminating, and returns them by name.
+    /// Waits until it has exactly `count` pods, each Ready and none terminating, and returns them by name.
     pub(crate) fn wait_ready(&self, count: usize) -> Vec<Value> {
         let mut last = Vec::new();
         let ready = poll(|| {
@@ -163,7 +163,7 @@ impl<'a> Owner<'a> {
         self.wait_settled_or("");
     }
 
-    /// The same; a failure tells what was done.
+    /// The same; the message of a failure has the context.
     pub(crate) fn wait_settled_or(&self, context: &str) {
         let deadline = Instant::now() + SETTLES_WITHIN;
         let mut last = None;
@@ -174,7 +174,7 @@ impl<'a> Owner<'a> {
         assert_eq!(settled, Some(true), "{last:?}; {context}\n{:#}", self.object());
     }
 
-    /// Says what is not as it must be once no rollout is under way.
+    /// Says what is wrong once no rollout is in progress.
     pub(crate) fn unsettled(&self) -> Option<String> {
         let (object, pods) = (self.object(), self.pods());
         let locked = |object: &Value| !object["metadata"]["annotations"][LOCK].is_null();
@@ -252,7 +252,7 @@ impl<'a> Owner<'a> {
         self.tags()[container].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Asserts that the pods are the very ones that it began with.
+    /// Asserts that the pods are the same as at the beginning.
     pub(crate) fn assert_same_pods(&self, context: &str) {
         let uids = |pods: &[Value]| -> Vec<Value> { pods.iter().map(|pod| pod["metadata"]["uid"].clone()).collect() };
         assert_eq!(uids(&self.pods()), uids(&self.before), "{context}: the pods are not the same ones");

@@ -58,7 +58,7 @@ pub(crate) fn images<'a>(pods: &'a [Value], container: &str) -> Vec<&'a str> {
 
 /// Returns the containers with another containerID than before, each as `pod/container`, in the order of `before`.
 ///
-/// Panics unless both lists hold the very same pods (name, uid, node and IP): then something was replaced.
+/// Panics unless both lists hold the same pods (name, uid, node and IP): then something was replaced.
 pub(crate) fn restarted(before: &[Value], after: &[Value]) -> Vec<String> {
     assert_eq!(identities(before), identities(after), "the pods are not the same ones");
     let mut restarted = Vec::new();

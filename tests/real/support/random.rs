@@ -19,7 +19,7 @@ impl Random {
         usize::try_from(number).unwrap_or_default() % limit.max(1)
     }
 
-    /// Returns true one time in so many.
+    /// Returns true one time in `times`.
     pub(crate) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -29,7 +29,7 @@ impl Random {
         items[self.below(items.len())].clone()
     }
 
-    /// Returns some of the items, at most so many, each once, in any order.
+    /// Returns some of the items, at most `most`, each once, in any order.
     fn some<T: Clone>(&mut self, items: &[T], most: usize) -> Vec<T> {
         let mut rest = items.to_vec();
         let count = self.below(most.min(items.len()) + 1);

@@ -26,7 +26,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Starts a kubectl that prints each state as JSON, and waits until it has printed the pods that are there already.
+    /// Starts a kubectl that prints each state as JSON, and waits until it has printed the existing pods.
     pub(super) fn start(mut kubectl: Command, count: usize) -> Self {
         let mut child = kubectl
             .stdout(Stdio::piped())

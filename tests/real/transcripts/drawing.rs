@@ -9,7 +9,7 @@ const MARGIN: usize = 16;
 /// The width of a character, in tenths.
 const CHARACTER: usize = 82;
 
-/// Text in one look: the parameters of a terminal's "select graphic rendition", such as `1` for bold.
+/// Text in one style: the parameters of a terminal's "select graphic rendition", such as `1` for bold.
 type Span = (String, String);
 
 /// Splits what was printed with colours into the spans of each line.
@@ -76,7 +76,7 @@ pub(crate) struct Session {
     pub(crate) printed: String,
 }
 
-/// Writes the picture anew with `UPDATE=1`; without it the picture only has to be drawn.
+/// Writes the picture again with `UPDATE=1`; without it the picture only has to be drawn.
 pub(crate) fn keep(sessions: &[Session], readable: &dyn Fn(&str) -> String) {
     let svg = draw(sessions, readable);
     let shown = sessions.iter().map(|session| format!("$ {}\n{}\n", session.command, session.shown.trim_end()));

@@ -1,5 +1,5 @@
 //! The transcripts of the README and of `docs`: each scene runs the commands of its blocks, as they are written, and compares what they print.
-//! `UPDATE=1 cargo test --test real transcripts` writes the blocks anew.
+//! `UPDATE=1 cargo test --test real transcripts` writes the blocks again.
 //!
 //! `web` is a Deployment of pods with `app`, which has a readiness probe, and `side`, which has none; what a scene has besides is
 //! said there. In the pages the namespace is `prod`, and the registry of the tests' images is `acme`.

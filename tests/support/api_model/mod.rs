@@ -1,6 +1,6 @@
-//! What an API server does with objects, without I/O, time or threads: the one model that stands behind every test.
+//! What an API server does with objects, without I/O, time or threads: the one model behind every test.
 //!
-//! Two drivers stand on it. The simulations of `src/engine` bring virtual time and caches that lag; the server of
+//! It has two drivers. The simulations of `src/engine` bring virtual time and caches that lag; the server of
 //! `tests/support/api_server` brings HTTP, watches, dry runs and faults. It is part of both crates, and names neither.
 
 mod fields;

@@ -24,7 +24,7 @@ impl Object for Value {
     }
 }
 
-/// One write: who wrote, what was there, and what is there now.
+/// One write: who wrote, the old object and the new one.
 #[derive(Debug, Clone)]
 pub(crate) struct Change<K, O, W> {
     pub(crate) version: u64,
@@ -90,7 +90,7 @@ impl<K: Ord + Clone, O: Object, W> Store<K, O, W> {
         self.serial
     }
 
-    /// The object as it is.
+    /// The stored object.
     pub(crate) fn get(&self, key: &K) -> Option<&Arc<O>> {
         self.rows.get(key)?.last()?.1.as_ref()
     }

@@ -9,7 +9,7 @@ use super::http::Answer;
 use super::resource::{Resource, Target};
 use super::{State, status};
 
-/// Which requests an effect applies to; what is not said is not looked at.
+/// Which requests an effect applies to; a field that is not set matches anything.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct When {
     verb: Option<String>,
@@ -78,7 +78,7 @@ impl When {
             && self.dry_run.is_none_or(|wanted| wanted == dry_run)
     }
 
-    /// Counts a request that matches; tells whether the effect is due.
+    /// Counts a request that matches; returns whether the effect is due.
     fn strikes(&mut self, verb: &str, target: &Target, dry_run: bool) -> bool {
         if !self.covers(verb, target, dry_run) || self.times == Some(0) {
             return false;
@@ -103,7 +103,7 @@ pub(crate) enum Effect {
     Unavailable,
     /// 504, after the request was carried out.
     TimeOutAfterwards,
-    /// Nothing is done, and no answer comes: whoever asked waits for it until they are killed.
+    /// Nothing is done, and no answer comes: the client waits for it until it is killed.
     NoAnswer,
     /// The connection is closed without an answer; nothing was done.
     CloseBefore,
@@ -119,7 +119,7 @@ pub(crate) enum Effect {
     Warn(String),
     /// Somebody else writes first.
     First(Arc<dyn Fn(&mut State) + Send + Sync>),
-    /// A watch is closed in the middle of its stream after so many events.
+    /// A watch is closed in the middle of its stream after this many events.
     CutWatch(usize),
     /// A watch answers that its resourceVersion is too old.
     Expire,

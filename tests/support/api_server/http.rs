@@ -47,7 +47,7 @@ pub(crate) struct Answer {
 pub(crate) enum Body {
     /// An object of the API.
     Json(Arc<Value>),
-    /// A list of them, as it is written.
+    /// A list, already serialized.
     List(String),
     /// Plain text: logs, `/healthz`, a page that is not there.
     Text(String),
@@ -183,7 +183,7 @@ impl Connection {
         Ok(std::mem::replace(&mut self.buffer, rest))
     }
 
-    /// Reads what is there; false at the end of the stream.
+    /// Reads the available bytes; false at the end of the stream.
     fn fill(&mut self) -> io::Result<bool> {
         let mut piece = [0_u8; 16 * 1024];
         let count = self.stream.read(&mut piece)?;
@@ -207,7 +207,7 @@ fn parse_query(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Undoes percent-encoding; a broken escape stays as it is.
+/// Undoes percent-encoding; a broken escape stays unchanged.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

@@ -33,7 +33,7 @@ impl Writer {
     }
 }
 
-/// Lists whose elements are told apart by fields, by the name of the list.
+/// Lists whose elements are identified by fields, by the name of the list.
 const LIST_KEYS: &[(&str, &[&str])] = &[
     ("containers", &["name"]),
     ("initContainers", &["name"]),

@@ -1,8 +1,9 @@
 //! A stateful API server on loopback: plain HTTP, a thread per connection, a simulated kubelet inside. What becomes of the
 //! objects is the model's (`tests/support/api_model`).
 //!
-//! It behaves as Kubernetes 1.36 where `kubectl inplace` looks: objects with resourceVersions, selectors, watches with
-//! their history, the four kinds of patch, dry runs, preconditions, validation of pod updates, field owners, and the
+//! It behaves as Kubernetes 1.36 where `kubectl inplace` reads or writes: objects with resourceVersions, selectors,
+//! watches with their history, the four kinds of patch, dry runs, preconditions, validation of pod updates, field
+//! owners, and the
 //! status that a kubelet shows around an image change; on demand, the controllers of the stock workloads. It is not
 //! complete: there is no garbage collection, no quota, no conversion, no EndpointSlices made from Services, and PUT is refused because the program never sends one.
 
@@ -52,7 +53,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a change, at most so long.
+    /// Waits for a change, at most for `most`.
     fn wait<'a>(&self, state: MutexGuard<'a, State>, most: Duration) -> MutexGuard<'a, State> {
         self.changed.wait_timeout(state, most).unwrap_or_else(PoisonError::into_inner).0
     }
@@ -115,7 +116,7 @@ impl ApiServer {
         result
     }
 
-    /// Adds objects as they are, status included; what is missing of their metadata is filled in.
+    /// Adds objects unchanged, status included; missing metadata is filled in.
     pub(crate) fn insert(&self, objects: impl IntoIterator<Item = Value>) {
         self.change(|state| {
             for object in objects {
@@ -154,7 +155,7 @@ impl ApiServer {
         self.shared.lock().faults.clear();
     }
 
-    /// Forgets the history: a later watch from an older resourceVersion is told 410.
+    /// Forgets the history: a later watch from an older resourceVersion gets 410.
     pub(crate) fn compact(&self) {
         self.shared.lock().store.compact();
     }
@@ -173,7 +174,7 @@ impl ApiServer {
         self.change(|state| state.seconds_ahead = seconds_ahead);
     }
 
-    /// A container may ask for so many thousandths of a cpu at all, and for so many now: more is put off (`Deferred`).
+    /// The allocatable cpu for a container in thousandths, and the free part of it: a larger resize is `Deferred`.
     pub(crate) fn limit_cpu(&self, allocatable: u64, free: u64) {
         self.change(|state| (state.allocatable_milli_cpu, state.free_milli_cpu) = (Some(allocatable), Some(free)));
     }

@@ -19,7 +19,7 @@ use super::{defaults, verbs};
 use crate::support::api_model::{self, set_metadata};
 use crate::support::clock;
 
-/// A request as tests look at it; `{}` is one line: method, path, kind of patch.
+/// A request as tests read it; `{}` is one line: method, path, kind of patch.
 #[derive(Debug, Clone)]
 pub(crate) struct Logged {
     pub(crate) method: String,
@@ -85,10 +85,10 @@ pub(crate) struct State {
     pub(crate) logs: BTreeMap<(String, String), String>,
     /// What `/version` says.
     pub(crate) version: String,
-    /// A watch that asks for bookmarks gets one after so long a silence.
+    /// A watch that asks for bookmarks gets one after this long a silence.
     pub(crate) bookmark_every: Duration,
     pub(crate) stopped: bool,
-    /// How far its clock, as its `Date` headers tell it, is ahead of the clients'.
+    /// How far its clock, as in its `Date` headers, is ahead of the clients'.
     pub(crate) seconds_ahead: i64,
     /// What a node has for pods, where its admission plugin knows it.
     pub(crate) allocatable_milli_cpu: Option<u64>,
@@ -126,7 +126,7 @@ impl State {
         self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
     }
 
-    /// Adds an object as it is, status included; what is missing of its metadata and the defaults are filled in.
+    /// Adds an object unchanged, status included; missing metadata and the defaults are filled in.
     pub(crate) fn insert(&mut self, mut object: Value) {
         let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         let resource = Resource::of_kind(&text("apiVersion"), &text("kind")).expect("the fake serves this kind");
@@ -177,14 +177,14 @@ impl State {
         chosen.map(|(key, object)| (key.clone(), Arc::clone(object))).collect()
     }
 
-    /// Fills in what the server gives a new object: uid, times, generation, managedFields; what is there stays.
+    /// Fills in what the server gives a new object: uid, times, generation, managedFields; existing values stay.
     pub(crate) fn complete(&mut self, resource: &Resource, object: &mut Value, writer: &Writer) {
         let serial = self.store.next_serial();
         let uid = format!("{:08x}-0000-4000-8000-{serial:012x}", 0xfa4e_0000_u64 + serial);
         api_model::complete(object, uid, &clock::now_text());
         if object.pointer("/metadata/managedFields").is_none() {
             managed_fields::record(None, object, writer, &resource.api_version());
-            // Whoever created it wrote its fields then.
+            // The creator wrote its fields at that time.
             let created = object.pointer("/metadata/creationTimestamp").cloned().unwrap_or_default();
             let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
             entries.into_iter().flatten().for_each(|entry| entry["time"] = created.clone());

@@ -39,7 +39,7 @@ fn not_found(resource: &Resource, name: &str) -> Answer {
     failure(404, "NotFound", &message, details(resource, resource.plural, name))
 }
 
-/// 409: an object of this name is there already.
+/// 409: an object of this name exists already.
 fn already_exists(resource: &Resource, name: &str) -> Answer {
     let message = format!("{} \"{name}\" already exists", resource.qualified());
     failure(409, "AlreadyExists", &message, details(resource, resource.plural, name))

@@ -57,7 +57,7 @@ impl Watch {
         self.expired = true;
     }
 
-    /// Makes the stream break off after so many events.
+    /// Makes the stream break off after this many events.
     pub(crate) fn cut_after(&mut self, events: usize) {
         self.cut_after = Some(events);
     }
@@ -99,7 +99,7 @@ impl Watch {
         }
     }
 
-    /// Returns where the watch stands and what it sends at once; `None` if its resourceVersion is too old.
+    /// Returns the version of the watch and what it sends at once; `None` if its resourceVersion is too old.
     fn open(&self, shared: &Shared) -> Option<(u64, Vec<Event>)> {
         let state = shared.lock();
         if let Some(from) = self.from.filter(|_| !self.initial_events) {
@@ -116,7 +116,7 @@ impl Watch {
         Some((state.store.version(), events))
     }
 
-    /// Waits for the next events; `None` when the server stops. Empty when the watch should look at the time.
+    /// Waits for the next events; `None` when the server stops. Empty when the watch should check the time.
     fn next(&self, shared: &Shared, seen: &mut u64, started: Instant, last_sent: Instant) -> Option<Vec<Event>> {
         let mut state = shared.lock();
         loop {

@@ -58,7 +58,7 @@ pub enum CredentialPluginError {
         /// The end of what it wrote to standard error.
         stderr: String,
     },
-    /// The command must ask a person (`interactiveMode: Always`), and cannot.
+    /// The command must ask the user (`interactiveMode: Always`), and cannot.
     #[error("the credential plugin {command} must be able to ask, but {why}")]
     NeedsTerminal {
         /// The command.
@@ -115,7 +115,7 @@ impl CredentialPluginError {
         }
     }
 
-    /// Says what a person can do about it.
+    /// Says what the user can do about it.
     pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
         let hint = match self {
             Self::NotFound { install_hint: Some(hint), .. } => hint.trim().to_owned(),

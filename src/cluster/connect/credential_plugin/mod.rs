@@ -1,7 +1,7 @@
 //! Credential plugins: the `exec` of a kubeconfig's user (client-go `plugin/pkg/client/auth/exec/exec.go`).
 //!
-//! Promise: one run is one process, which reads standard input only where a person can answer and nobody else reads it,
-//! and whose standard error never reaches ours. When to run it is [`super::transport`]'s.
+//! Promise: one run is one process, which reads standard input only where the user can answer and nobody else reads it,
+//! and whose standard error never reaches ours. When to run it is decided in [`super::transport`].
 
 use std::{future::poll_fn, pin::Pin, process::Stdio, task::ready, time::Duration};
 
@@ -140,7 +140,7 @@ impl CredentialPlugin {
         CredentialPluginError::NotStarted { command, why: error.to_string() }
     }
 
-    /// Collects standard error, and passes it on as it comes where a person may have to act on it.
+    /// Collects standard error, and passes it on as it comes where the user may have to act on it.
     async fn listen(&self, pipe: Option<ChildStderr>, told: &mut Vec<u8>, notices: &Warnings) {
         let Some(mut pipe) = pipe else { return };
         let mut buffer = [0; 1024];
@@ -193,7 +193,7 @@ fn bearer(token: &str) -> Result<HeaderValue, String> {
     Ok(value)
 }
 
-/// Says whether the plugin may ask a person (client-go `exec.go`, `isInteractive`). A missing mode is `IfAvailable`,
+/// Says whether the plugin may ask the user (client-go `exec.go`, `isInteractive`). A missing mode is `IfAvailable`,
 /// the default of v1beta1; v1 requires one, which is not worth an error here.
 fn interactive(
     command: &str,

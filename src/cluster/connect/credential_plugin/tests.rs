@@ -22,7 +22,7 @@ fn answer(status: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_a_plugin_is_told() {
+async fn what_a_plugin_gets() {
     let folder = Folder::new();
     let heard = folder.path().join("heard").display().to_string();
     let script = format!(

@@ -12,7 +12,7 @@ pub enum KubeconfigError {
         /// The file.
         path: PathBuf,
     },
-    /// A folder stands where a file should.
+    /// A folder is where a file should be.
     #[error("the kubeconfig {} is a directory", .path.display())]
     Folder {
         /// The folder.
@@ -42,7 +42,7 @@ pub enum KubeconfigError {
         /// The kind that it names.
         kind: String,
     },
-    /// The files are there, but nothing is in them.
+    /// The files exist, but are empty.
     #[error("the kubeconfig {} names no cluster, no user and no context", listed(.paths))]
     Empty {
         /// The files.
@@ -57,7 +57,7 @@ pub enum KubeconfigError {
     /// Neither a kubeconfig nor a pod's service account.
     #[error("no kubeconfig found{}, and not running in a pod", looked_for(.looked_at))]
     Nothing {
-        /// The files that were looked for.
+        /// The files that were tried.
         looked_at: Vec<PathBuf>,
     },
     /// No context is chosen.
@@ -170,7 +170,7 @@ impl KubeconfigError {
         }
     }
 
-    /// Says what a person can do about it.
+    /// Says what the user can do about it.
     pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
         let known = known(self.known_names()).map(Hint::from);
         match self {

@@ -80,7 +80,7 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
     }
 }
 
-/// Reads the files, and gives those that are there, and what they say together.
+/// Reads the files, and returns those that exist, and their merged content.
 fn merged(files: &Files) -> Result<(Vec<PathBuf>, Option<Kubeconfig>), KubeconfigError> {
     let mut merged: Option<Kubeconfig> = None;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Whether a pod has what it asks for as a whole, as its kubelet tells.
+//! Whether a pod has the pod-level resources that it asks for, as its kubelet reports them.
 //!
 //! Upstream: `convertToAPIPodLevelResourcesStatus` in pkg/kubelet/kubelet_pods.go, which reads the pod's cgroup, and
 //! `ResourceConfigForPod` in pkg/kubelet/cm, which writes it; both count what its RuntimeClass costs, too.
@@ -31,7 +31,7 @@ pub(super) fn has(pod: &Pod, field: ResourceField, to: &String) -> bool {
     }
 }
 
-/// Below it the kernel tells another value.
+/// Below it the kernel reports another value.
 fn is_too_small(field: ResourceField, wanted: i128) -> bool {
     field.least_told().and_then(|least| amount(Some(&least.to_owned()))).is_some_and(|least| wanted < least)
 }

@@ -39,7 +39,7 @@ fn classes(before: &Pod, after: &Pod) -> [&'static str; 2] {
     [before, after].map(|pod| qos::class(&as_in_spec(&pod.spec)))
 }
 
-/// The same of pods that are made from a template.
+/// The same for pods that are created from a template.
 pub(in crate::engine::change) fn of_template(template: &Value) -> Vec<Reason> {
     let spec = template.get("spec").and_then(|spec| serde_json::from_value::<PodSpec>(spec.clone()).ok());
     spec.map(|spec| of_spec(&spec)).unwrap_or_default()

@@ -2,8 +2,8 @@
 //! (KEP-5419), in the same request as those of the containers.
 //!
 //! The rules are those of `validatePodLevelResourcesResize` and `validatePodResourceConsistency` (pkg/apis/core/validation).
-//! Requests that a template does not have the API server fills in when it makes a pod (`defaultPodRequests` in
-//! pkg/apis/core/v1/defaults.go), also from those of the containers: what pods have is more than what the template says.
+//! The API server fills in requests that a template does not have when it creates a pod (`defaultPodRequests` in
+//! pkg/apis/core/v1/defaults.go), also from those of the containers: pods have more than the template says.
 
 mod evidence;
 mod joint;
@@ -36,7 +36,7 @@ pub struct PodResourcesChange {
     /// In the template, as the API writes quantities.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub values: Values,
-    /// In the pods that are made from it, where that is something else than what the template says.
+    /// In the pods that are created from it, where that differs from the template.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_pods: Values,
 }
@@ -162,7 +162,7 @@ impl FieldChange for PodResourcesChange {
         }
         let values = changed(before, after, PATH, claimed);
         if values.is_empty() && is_there(before) != is_there(after) {
-            // Without any value it still stands in place of the containers' (`ComputePodQOS`).
+            // Without any value it still takes precedence over the containers' (`ComputePodQOS`).
             claimed.remove(PATH);
         }
         let (Some(from), Some(to)) = (as_in_pods(before), as_in_pods(after)) else {
@@ -331,7 +331,7 @@ fn together(spec: &PodSpec, field: ResourceField) -> Option<i128> {
     Some(init.max(spec.containers.iter().map(of).sum::<i128>() + sidecars))
 }
 
-/// What a pod has as a whole that is made from a template's spec; `None` of what cannot be read.
+/// The pod-level resources of a pod that is created from a template's spec; `None` where the spec cannot be read.
 fn as_in_pods(spec: &Value) -> Option<Resources> {
     let spec = PodSpec::deserialize(spec).ok()?;
     let mut resources = spec.resources.clone().unwrap_or_default();

@@ -140,7 +140,7 @@ fn a_pod_without_any_gets_them_as_a_whole() {
     assert_eq!(patch_of(&change.fields, &pod), json!([test, add]));
 }
 
-/// What the kubelet tells is what stands in the pod's cgroup.
+/// The kubelet reports what the pod's cgroup has.
 #[test]
 fn done_is_what_is_allocated_and_what_the_cgroup_has() {
     let old = json!({"requests": {"cpu": "50m", "memory": "32Mi"}, "limits": {"cpu": "1", "memory": "64Mi"}});
@@ -184,7 +184,7 @@ fn done_is_what_is_allocated_and_what_the_cgroup_has() {
     }
 }
 
-/// A request for memory stands in no cgroup: what is allocated counts.
+/// No cgroup holds a memory request: what is allocated counts.
 #[test]
 fn memory_that_is_requested_is_done_once_it_is_allocated() {
     let (old, new) = (json!({"requests": {"memory": "32Mi"}}), json!({"requests": {"memory": "48Mi"}}));
@@ -302,7 +302,7 @@ fn a_limit_that_a_container_has_from_its_pod_restarts_nothing() {
 
 /// No request is above a limit, and the limit stays.
 #[test]
-fn a_request_that_a_kept_limit_is_below_stays_as_it_is() {
+fn a_request_that_a_kept_limit_is_below_stays_unchanged() {
     let with = json!({"requests": {"cpu": "10m", "memory": "8Mi"}, "limits": {"memory": "12Mi"}});
     let back = |memory: &str| {
         let (change, _) = change(&with, &json!({"requests": {"cpu": "20m", "memory": memory}}));

@@ -1,7 +1,7 @@
 //! Why something cannot be done in place, and what is worth knowing though it can.
 //!
 //! A closed set each: a stable CamelCase code, one sentence, one hint, and an explanation at length. Nothing is refused
-//! without a reason, and a warning says something about the very plan that it stands in.
+//! without a reason, and a warning applies to exactly the plan that it is in.
 
 mod class;
 mod code;
@@ -64,21 +64,21 @@ pub enum Reason {
     },
     /// The manifest has a container that the template has not.
     ContainerAdded {
-        /// Where it would stand.
+        /// Its list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
     },
     /// The template has a container that the manifest has not.
     ContainerRemoved {
-        /// Where it stands.
+        /// Its list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
     },
     /// The manifest has the container under another name.
     ContainerRenamed {
-        /// Where it stands.
+        /// Its list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
@@ -109,7 +109,7 @@ pub enum Reason {
     },
     /// A container that does not restart has the value in its environment.
     MetadataReadByContainer {
-        /// Where the container stands.
+        /// The container's list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
@@ -179,14 +179,14 @@ pub enum Reason {
     },
     /// This pod does not have the container.
     ContainerNotInPod {
-        /// Where it stands in the template or in other pods.
+        /// Its list in the template or in other pods.
         list: ContainerList,
         /// The container.
         container: ContainerName,
     },
     /// The image is not a reference that a kubelet can pull.
     ImageMalformed {
-        /// Where the container stands.
+        /// The container's list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
@@ -197,7 +197,7 @@ pub enum Reason {
     },
     /// The image has whitespace around it.
     ImageWhitespace {
-        /// Where the container stands.
+        /// The container's list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
@@ -206,7 +206,7 @@ pub enum Reason {
     },
     /// The digest to pin is not known.
     DigestUnknown {
-        /// Where the container stands.
+        /// The container's list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
@@ -275,7 +275,7 @@ pub enum Reason {
         /// Its name.
         name: String,
     },
-    /// The pod is controlled by something whose template would stay as it is.
+    /// The pod is controlled by an object whose template would stay unchanged.
     PodIsControlled {
         /// The kind of what controls it.
         kind: String,
@@ -292,15 +292,15 @@ pub enum Reason {
         who: String,
         /// When (RFC 3339).
         since: String,
-        /// The same for a person, such as `3m ago`; empty where the lock does not tell.
+        /// The same as text, such as `3m ago`; empty where the lock does not say.
         #[serde(default, skip_serializing_if = "str::is_empty")]
         began: Box<str>,
         /// What it says of itself.
         state: Box<str>,
-        /// Which process runs it, and whether that is at work; empty of one that has ended.
+        /// Which process runs it, and whether that is active; empty for a rollout that has ended.
         #[serde(default, skip_serializing_if = "str::is_empty")]
         run: Box<str>,
-        /// That run is at work, as far as is known: only a rollout that has ended is resumed or rolled back.
+        /// That run is active, as far as is known: only a rollout that has ended is resumed or rolled back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_at_work: bool,
         /// It cannot be finished any more, only rolled back.
@@ -379,7 +379,7 @@ pub enum Reason {
     },
     /// Admission would make another image of it.
     AdmissionRewrites {
-        /// Where the container stands.
+        /// The container's list in the pod spec.
         list: ContainerList,
         /// The container.
         container: ContainerName,
@@ -410,11 +410,11 @@ pub enum Reason {
         /// Why.
         message: String,
     },
-    /// Something that a saved plan was made from is no longer so.
+    /// An object that a saved plan was made from has changed.
     PlanStale {
-        /// The path in the object that moved.
+        /// The path in the object that changed.
         path: String,
-        /// What moved, one sentence without a full stop.
+        /// The change, one sentence without a full stop.
         moved: String,
     },
     /// The API server does not serve what this program asks of it.
@@ -541,7 +541,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_found_however_it_is_written_and_a_slip_is_told() {
+    fn a_code_is_found_however_it_is_written_and_a_slip_is_reported() {
         assert_eq!(explain("nopods").map(|found| found.code), Ok("NoPods"));
         assert_eq!(explain("MUTABLETAG").map(|found| found.code), Ok("MutableTag"));
         assert_eq!(explain("NoPod"), Err(Some("NoPods")));

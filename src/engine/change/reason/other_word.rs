@@ -1,4 +1,4 @@
-//! Words that say something else than where a thing stands: what JSON documents and lines hold, what screens shorten, and
+//! Words other than states: what JSON documents and lines hold, what screens shorten, and
 //! Kubernetes' own reasons that are passed on.
 //!
 //! Every word that a schema lists and that is no state, code or exit code is here: a test of `tests/it/schemas.rs` holds that.
@@ -24,7 +24,7 @@ const WAITING: &str = "the reason why a container waits, as the kubelet gives it
 
 const SEE_CONTAINERS: &str = "see which, and why: kubectl inplace status TYPE/NAME";
 
-/// Every word; one that says something in several places stands there several times.
+/// Every word; one with several meanings is listed several times.
 pub const OTHER_WORDS: &[StateWord] = &[
     word("inPlace", EFFECT, "running pods get it, without a restart", ""),
     word("restart", EFFECT, "running pods get it, by a restart of the container in place", ""),

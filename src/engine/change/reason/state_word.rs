@@ -1,4 +1,4 @@
-//! The words in which `plan`, a rollout, `status` and `history` say where something stands, and what each means.
+//! The words in which `plan`, a rollout, `status` and `history` give a state, and what each means.
 //!
 //! Every word that a document's schema lists as a state is here: a test of `tests/it/schemas.rs` holds that.
 
@@ -21,7 +21,7 @@ const POD_VERDICT: &str = "the state of a pod, in a plan";
 const WAIT: &str = "wait: kubectl inplace follow TYPE/NAME says when it is done";
 const GO_ON: &str = "resume or abort it, with the commands that status shows";
 
-/// Every word; one that says something in several places stands there several times.
+/// Every word; one with several meanings is listed several times.
 pub const STATE_WORDS: &[StateWord] = &[
     // The state of a pod: the first of these that is so.
     word("terminating", POD, "it is being deleted", ""),
@@ -154,7 +154,7 @@ pub const STATE_WORDS: &[StateWord] = &[
         "see why in its message; resume --disruption-budget=ignore goes on without asking it",
     ),
     word("stuck", OWNER, "it reports that it is not progressing", "see its reason and message"),
-    // A rollout, and the run at work on it.
+    // A rollout, and its active run.
     word(
         "running",
         ROLLOUT,
@@ -257,7 +257,7 @@ pub fn every_word() -> impl Iterator<Item = &'static StateWord> {
     STATE_WORDS.iter().chain(OTHER_WORDS)
 }
 
-/// Returns what a word means, wherever it is said, as a person or a document writes it.
+/// Returns what a word means in each place, in the spelling of the terminal or of a document.
 pub fn state_words(text: &str) -> Vec<StateWord> {
     let spoken = SPOKEN.iter().find(|(spoken, _)| key(spoken) == key(text));
     let word = key(spoken.map_or(text, |(_, word)| word));

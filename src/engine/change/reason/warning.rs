@@ -42,7 +42,7 @@ pub enum Warning {
         /// It restarts in this update; otherwise it is a plain init container, which has run already.
         restarts: bool,
     },
-    /// An annotation changes that usually stands there to make new pods.
+    /// An annotation changes that is usually there to roll out new pods.
     ChecksumChanges {
         /// The annotation's key.
         key: String,
@@ -69,7 +69,7 @@ pub enum Warning {
         /// How many pods.
         pods: usize,
     },
-    /// A pod lacks a label of the template that a Service selects, and nothing tells who took it off.
+    /// A pod lacks a label of the template that a Service selects, and no record says who removed it.
     LabelMissing {
         /// `key=value`.
         label: String,
@@ -99,7 +99,7 @@ pub enum Warning {
     SlowStop {
         /// The container.
         container: ContainerName,
-        /// At most so many seconds.
+        /// At most this many seconds.
         seconds: u64,
         /// It has a preStop hook.
         pre_stop: bool,
@@ -163,7 +163,7 @@ pub enum Warning {
     PodsDiffer {
         /// The container.
         container: ContainerName,
-        /// The images that stand there now.
+        /// The present images.
         images: Vec<String>,
     },
     /// Pods have another image than the template, in a container that does not change.
@@ -206,7 +206,7 @@ pub enum Warning {
         values: Vec<String>,
         /// How many pods.
         pods: usize,
-        /// What they get; none where it is removed.
+        /// What they get; `None` where it is removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
     },
@@ -438,7 +438,7 @@ pub enum Warning {
     },
     /// The workload's own controller carries the change out, not this program.
     UpdatedByController {
-        /// Which pods it leaves as they are, or when it goes on.
+        /// Which pods it leaves unchanged, or when it goes on.
         limits: Vec<String>,
         /// Paths outside the template that change too.
         paths: Vec<String>,

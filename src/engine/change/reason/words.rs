@@ -22,7 +22,7 @@ fn changes_otherwise(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Of a pod that was made by hand it is not true: nothing replaces that.
+/// Not true for a pod that was created by hand: nothing replaces that.
 const REPLACES: &str = "apply it with kubectl apply, which replaces the pods";
 
 /// Words of the admission plugin LimitRanger.
@@ -226,8 +226,8 @@ impl Reason {
         }
     }
 
-    /// Returns what to do about it, without a full stop: nothing replaces a pod that was made by hand. A command in it is of
-    /// this workload.
+    /// Returns what to do about it, without a full stop: nothing replaces a pod that was created by hand. A command in
+    /// it is for this workload.
     pub fn hint_for(&self, workload: &WorkloadRef) -> Hint {
         if workload.kind.has_template() {
             return self.hint(workload);

@@ -1,4 +1,4 @@
-//! What is asked for, as those look at it who give it: the server, the node.
+//! What a pod asks for, as the server and the node compute it.
 
 use super::{ContainerResources, ResourceField, ResourcesChange};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};

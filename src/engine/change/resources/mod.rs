@@ -283,8 +283,9 @@ impl FieldChange for ResourcesChange {
         if self.in_pod(pod).next().is_none() {
             return FieldProgress::Done;
         }
-        // The kubelet tells nothing of what a container has that has not begun. It begins with what is allocated, and that is
-        // decided before the pod's generation is told as observed (`HandlePodUpdates`, from 1.34 on).
+        // The kubelet reports nothing about a container that has not begun. The container starts with what is
+        // allocated, and that is decided before the pod's generation is reported as observed (`HandlePodUpdates`, from
+        // 1.34 on).
         let tells = pod.status.observed_generation.is_some();
         let is_done = |value: InPod<'_>| {
             let done = |status: &ContainerStatus| {
@@ -376,7 +377,8 @@ pub(super) fn progress_of(pod: &Pod, is_done: bool) -> FieldProgress {
         return FieldProgress::Waiting { why: None, deferred: false };
     }
     match resizing(pod) {
-        // A kubelet before 1.34 does not tell which resize it speaks of: of one that it has allocated nothing is pending.
+        // A kubelet before 1.34 does not report which resize its status is about: of one that it has allocated nothing
+        // is pending.
         Some(FieldProgress::Failed { .. } | FieldProgress::Waiting { deferred: true, .. })
             if is_done && pod.status.observed_generation.is_none() => {}
         Some(progress) => return progress,
@@ -385,7 +387,7 @@ pub(super) fn progress_of(pod: &Pod, is_done: bool) -> FieldProgress {
     if is_done { FieldProgress::Done } else { FieldProgress::Waiting { why: None, deferred: false } }
 }
 
-/// Returns what the kubelet says of a resize that is not done: whoever has asked for it.
+/// Returns what the kubelet reports of a resize that is not done, whoever has asked for it.
 pub fn resizing(pod: &Pod) -> Option<FieldProgress> {
     let condition = |kind| pod.condition(kind).filter(|condition| condition.status == "True");
     let message = |condition: &Condition| condition.message.clone().filter(|message| !message.is_empty());
@@ -421,14 +423,14 @@ pub(super) fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
     found
 }
 
-/// Returns whether a container has a value, as the kubelet tells.
+/// Returns whether a container has a value, as the kubelet reports it.
 fn has(status: &ContainerStatus, field: ResourceField, to: Option<&String>) -> bool {
     let (map, resource) = field.parts();
     let is_told = to.zip(field.least_told()).is_none_or(|(to, least)| {
         let (Ok(to), Ok(least)) = (to.parse::<Quantity>(), least.parse::<Quantity>()) else { return true };
         to >= least
     });
-    // A limit of 0 is none, and the runtime has none to tell.
+    // A limit of 0 is none, and the runtime reports none.
     let is_none = |to: &String| map == "limits" && to.parse::<Quantity>().is_ok_and(|to| to.thousandths() == Some(0));
     let is_told = is_told && !to.is_some_and(is_none);
     let allocated = map != "requests"
@@ -483,7 +485,7 @@ pub(super) fn changed(
     changes
 }
 
-/// A map of which one side lacks is compared as a whole, so that it is claimed where there is nothing else in it.
+/// A map that one side lacks is compared as a whole, so that it is claimed where nothing else is in it.
 fn claimed_maps(before: &Value, after: &Value, path: &str, claimed: &mut Claimed) {
     let only_ours = |container: &Value, map: &str| {
         let values = container.get("resources").and_then(|resources| resources.get(map)).and_then(Value::as_object);

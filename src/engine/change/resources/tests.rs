@@ -107,8 +107,9 @@ fn done_is_what_the_kubelet_says_that_the_container_has() {
     assert_eq!(change.fields.progress_in(&lagging), waiting(None, false), "the kubelet has not seen it");
 }
 
-/// A container that waits for init containers has nothing yet, and begins with what the pod asks for: it is not waited for,
-/// whatever keeps it from beginning, and nothing restarts for it. An older kubelet does not tell that it has seen it.
+/// A container that waits for init containers has nothing yet, and begins with what the pod asks for: it is not waited
+/// for, whatever keeps it from beginning, and nothing restarts for it. An older kubelet does not report that it has
+/// seen the spec.
 #[test]
 fn a_container_that_has_not_begun_begins_with_it() {
     let (old, new) = (json!({"requests": {"cpu": "10m"}}), json!({"requests": {"cpu": "30m"}}));
@@ -138,9 +139,9 @@ fn a_container_that_has_not_begun_begins_with_it() {
     assert_eq!(change.fields.progress_in(&ran), waiting(false), "what it has is the runtime's word");
 }
 
-/// Below what the kernel tells apart the kubelet reports another value.
+/// Below the resolution of the kernel the kubelet reports another value.
 #[test]
-fn a_cpu_that_is_too_small_to_be_told_is_done_once_it_is_allocated() {
+fn a_cpu_that_is_too_small_for_the_kernel_is_done_once_it_is_allocated() {
     let (old, tiny) = (json!({"requests": {"cpu": "10m"}}), json!({"requests": {"cpu": "1m"}}));
     let (change, _) = change(&old, &tiny);
     let mut told = pod(&tiny, &json!({"requests": {"cpu": "2m"}}), &json!([]));
@@ -189,7 +190,7 @@ fn what_goes_is_refused_and_on_the_way_back_pods_keep_it() {
 
 /// No request is above a limit, and the limit stays.
 #[test]
-fn a_request_that_a_kept_limit_is_below_stays_as_it_is() {
+fn a_request_that_a_kept_limit_is_below_stays_unchanged() {
     let with = json!({"requests": {"cpu": "10m", "memory": "8Mi"}, "limits": {"memory": "12Mi"}});
     let back = |memory: &str| {
         let without = json!({"requests": {"cpu": "20m", "memory": memory}});
@@ -251,7 +252,7 @@ fn a_request_that_a_template_does_not_name_is_its_limit() {
 }
 
 #[test]
-fn what_restarts_by_its_policy_is_told_for_the_template_and_for_each_pod() {
+fn what_restarts_by_its_policy_is_reported_for_the_template_and_for_each_pod() {
     let before = |cpu: &str| {
         let mut template = template(&json!({"requests": {"cpu": cpu, "memory": "1Mi"}}));
         template["spec"]["containers"][0]["resizePolicy"] =
@@ -260,7 +261,7 @@ fn what_restarts_by_its_policy_is_told_for_the_template_and_for_each_pod() {
     };
     let change = diff(&before("10m"), &before("20m")).change.fields;
     assert_eq!(change.rows()[0].effect, FieldEffect::Restarts("app".into()));
-    // The pod was made from a template with another policy.
+    // The pod was created from a template with another policy.
     let has = json!({"requests": {"cpu": "10m", "memory": "1Mi"}});
     let quiet = pod(&has, &has, &json!([]));
     assert!(change.restarting_in(&quiet).is_empty());

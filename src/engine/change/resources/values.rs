@@ -103,7 +103,8 @@ impl ResourceField {
         container.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())
     }
 
-    /// Whether a value is of memory, and no whole number of bytes: the kubelet rounds it up, and never tells of it as done.
+    /// Whether a value is of memory, and no whole number of bytes: the kubelet rounds it up, and never reports it as
+    /// done.
     pub(super) fn has_part_of_a_byte(self, value: &str) -> bool {
         let thousandths = || value.parse::<Quantity>().ok()?.thousandths();
         self.parts().1 == "memory" && thousandths().is_some_and(|value| value % 1000 != 0)
@@ -154,7 +155,7 @@ impl ResourceField {
         self.is_limit() && of(before).is_some() && of(before) == of(after)
     }
 
-    /// The smallest value that the kernel tells apart: below it the kubelet reports another one (`MinShares`,
+    /// The smallest value that the kernel distinguishes: below it the kubelet reports another one (`MinShares`,
     /// `MinMilliCPULimit` in pkg/kubelet/cm/helpers_linux.go).
     pub(in crate::engine::change) fn least_told(self) -> Option<&'static str> {
         match self {
@@ -169,7 +170,7 @@ impl ResourceField {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerResources {
-    /// Where the container stands.
+    /// The container's list in the pod spec.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub list: ContainerList,
     /// It is an init container that has done its work, and what it asks for counts only when the pod is next made: server or
@@ -178,7 +179,7 @@ pub struct ContainerResources {
     pub is_plain_init: bool,
     /// Before and after, as the API writes quantities.
     pub values: BTreeMap<ResourceField, ValueChange>,
-    /// Requests that the template does not have: the API server gives a pod that is made from it those of its limits
+    /// Requests that the template does not have: the API server gives a pod that is created from it those of its limits
     /// (`SetDefaults_Pod`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub implied: BTreeMap<ResourceField, ValueChange>,
@@ -253,7 +254,7 @@ impl<'a> InPod<'a> {
     }
 }
 
-/// Returns whether two quantities are the same by value; what is none is compared as it is written.
+/// Returns whether two quantities are the same by value; a text that is no quantity is compared literally.
 pub(in crate::engine::change) fn is_same(a: Option<&String>, b: Option<&String>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => match (a.parse::<Quantity>(), b.parse::<Quantity>()) {

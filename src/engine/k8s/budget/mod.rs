@@ -1,15 +1,16 @@
 //! PodDisruptionBudgets: how many more of a workload's pods may be down now.
 //!
-//! Promise: never more than the budget's spec and our own count of healthy pods allow, and never more than its status allows.
-//! The server asks budgets for evictions only, and a container that restarts in place may look Ready all the while; so the
-//! pods in hand are counted as down here, whatever they show. The figures are those of the disruption controller
-//! (`pkg/controller/disruption/disruption.go`: `getExpectedPodCount`, `countHealthyPods`, `updatePdbStatus`).
+//! Promise: never more than the budget's spec and our own count of healthy pods allow, and never more than its status
+//! allows. The server asks budgets for evictions only, and a container that restarts in place may look Ready all the
+//! while; so the pods in progress are counted as down here, whatever they show. The figures are those of the disruption
+//! controller (`pkg/controller/disruption/disruption.go`: `getExpectedPodCount`, `countHealthyPods`,
+//! `updatePdbStatus`).
 //!
-//! Several budgets that select one pod all count; the eviction API refuses such a pod, and this takes the least of them.
-//! `unhealthyPodEvictionPolicy` has no part: a pod that is not ready costs nothing, see [`blocking`].
+//! Several budgets that select one pod all count; the eviction API refuses such a pod, and this takes the least of
+//! them. `unhealthyPodEvictionPolicy` has no part: a pod that is not ready costs nothing, see [`blocking`].
 //!
-//! Assumed: budgets that also select pods of other owners are rare. Of those pods nothing is read; their health is what the
-//! budget's status tells, less what could be pods of ours.
+//! Assumed: budgets that also select pods of other owners are rare. Those pods are not read; their health is taken from
+//! the budget's status, less what could be pods of ours.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use crate::engine::value::selector;
 /// One pod of the workload, as budgets see it.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedPod<'a> {
-    /// Its labels. Where one of them was taken off to drain it: as they were before.
+    /// Its labels. If one of them was removed to drain it: with that label.
     pub labels: &'a BTreeMap<String, String>,
     /// The condition `Ready` is `True`.
     pub ready: bool,
@@ -54,7 +55,7 @@ pub struct BudgetLimit {
 /// What keeps a budget from allowing more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bound {
-    /// The disruption controller has not seen the budget as it is now.
+    /// The disruption controller has not observed the budget's present generation.
     NotObserved,
     /// The disruption controller could not work it out: a DaemonSet with a percentage, for example.
     SyncFailed {
@@ -76,16 +77,16 @@ pub enum Bound {
     Counted {
         /// `minAvailable 2`, `maxUnavailable 25%`.
         rule: String,
-        /// Healthy pods, those in hand not counted.
+        /// Healthy pods, without those in progress.
         healthy: usize,
         /// So many must stay healthy.
         desired: usize,
     },
-    /// Its status allows less than its rule: it counts others, an eviction is under way, or it lags behind.
+    /// Its status allows less than its rule: it counts others, an eviction is in progress, or it lags behind.
     Status {
         /// `status.disruptionsAllowed`.
         disruptions_allowed: usize,
-        /// Pods in hand that it still takes for healthy.
+        /// Pods in progress that it still counts as healthy.
         in_progress: usize,
     },
 }
@@ -167,16 +168,16 @@ impl BudgetLimit {
     }
 }
 
-/// Returns the budgets that allow no pod to be down even when all of them are healthy, as many as their owners want: only
-/// another rule, or more replicas, can make room. What the disruption controller has not seen as it is now, or cannot work
-/// out, is not among them.
+/// Returns the budgets that allow no pod to be down even when all of them are healthy, as many as their owners want:
+/// only another rule, or more replicas, can make room. A budget that the disruption controller has not observed, or
+/// cannot compute, is not among them.
 pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec<BudgetLimit> {
     let never = |budget: &&Value| is_observed(budget) && sync_failed(budget).is_none();
     let known: Vec<Value> = budgets.iter().filter(never).cloned().collect();
     let limit = |(limit, budget): (BudgetLimit, &Value)| {
         let Some(rule) = Rule::of(budget) else { return Some(BudgetLimit { why: Bound::NoRule, ..limit }) };
         let selected = pods.iter().filter(|pod| limit.selects(pod.labels) && !pod.terminating).count();
-        // With pods that are missing now it may have room once they are there.
+        // With pods that are missing now it may have room once they exist.
         let expected = number(budget, "/status/expectedPods").max(selected).max(replicas);
         let desired = rule.desired(expected);
         let why = Bound::NoRoom { rule: rule.to_string(), expected, desired };
@@ -192,8 +193,8 @@ pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec
     limits(&known, replicas, pods).into_iter().filter_map(named).filter_map(limit).collect()
 }
 
-/// Returns the budget that keeps one more ready pod with these labels from going down: of several the one that allows the
-/// least. Once a pod has been taken in hand, ask [`limits`] anew. A pod that is not ready need not ask.
+/// Returns the budget that keeps one more ready pod with these labels from going down: of several the one that allows
+/// the least. Once a pod is in progress, compute [`limits`] again. A pod that is not ready need not ask.
 pub fn blocking<'l>(limits: &'l [BudgetLimit], labels: &BTreeMap<String, String>) -> Option<&'l BudgetLimit> {
     covering(limits, labels).find(|limit| limit.allowed == 0)
 }
@@ -244,7 +245,8 @@ fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, 
     (counted, Bound::Counted { rule: rule.to_string(), healthy, desired })
 }
 
-/// The condition `DisruptionAllowed` with the reason `SyncFailed` (`failSafe`), if it is of the budget as it is now.
+/// The condition `DisruptionAllowed` with the reason `SyncFailed` (`failSafe`), if it is of the budget's present
+/// generation.
 fn sync_failed(budget: &Value) -> Option<String> {
     let generation = budget.pointer("/metadata/generation").and_then(Value::as_i64);
     let conditions = budget.pointer("/status/conditions").and_then(Value::as_array)?;
@@ -258,8 +260,8 @@ fn sync_failed(budget: &Value) -> Option<String> {
 }
 
 /// Counts the pods that are up: ours by what we see, those of other owners by what the status leaves for them. A pod of
-/// ours that is or was ready may be in the status's figure, so it is taken off; that errs to the safe side while pods are in
-/// hand, and is right once they are done. One that goes away may be in it as well: the status lags behind.
+/// ours that is or was ready may be in the status's figure, so it is subtracted; that errs to the safe side while pods
+/// are in progress, and is right once they are done. A pod that goes away may be in it as well: the status lags behind.
 fn healthy(status: &Status, expected_of_ours: usize, pods: &[CountedPod<'_>]) -> usize {
     let there = || pods.iter().filter(|pod| !pod.terminating);
     let ours = there().filter(|pod| pod.ready && !pod.in_progress).count();
@@ -284,7 +286,7 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The controller looks at maxUnavailable first; the API allows only one of them.
+    /// The controller reads maxUnavailable first; the API allows only one of them.
     fn of(budget: &Value) -> Option<Self> {
         let read = |field: &str| {
             let value = budget.pointer(&format!("/spec/{field}")).filter(|value| !value.is_null())?;
@@ -304,7 +306,7 @@ impl Rule {
         }
     }
 
-    /// How many of so many pods must stay healthy: percentages round up, of either field.
+    /// How many of `expected` pods must stay healthy: percentages round up, of either field.
     fn desired(&self, expected: usize) -> usize {
         match self {
             Self::MinAvailable(value) => value.scaled(expected, true),

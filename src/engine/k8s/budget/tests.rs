@@ -19,7 +19,7 @@ fn budget(name: &str, rule: &Value, status: &Value) -> Value {
     json!({"metadata": {"name": name, "generation": 1}, "spec": spec, "status": full})
 }
 
-/// Pods of `app: web`, one a letter: `r`eady, `n`ot ready, ready and in `h`and, not ready and in hand (`d`own), `t`erminating.
+/// Pods of `app: web`, one a letter: `r`eady, `n`ot ready, `t`erminating; in progress: `h` (ready), `d` (not ready).
 fn pods<'a>(letters: &str, labels: &'a BTreeMap<String, String>) -> Vec<CountedPod<'a>> {
     let pod = |letter: char| CountedPod {
         labels,
@@ -50,7 +50,7 @@ fn the_rule_is_counted_as_the_disruption_controller_does() {
         (json!({"minAvailable": 0}), 3, "rrr", 3),
         (json!({"minAvailable": "50%"}), 3, "rrr", 1),
         (json!({"minAvailable": "50%"}), 4, "rrrr", 2),
-        // Percentages are of what the owner wants, not of what is there.
+        // Percentages are of what the owner wants, not of the present pods.
         (json!({"minAvailable": "50%"}), 8, "rrrr", 0),
         (json!({"minAvailable": "100%"}), 3, "rrr", 0),
         (json!({"maxUnavailable": 1}), 3, "rrr", 1),

@@ -1,9 +1,9 @@
 //! `v1.Container` and the structs below it as tables, in the order of their Go fields, each with the minor version that
 //! brought it (`staging/src/k8s.io/api/core/v1/types.go` of 1.16 to 1.30).
 //!
-//! From 1.16 to 1.30 fields were only ever added: none was moved, removed or given another tag. What came with 1.31 or
-//! later is absent: no kubelet that hashes the whole container knows it. Adding a field here changes hashes that kubelets
-//! have stored; do it only if a released `types.go` has it.
+//! From 1.16 to 1.30 fields were only ever added: none was reordered, removed or given another tag. What came with 1.31
+//! or later is absent: no kubelet that hashes the whole container knows it. Adding a field here changes hashes that
+//! kubelets have stored; do it only if a released `types.go` has it.
 
 use serde_json::Value;
 

@@ -22,7 +22,7 @@ impl GoJson {
     /// Returns the writer of a kubelet before 1.31.
     pub(super) fn of_kubelet(kubelet: KubeletVersion) -> Self {
         // Assumption: 1.30 is the first minor built with Go 1.22. Late patch releases of 1.27 to 1.29 moved to it too;
-        // only a backspace or form feed inside a string would tell.
+        // only a backspace or form feed inside a string would show it.
         Self { minor: kubelet.minor(), short_escapes: kubelet.at_least(1, 30) }
     }
 

@@ -275,7 +275,7 @@ impl Asked {
     }
 }
 
-/// What one row requires is required, whatever another says; its reason then stands first.
+/// If one row requires it, it is required, whatever another says; that row's reason then comes first.
 fn add(found: &mut Vec<Permission>, verb: AccessVerb, resource: AccessResource, need: Need, reason: &'static str) {
     let Some(known) = found.iter_mut().find(|known| known.verb == verb && known.resource == resource) else {
         found.push(Permission { verb, resource, need, reasons: vec![reason] });

@@ -27,7 +27,7 @@ pub(super) enum Kinds {
     OwningThrough,
     /// Those whose revisions are ControllerRevisions.
     WithControllerRevisions,
-    /// Those whose objects may be made by the controller of another kind.
+    /// Those whose objects may be created by the controller of another kind.
     MadeByAnother,
     /// Those that are one pod, on one node.
     WithoutTemplate,
@@ -145,7 +145,7 @@ const fn row(
     Row { commands, kinds, modes, subject, verbs, need, reason }
 }
 
-/// The table. Rows of the workload stand first, then its pods, its revisions, and what bears on it.
+/// The table. Rows of the workload come first, then its pods, its revisions, and what bears on it.
 pub(super) const ROWS: &[Row] = &[
     row((EVERY, KINDS, BOTH), Subject::Workload, &[Get], Required, "reads the workload"),
     row(

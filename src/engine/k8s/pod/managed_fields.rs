@@ -1,4 +1,4 @@
-//! What `metadata.managedFields` tells: who has set an image, and who has written the condition of a readiness gate.
+//! What `metadata.managedFields` shows: who has set an image, and who has written the condition of a readiness gate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,12 +30,12 @@ pub(super) fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, Ima
     newest
 }
 
-/// What was resized since its pod was made, whoever did it.
+/// What was resized since its pod was created, whoever did it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PastResize {
     /// When last (RFC 3339, the server's time).
     pub at: String,
-    /// The values that are there since, such as `limits.memory`.
+    /// The values that exist since, such as `limits.memory`.
     pub values: BTreeSet<String>,
 }
 
@@ -72,7 +72,7 @@ fn resizes(managed_fields: &[Value]) -> impl Iterator<Item = &Value> {
     managed_fields.iter().filter(|entry| entry.get("subresource").and_then(Value::as_str) == Some("resize"))
 }
 
-/// The containers of which an entry owns a field.
+/// The containers with a field that an entry owns.
 fn owned<'e>(entry: &'e Value, field: &'e str) -> impl Iterator<Item = ContainerName> + 'e {
     containers_in(entry).filter(move |(_, fields)| fields.get(field).is_some()).filter_map(|(name, _)| name)
 }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resize_is_told_from_what_a_pod_was_made_with() {
+    fn a_resize_is_distinguished_from_what_a_pod_was_made_with() {
         let entry = |time: &str, subresource: &str, container: &str| {
             let fields =
                 json!({format!("k:{{\"name\":\"{container}\"}}"): {"f:resources": {"f:limits": {"f:memory": {}}}}});
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_owns_a_part_of_a_gates_condition_has_written_it() {
+    fn the_manager_that_owns_a_part_of_a_gates_condition_has_written_it() {
         let entry = |manager: &str, kind: &str, fields: &Value| {
             let mut conditions = serde_json::Map::new();
             conditions.insert(json!({"type": kind}).to_string(), fields.clone());

@@ -59,7 +59,7 @@ pub struct Pod {
     pub memo: Memo,
 }
 
-/// Who set the image of a container last, as `metadata.managedFields` tells.
+/// Who set the image of a container last, as `metadata.managedFields` shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageSet {
     /// The field manager.
@@ -279,7 +279,7 @@ pub struct PreStop {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sleep {
-    /// For so long.
+    /// The seconds to sleep.
     pub seconds: u64,
 }
 
@@ -305,7 +305,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserial
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// In which list of the pod a container stands.
+/// The list of the pod spec that a container is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub enum ContainerList {
@@ -551,7 +551,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_that_is_not_ready_is_told_from_a_pod_that_is_not() {
+    fn a_node_that_is_not_ready_is_distinguished_from_a_pod_that_is_not() {
         let pod = |ready: &str, containers: &str, gate: Option<&str>| {
             let conditions = [("Ready", Some(ready)), ("ContainersReady", Some(containers)), ("gate", gate)];
             let conditions =

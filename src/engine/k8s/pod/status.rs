@@ -19,7 +19,7 @@ pub struct PodStatus {
     /// Conditions.
     #[serde(deserialize_with = "or_default")]
     pub conditions: Vec<Condition>,
-    /// What the pod as a whole has, as its cgroup tells (1.36).
+    /// The pod-level resources, as the pod's cgroup has them (1.36).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
     /// The requests that the kubelet has kept for the pod as a whole (1.36).
@@ -77,7 +77,7 @@ pub struct ContainerStatus {
     /// Before.
     #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
-    /// What it has, as the runtime tells; absent where the node cannot resize.
+    /// What it has, as the runtime reports it; absent where the node cannot resize.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
     /// The requests that the kubelet has kept for it.
@@ -86,7 +86,7 @@ pub struct ContainerStatus {
 }
 
 impl ContainerStatus {
-    /// Returns whether no container was made of it yet.
+    /// Returns whether no container was created yet.
     pub fn has_not_begun(&self) -> bool {
         let (now, before) = (&self.state, &self.last_state);
         let ran = now.running.is_some() || now.terminated.is_some() || before.terminated.is_some();
@@ -131,7 +131,7 @@ pub struct Waiting {
 pub struct Terminated {
     /// Exit code.
     pub exit_code: i64,
-    /// Signal, where the runtime tells.
+    /// Signal, where the runtime reports it.
     pub signal: Option<i64>,
     /// Such as `Error`, `Completed`, `StartError`.
     pub reason: String,
@@ -148,8 +148,8 @@ pub struct Terminated {
 }
 
 impl Terminated {
-    /// Returns whether it looks as a container does that was stopped: it ended with 0, by SIGTERM, or by SIGKILL that the
-    /// kernel did not send for want of memory.
+    /// Returns whether it ended like a stopped container: with 0, by SIGTERM, or by SIGKILL that the
+    /// kernel did not send for lack of memory.
     pub fn was_stopped(&self) -> bool {
         matches!(self.exit_code, 0 | 137 | 143) && self.reason != "OOMKilled"
     }

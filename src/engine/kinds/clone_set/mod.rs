@@ -216,9 +216,9 @@ struct TemplateChange {
     steps: Vec<String>,
     /// The same as it is shown.
     path: String,
-    /// The value is there before.
+    /// The value exists before.
     was_there: bool,
-    /// The value is there after.
+    /// The value exists after.
     is_there: bool,
 }
 
@@ -255,7 +255,7 @@ impl TemplateChange {
         }
     }
 
-    /// Why it is not made in place under one of the strategies that change pods in place.
+    /// Why it is not done in place under one of the strategies that change pods in place.
     fn obstacle(&self, strategy: Strategy) -> Option<Obstacle> {
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).collect();
         let is_replaced = self.was_there && self.is_there;
@@ -313,7 +313,7 @@ impl TemplateChange {
     }
 }
 
-/// Surplus pods are made from the new template, and as many old ones deleted in the end.
+/// Surplus pods are created from the new template, and as many old ones deleted in the end.
 fn surge(after: &Value, strategy: Strategy) -> Option<Obstacle> {
     let given = after.pointer("/spec/updateStrategy/maxSurge")?;
     if matches!(IntOrPercent::from_value(given), Ok(IntOrPercent::Int(0) | IntOrPercent::Percent(0))) {
@@ -374,7 +374,7 @@ fn deleted(before: &Value, after: &Value) -> Option<Obstacle> {
     is_new.then(|| obstacle("spec.scaleStrategy.podsToDelete", Course::ReplacesPods, "it deletes those that are named"))
 }
 
-/// Which pods are left as they are, or updated later.
+/// Which pods are left unchanged, or updated later.
 fn limits(before: &Value, after: &Value) -> Vec<String> {
     let paused = |object: &Value| object.pointer("/spec/updateStrategy/paused") == Some(&Value::Bool(true));
     let partition = |object: &Value| match object.pointer("/spec/updateStrategy/partition") {

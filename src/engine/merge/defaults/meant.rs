@@ -1,4 +1,4 @@
-//! Leaves defaults out of two objects at once, so that what is left is what a person meant.
+//! Leaves defaults out of two objects at once, so that what is left is what the user wrote.
 //!
 //! Promise: filling in the defaults again gives the same two objects, and no difference between the two is lost: a
 //! field goes only where both have its default, or one has it and the other has nothing in its place.
@@ -101,7 +101,7 @@ fn maps(sides: &mut Sides<'_>, of: &Type) {
                 sides.take_out("serviceAccount", |value, map| map.get("serviceAccountName") == Some(value));
             }
             Rule::PodOnly => sides.descend("spec", &SERVICE_LINKS),
-            // These add nothing that a person did not mean.
+            // These add nothing that the user did not mean.
             Rule::EmptyVolume | Rule::Quantities(_) | Rule::Quantity(_) => {}
         }
     }

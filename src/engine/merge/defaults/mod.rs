@@ -6,7 +6,7 @@
 //!
 //! Not done: admission (service account, token volume, tolerations, priority, limit ranges, webhooks), status, requests of
 //! the whole pod from its containers' (`spec.resources`), dropping fields behind a feature gate that is off, and validation:
-//! a field of a wrong type stays as it is.
+//! a field of a wrong type stays unchanged.
 
 mod inventory;
 mod meant;

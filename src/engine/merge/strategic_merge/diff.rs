@@ -82,7 +82,7 @@ fn merging_lists(
     match identity {
         Identity::Itself => {
             let (added, removed) = sets(old, new, keep);
-            // Upstream has sorted the old list by now: a set in another order but the sorted one is always ordered anew.
+            // Upstream has sorted the old list by now: a set in any other order always gets an order directive.
             let same_order = identity.sorted(old).into_iter().eq(new);
             let ordered = !removed.is_empty() || (keep == Keep::Changes && !same_order);
             order = if ordered { new.to_vec() } else { Vec::new() };

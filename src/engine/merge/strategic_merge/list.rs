@@ -1,4 +1,4 @@
-//! Elements of merging lists: how they are told apart, and in which order a merged list ends up.
+//! Elements of merging lists: how they are identified, and in which order a merged list ends up.
 //!
 //! The order of a merged list: the elements that the patch names, in the patch's order, and the others, in the live list's
 //! order, interleaved by the live list as far as that contradicts neither (upstream: `normalizeElementOrder`).

@@ -1,8 +1,9 @@
 //! Strategic merge patches as Kubernetes makes and applies them.
 //!
-//! [`three_way`] makes the patch that `kubectl apply` would send, [`apply()`] does to an object what the API server does with
-//! it. Together they tell what would be stored, before defaulting and admission. The rules and the order of merged lists
-//! are those of `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`; vectors made with it are in `tests/vectors`.
+//! [`three_way`] makes the patch that `kubectl apply` would send, [`apply()`] does to an object what the API server
+//! does with it. Together they give what would be stored, before defaulting and admission. The rules and the order of
+//! merged lists are those of `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`; vectors made with it are in
+//! `tests/vectors`.
 //!
 //! Not done here: defaults ([`crate::engine::merge::defaults`]), validation, preconditions (name, kind), the last-applied annotation, and
 //! the conflict check of `kubectl apply --overwrite=false`.
@@ -59,7 +60,7 @@ pub enum Error {
         /// The type that was found.
         found: &'static str,
     },
-    /// A `$patch` directive that does not exist, or that makes no sense where it stands.
+    /// A `$patch` directive that does not exist, or that makes no sense in its place.
     #[error("{path} has an unsupported $patch directive {directive}")]
     UnknownDirective {
         /// Where the map with the directive is.

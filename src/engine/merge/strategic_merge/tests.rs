@@ -135,7 +135,8 @@ fn two_protocols_on_one_port() {
     // The bug of kubernetes/kubernetes#39188: both elements of the patch change the one live port, and one is lost.
     let live = container(json!([tcp]));
     assert_eq!(merged(Some(&live), &both, &live, Schema::POD), live);
-    // Upstream refuses its own patch here: the elements of 53 stand side by side in the patch's list, but not in the order.
+    // Upstream refuses its own patch here: the elements of 53 are side by side in the patch's list, but not in the
+    // order.
     let between = container(json!([udp, {"containerPort": 80}, tcp]));
     assert_eq!(
         merged(None, &between, &container(json!([udp])), Schema::POD),
@@ -270,7 +271,7 @@ fn schema_knows_the_traps() {
     }
 }
 
-/// Any JSON, of the names and directives that the merge looks at.
+/// Any JSON, of the names and directives that the merge reads.
 fn any_json() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![
         Just(Value::Null),

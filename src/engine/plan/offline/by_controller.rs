@@ -1,6 +1,7 @@
 //! The plan of two manifests of a kind whose own controller updates the pods: what that controller does.
 //!
-//! Promise: it says "in place" only where the kind's rule foresees nothing else, and never that this program would do it.
+//! Promise: it says "in place" only where the kind's rule expects nothing else, and never that this program would do
+//! it.
 
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::kinds::{Foresee, Foreseen};
 use crate::engine::plan::{Verdict, WorkloadPlan};
 
-/// Fills in a plan without changes; `stored` is the workload before and after, `refused` what is known to be in the way.
+/// Fills in a plan without changes; `stored` is the workload before and after, `refused` what is known to prevent it.
 pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, refused: Vec<Reason>) -> WorkloadPlan {
     let kind = plan.workload.kind;
     let [before, after] = stored;
@@ -40,7 +41,7 @@ pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, re
         // What the controller does is reported by the reasons.
         Verdict::NothingToDo | Verdict::NotEligible | Verdict::InPlace => {}
     }
-    // Of pods that are replaced nothing changes in place.
+    // In pods that are replaced nothing changes in place.
     let changed = if verdict == Verdict::NotEligible { change::Difference::default() } else { diff };
     let containers = if verdict == Verdict::NotEligible { Vec::new() } else { containers(&template, &changed) };
     WorkloadPlan { verdict, reasons, warnings, containers, fields: changed.change.fields, ..plan }

@@ -1,12 +1,12 @@
 //! The plan of two manifests, with no cluster: what a pull request changes, judged as the live plan judges it.
 //!
 //! The older manifest is both the last applied one and, with Kubernetes' defaults filled in, the live object; the newer
-//! one is applied to it as `kubectl apply` would, and the results are compared. So a field written out with its default,
-//! a quantity in other words, or another order of containers is no change, a field that is taken out counts as removed,
-//! and a field that this build does not know is compared like any other.
+//! one is applied to it as `kubectl apply` would, and the results are compared. So a field written out with its
+//! default, an equal quantity written otherwise, or another order of containers is no change, a field that is taken out
+//! counts as removed, and a field that this build does not know is compared like any other.
 //!
-//! Not done: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are those
-//! of one version of the server (see [`crate::engine::merge::defaults`]).
+//! Out of scope: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are
+//! those of one version of the server (see [`crate::engine::merge::defaults`]).
 
 mod by_controller;
 mod outside;
@@ -53,7 +53,7 @@ const SET_BY_THE_SERVER: [&str; 8] = [
 /// Annotations of this program's own: a manifest that was read from a cluster carries them.
 const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
 
-/// How much a plan may tell: reasons, warnings, containers, labels and annotations of all its workloads together.
+/// How much a plan may report: reasons, warnings, containers, labels and annotations of all its workloads together.
 const MAX_TOLD: usize = 30_000;
 
 /// One manifest of a comparison; it may keep its contents packed until they are asked for.
@@ -96,13 +96,13 @@ pub enum OfflineError {
     TooMuch,
 }
 
-/// Compares two sets of manifests; what is no workload is passed over.
+/// Compares two sets of manifests; objects that are no workload are ignored.
 ///
 /// Workloads are paired by kind, namespace and name; `namespace` is that of manifests that name none. One that only
 /// `new` has, or only `old`, changes no pod in place: its plan has nothing to do and a warning that says so.
 ///
-/// # Errors
-/// When one side has a workload twice, or there is more to tell than a plan can.
+/// When one side has a workload twice, or there is more to report than a plan can.
+/// When one side has a workload twice, or there is more to report than a plan can.
 pub fn compare<M: Written>(
     old: &[M],
     new: &[M],
@@ -260,7 +260,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
     }
 }
 
-/// The manifest without what others than its author write.
+/// The manifest without what the server and controllers write.
 fn written(manifest: &Value) -> Value {
     let mut object = manifest.clone();
     let Value::Object(fields) = &mut object else { return object };
@@ -271,19 +271,19 @@ fn written(manifest: &Value) -> Value {
             let is_anothers = |name: &str| name == LAST_APPLIED || kinds::is_counter(name);
             annotations.retain(|name, _| !is_anothers(name) && !KEPT_BY_US.contains(&name.as_str()));
         }
-        // The pair was found by it: as written in one manifest, as given by a flag for the other.
+        // The pair was matched by it: as written in one manifest, as given by a flag for the other.
         metadata.shift_remove("namespace");
     }
     object
 }
 
-/// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is there.
+/// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is the object.
 fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result<Value, strategic_merge::Error> {
     let patch = strategic_merge::three_way(Some(old), new, live, kind.merge())?;
     Ok(kind.defaults().fill(&strategic_merge::apply(live, &patch, kind.merge())?))
 }
 
-/// The pod template; of a pod, what a template would have of it.
+/// The pod template; for a pod, the part of it that a template would have.
 fn template_of(kind: WorkloadKind, object: &Value) -> Value {
     if kind.has_template() {
         return object.pointer(kind.template_pointer()).cloned().unwrap_or(Value::Null);

@@ -1,4 +1,4 @@
-//! What of an owner changes outside its pod template, and which of that the API server would refuse.
+//! What changes in an owner outside its pod template, and which of that the API server would refuse.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(super) struct OutsideDiff {
     pub(super) other: Vec<String>,
 }
 
-/// Compares all but the template; of a pod, all but what a template has.
+/// Compares everything but the template; for a pod, everything but what a template has.
 pub(super) fn diff(kind: WorkloadKind, before: &Value, after: &Value) -> OutsideDiff {
     let (before, after) = (without_template(kind, before), without_template(kind, after));
     let mut found = OutsideDiff::default();
@@ -28,7 +28,7 @@ pub(super) fn diff(kind: WorkloadKind, before: &Value, after: &Value) -> Outside
         found.immutable.extend(template::changed_paths(before, after, &json_path::join("spec", &name)));
     }
     let paths = template::changed_paths(&before, &after, "").into_iter();
-    // The same comparison named them, whether they begin with an immutable field or are one that is there on one side only.
+    // The same comparison produced the paths, whether they begin with an immutable field or exist on one side only.
     found.other = paths.filter(|path| !found.immutable.contains(path)).collect();
     found.immutable.sort();
     found

@@ -178,7 +178,7 @@ fn what_was_filled_in_once_stays() {
     assert_eq!(plan(&old, &unsaid).verdict, Verdict::InPlace);
     assert_eq!(plan(&old, &new(json!("Always"))).verdict, Verdict::InPlace);
     let blocked = "TemplateFieldNotInPlace spec.containers[app].imagePullPolicy";
-    // A null takes the field out of the object, as in kubectl apply: it gets the default anew.
+    // A null removes the field from the object, as in kubectl apply: it gets the default again.
     for policy in [json!("IfNotPresent"), Value::Null] {
         assert_eq!(said(&plan(&old, &new(policy))), [blocked]);
     }

@@ -1,4 +1,4 @@
-//! Autoscalers that look at what pods ask for, or write it.
+//! Autoscalers that read or write what pods ask for.
 
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ pub(super) fn vertical(pods: &[Resized<'_>], autoscalers: &[Value], workload: &W
     autoscalers.iter().filter(acts).map(warning).collect()
 }
 
-/// `Auto` where it says nothing.
+/// `Auto` where it is not set.
 fn mode(autoscaler: &Value) -> &str {
     Some(text(autoscaler, "/spec/updatePolicy/updateMode")).filter(|mode| !mode.is_empty()).unwrap_or("Auto")
 }

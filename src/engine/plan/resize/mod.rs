@@ -1,6 +1,6 @@
 //! What a change of cpu and memory meets: the node's room, quotas, autoscalers, and processes that do not notice it.
 //!
-//! Of what could not be read nothing is said, unless somebody would take the silence for an answer: that is the node's room.
+//! Where something could not be read there is no warning, except about the node's room, where silence would be misread.
 
 mod autoscaler;
 mod quota;
@@ -40,17 +40,17 @@ pub struct ResizeFacts {
 pub struct Resized<'a> {
     before: &'a Pod,
     after: Pod,
-    /// The containers that begin anew with the change.
+    /// The containers that restart with the change.
     restarting: Vec<&'a ContainerName>,
 }
 
 impl<'a> Resized<'a> {
-    /// Makes it of a pod and what changes in it.
+    /// Builds it from a pod and what changes in it.
     pub fn new(pod: &'a Pod, fields: &FieldChanges, restarting: Vec<&'a ContainerName>) -> Self {
         Self { before: pod, after: fields.asked_of(pod), restarting }
     }
 
-    /// Returns the names of the containers of which a limit changes: where one has none of its own, that of its pod
+    /// Returns the names of the containers whose limit changes: a container without one of its own has that of its pod
     /// (`GetLimits` in pkg/kubelet/util).
     fn changed_limits(
         &self,
@@ -67,7 +67,7 @@ impl<'a> Resized<'a> {
         })
     }
 
-    /// Returns the names of the containers of which a limit becomes lower, with what it will be.
+    /// Returns the names of the containers whose limit becomes lower, with the new value.
     fn lowered_limits(&self, field: ResourceField) -> impl Iterator<Item = (&ContainerName, i128)> {
         let lower = |(name, from, to): (_, Option<i128>, Option<i128>)| {
             Some((name, to.filter(|to| from.is_none_or(|from| *to < from))?))
@@ -75,7 +75,7 @@ impl<'a> Resized<'a> {
         self.changed_limits(field).filter_map(lower)
     }
 
-    /// Returns the names of the containers of which a value changes, with what it was and will be.
+    /// Returns the names of the containers whose value changes, with the old and the new one.
     fn changed(&self, field: ResourceField) -> impl Iterator<Item = (&ContainerName, Option<i128>, Option<i128>)> {
         self.after.all_containers().filter_map(move |(_, after)| {
             let (_, _, before) = self.before.container(&after.name)?;
@@ -90,12 +90,12 @@ fn amount(text: Option<&String>) -> Option<i128> {
     text?.parse::<Quantity>().ok()?.thousandths()
 }
 
-/// Writes a quantity as people write those of the resource.
+/// Writes a quantity in the usual unit of the resource.
 fn written(field: ResourceField, value: i128) -> String {
     Quantity::of_thousandths(value, field.parts().1 == "memory").to_string()
 }
 
-/// What was measured is no round number: of memory the whole mebibytes are told.
+/// A measured value is no round number: memory is reported in whole mebibytes.
 fn whole_mebibytes(field: ResourceField, value: i128) -> i128 {
     const MEBIBYTE: i128 = 1_048_576_000;
     if field.parts().1 == "memory" && value > MEBIBYTE { value - value % MEBIBYTE } else { value }

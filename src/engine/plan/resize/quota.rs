@@ -23,14 +23,14 @@ const COUNTED: [(&str, ResourceField); 6] = [
 /// The scopes that a pod with cpu or memory, and without a deadline, is in.
 const SCOPES: [&str; 2] = ["NotBestEffort", "NotTerminating"];
 
-/// How much more pods count for together. What others give back counts only once it is done.
+/// The increase that pods count for together. What others give back counts only once it is done.
 fn more<'p>(pods: impl IntoIterator<Item = &'p Resized<'p>>, field: ResourceField) -> i128 {
     pods.into_iter()
         .map(|pod| (requests::charged(&pod.after, field) - requests::charged(pod.before, field)).max(0))
         .sum()
 }
 
-/// Returns the quotas that leave less. One with a scope that is not known here says nothing.
+/// Returns the quotas that leave less. A quota with a scope that is not known here is left out.
 pub(super) fn exceeded(pods: &[Resized<'_>], quotas: &[Value]) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for quota in quotas {
@@ -71,14 +71,14 @@ fn is_chosen(expression: &Value, pod: &Pod) -> bool {
         ("PriorityClass", "Exists") => class.is_some(),
         ("PriorityClass", "DoesNotExist") => class.is_none(),
         ("PriorityClass", "In") => class.is_some_and(|class| values().any(|value| value == class)),
-        // As with labels: one that is not there is in no list.
+        // As with labels: a missing one is in no list.
         ("PriorityClass", "NotIn") => class.is_none_or(|class| values().all(|value| value != class)),
         (scope, "Exists") => SCOPES.contains(&scope),
         (_, _) => false,
     }
 }
 
-/// Returns that it is not known, where it matters: more than one pod grows.
+/// Returns the warning that it is not known, where it matters: more than one pod grows.
 pub(super) fn unknown(pods: &[Resized<'_>], not_read: Option<&String>) -> Option<Warning> {
     let grows = ResourceField::ALL.into_iter().any(|field| more(pods, field) > 0);
     let error = not_read.filter(|_| grows && pods.len() > 1)?;

@@ -9,7 +9,7 @@ pub(super) fn asked(pod: &Pod, field: ResourceField) -> i128 {
     total(pod, field, of_whole(pod, field), |container, _| of_spec(field, container))
 }
 
-/// Returns what its kubelet keeps for it: a resize that is put off does not count.
+/// Returns what its kubelet reserves for it: a deferred resize does not count.
 pub(super) fn allocated(pod: &Pod, field: ResourceField) -> i128 {
     let whole = of_whole(pod, field).map(|asked| allocated_whole(pod, field).unwrap_or(asked));
     total(pod, field, whole, |container, status| {
@@ -17,7 +17,7 @@ pub(super) fn allocated(pod: &Pod, field: ResourceField) -> i128 {
     })
 }
 
-/// Returns what counts in a quota: the most of what it asks for, is allocated and has.
+/// Returns what counts in a quota: the maximum of what it asks for, is allocated and has.
 pub(super) fn charged(pod: &Pod, field: ResourceField) -> i128 {
     let actual =
         amount(pod.status.resources.as_ref().and_then(|all| field.of(all))).map(|has| has - overhead(pod, field));
@@ -56,8 +56,8 @@ fn of_allocated(field: ResourceField, status: Option<&ContainerStatus>) -> Optio
     amount(allocated.get(resource))
 }
 
-/// The containers together; more, if an init container needs more beside the sidecars before it; what is set for the pod as a
-/// whole stands in place of both. What its RuntimeClass costs comes on top.
+/// The containers together; more, if an init container needs more beside the sidecars before it; pod-level resources
+/// replace both. The overhead of its RuntimeClass is added.
 fn total(
     pod: &Pod,
     field: ResourceField,
@@ -75,6 +75,6 @@ fn total(
     }
     let together: i128 = pod.containers(ContainerList::Containers).iter().map(of).sum();
     let total = whole.unwrap_or_else(|| init.max(together + sidecars));
-    // No limit is none with it either.
+    // No limit stays no limit, also with an overhead.
     if field.parts().0 == "limits" && total == 0 { 0 } else { total + overhead(pod, field) }
 }

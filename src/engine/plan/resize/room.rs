@@ -1,7 +1,7 @@
-//! Whether the nodes have room for what pods ask for more.
+//! Whether the nodes have room for the increase that pods ask for.
 //!
-//! The kubelet goes by what it has allocated (`canAdmitPod` in pkg/kubelet/allocation): what does not fit now it puts off
-//! (`Deferred`), what the node never has is infeasible, and refused by the API server itself from 1.36 on.
+//! The kubelet goes by what it has allocated (`canAdmitPod` in pkg/kubelet/allocation): a resize that does not fit now
+//! is `Deferred`, one that never fits the node is infeasible, and refused by the API server itself from 1.36 on.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::engine::k8s::pod::Pod;
 
 const FIELDS: [ResourceField; 2] = [ResourceField::RequestsCpu, ResourceField::RequestsMemory];
 
-/// What a node has for pods, and what it keeps for those that it has.
+/// The allocatable resources of a node, and what is reserved for the pods that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NodeRoom {
     is_windows: bool,
@@ -46,7 +46,7 @@ impl NodeRoom {
     }
 }
 
-/// Returns whether a node is one of Windows, where nothing is resized, of which no pod has said so itself.
+/// Returns whether a node runs Windows, where nothing is resized, although no pod's spec says so.
 pub(super) fn on_windows(pods: &[Resized<'_>], facts: &ResizeFacts) -> Option<Reason> {
     let is_unsaid = |pod: &&Resized<'_>| pod.before.spec.os.as_ref().is_none_or(|os| os.name != "windows");
     let mut nodes = pods.iter().filter(is_unsaid).filter_map(|pod| facts.nodes.get(&pod.before.spec.node_name));
@@ -78,7 +78,7 @@ pub(super) fn too_small(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Reason
     reasons
 }
 
-/// Returns which pods would wait for room, one warning for each resource; and that it is not known, where it matters.
+/// Returns which pods would wait for room, one warning for each resource; and where it matters that this is unknown.
 pub fn deferred(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Warning> {
     let grows = |pod: &&Resized<'_>| {
         let is_more = |field| requests::asked(&pod.after, field) > requests::allocated(pod.before, field);
@@ -89,7 +89,7 @@ pub fn deferred(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Warning> {
         free.extend(FIELDS.into_iter().filter_map(|field| Some(((node.as_str(), field), room.free(field)?))));
     }
     let mut waiting: BTreeMap<ResourceField, Waiting<'_>> = BTreeMap::new();
-    // What is refused does not wait.
+    // A refused resize does not wait.
     for pod in pods.iter().filter(|pod| too_small(std::slice::from_ref(*pod), facts).is_empty()) {
         let node = pod.before.spec.node_name.as_str();
         let more =

@@ -1,4 +1,5 @@
-//! Processes that size themselves when they start, where the spec itself says so: from what it names, never from an image.
+//! Processes that size themselves when they start, as far as the spec itself shows it: by what it names, never by an
+//! image.
 
 use std::collections::BTreeSet;
 
@@ -34,10 +35,10 @@ const VARIABLES: [(&str, ResourceField); 7] = [
     ("OMP_NUM_THREADS", ResourceField::LimitsCpu),
 ];
 
-/// Nobody's flag is longer.
+/// No flag is longer.
 const LONGEST: usize = 60;
 
-/// Returns the containers that run on with what they read when they started.
+/// Returns the containers that keep what they read when they started.
 pub(super) fn sized_at_start(pods: &[Resized<'_>], template: &Value) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     for pod in pods {
@@ -59,7 +60,7 @@ pub(super) fn sized_at_start(pods: &[Resized<'_>], template: &Value) -> BTreeSet
     warnings
 }
 
-/// What in a container's spec is read once, each once.
+/// The parts of a container's spec that are read only at the start, each once.
 fn signs(container: &Value, name: &str, field: ResourceField) -> Vec<String> {
     let mut signs: Vec<String> = Vec::new();
     for list in ["command", "args"] {

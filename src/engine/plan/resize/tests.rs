@@ -102,7 +102,7 @@ fn what_is_allocated_counts_on_the_node_and_the_most_of_all_in_a_quota() {
 }
 
 #[test]
-fn pods_that_find_no_room_now_are_told_and_the_rest_is_left() {
+fn pods_that_find_no_room_now_are_reported_and_the_rest_is_left() {
     let ours = [small("a", "n1", "100m", "64Mi"), small("b", "n1", "100m", "64Mi"), small("c", "n2", "100m", "64Mi")];
     let other = small("other", "n1", "500m", "64Mi");
     let mut ended = small("ended", "n1", "900m", "64Mi");
@@ -183,7 +183,7 @@ fn what_a_node_never_has_is_refused() {
             facts("2", "1Gi"),
             vec!["a pod would ask for 2Gi memory, and node n1 has 1Gi for all pods together"],
         ),
-        // What shrinks is taken, whatever the node has become.
+        // A decrease is accepted, whatever the node has become.
         ("50m", "64Mi", facts("10m", "1Gi"), vec![]),
         ("9", "9Gi", ResizeFacts::default(), vec![]),
     ] {
@@ -224,7 +224,7 @@ fn a_quota_has_to_have_room_for_all_pods_together() {
         (to("200m", "64Mi", "1Gi"), cpu("400m"), vec![]),
         (to("201m", "64Mi", "1Gi"), cpu("400m"), sentence("202m", "requests.cpu", "200m")),
         (to("200m", "64Mi", "1Gi"), cpu("100m"), sentence("200m", "requests.cpu", "0")),
-        // Above it already, as a quota may be that came later: what does not grow is not asked.
+        // Above the quota already, as a later quota may be: what does not grow is not checked.
         (to("100m", "64Mi", "1Gi"), cpu("100m"), vec![]),
         (to("50m", "64Mi", "1Gi"), cpu("100m"), vec![]),
         (
@@ -336,7 +336,7 @@ fn a_vertical_autoscaler_that_acts_is_named() {
 }
 
 #[test]
-fn a_limit_below_what_is_used_is_told() {
+fn a_limit_below_what_is_used_is_reported() {
     let ours = [small("a", "n1", "100m", "64Mi"), small("b", "n1", "100m", "64Mi")];
     let metrics = |a: &str, b: &str| {
         [("a", a), ("b", b)].map(|(name, used)| json!({"metadata": {"name": name}, "containers": [{"name": "app", "usage": {"memory": used}}]}))
@@ -363,7 +363,7 @@ fn a_limit_below_what_is_used_is_told() {
 }
 
 #[test]
-fn what_was_read_at_the_start_is_told_by_what_the_spec_says() {
+fn what_was_read_at_the_start_is_reported_by_what_the_spec_says() {
     let ours = [small("a", "n1", "100m", "64Mi")];
     let reference = |resource: &str| json!({"name": "M", "valueFrom": {"resourceFieldRef": {"resource": resource}}});
     let secret = json!({"name": "JAVA_OPTS", "value": "-Dpassword=hunter2 -Xmx512m -XX:MaxRAMPercentage=75.0"});
@@ -395,7 +395,7 @@ fn what_was_read_at_the_start_is_told_by_what_the_spec_says() {
 }
 
 #[test]
-fn a_lower_memory_limit_of_what_has_restarted_is_told() {
+fn a_lower_memory_limit_of_what_has_restarted_is_reported() {
     let with = |restarts: i64, policy: &str| {
         let mut pod = small("a", "n1", "100m", "64Mi");
         pod.status.container_statuses.iter_mut().for_each(|status| status.restart_count = restarts);

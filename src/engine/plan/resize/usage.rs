@@ -1,4 +1,4 @@
-//! Whether the kubelet lowers a memory limit: what a container uses, and whether the kubelet can tell.
+//! Whether the kubelet lowers a memory limit: what a container uses, and whether the kubelet can know it.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::engine::change::ResourceField;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 
-/// Returns the containers whose memory limit becomes lower than what metrics.k8s.io shows in use, each once, with the pod that
-/// uses most.
+/// Returns the containers whose memory limit becomes lower than what metrics.k8s.io shows in use, each once, with the
+/// pod that uses most.
 pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning> {
     let field = ResourceField::LimitsMemory;
     let mut found: BTreeMap<&ContainerName, (usize, i128, i128)> = BTreeMap::new();
@@ -27,15 +27,15 @@ pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning>
             container: container.clone(),
             pods,
             limit: written(field, limit),
-            // At least so much.
+            // At least this much.
             used: written(field, whole_mebibytes(field, used)),
         };
     found.into_iter().map(warning).collect()
 }
 
-/// Returns the containers whose memory limit becomes lower while they run, and that have restarted: the kubelet looks for
-/// what a container uses before it lowers its limit (`validateMemoryResizeAction` in pkg/kubelet/kuberuntime), and that of
-/// 1.36 finds nothing where an earlier container of the name is still on the node.
+/// Returns the containers whose memory limit becomes lower while they run, and that have restarted: the kubelet reads
+/// what a container uses before it lowers its limit (`validateMemoryResizeAction` in pkg/kubelet/kuberuntime), and that
+/// of 1.36 finds nothing where an earlier container of the name is still on the node.
 pub(super) fn of_restarted(pods: &[Resized<'_>]) -> Vec<Warning> {
     let mut found: BTreeMap<&ContainerName, usize> = BTreeMap::new();
     for pod in pods {

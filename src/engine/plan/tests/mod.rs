@@ -1,4 +1,4 @@
-//! Every reason and every warning, produced by a plan: a table of situations in YAML, and a test that none is forgotten.
+//! Every reason and every warning, produced by a plan: a table of situations in YAML, and a test that none is missing.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ fn statuses(spec: &Value, key: &str, uid: &str) -> Value {
     list(spec, key).iter().map(status).collect()
 }
 
-/// A pod as the owner's controller and a kubelet would have made it, then changed as the case says.
+/// A pod as the owner's controller and a kubelet would have created it, then changed as the case says.
 fn pod(owner: &Value, index: usize, controller: &str, all: Option<&Value>, one: &Value) -> Value {
     let template = &owner["spec"]["template"];
     let uid = format!("pod-{index}");
@@ -92,7 +92,7 @@ fn surroundings(case: &Value) -> Surroundings {
         server: text(case, "/server").map(|version| version.parse().unwrap()),
         quotas: list(case, "quotas").to_vec(),
         resize: Some(ResizeFacts {
-            // Its pods are alone there.
+            // Its pods are the only ones there.
             nodes: list(case, "nodes")
                 .iter()
                 .map(|node| (text(node, "/metadata/name").unwrap().to_owned(), NodeRoom::new(node, &[])))
@@ -142,8 +142,8 @@ fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload)
     plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, live)
 }
 
-/// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` one of every pod,
-/// `pods` one each.
+/// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` is one of every
+/// pod, `pods` has one each.
 fn read(case: &Value, base: &Value) -> Case {
     let kind_name = text(case, "/kind").unwrap_or("Deployment");
     let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.spec().kind == kind_name).unwrap();
@@ -253,14 +253,14 @@ fn every_situation_has_exactly_its_reasons_and_warnings() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// A pod that no node runs has other cpu and memory at once: that it goes first would prove nothing.
+/// A pod without a node has other cpu and memory at once: that it goes first would prove nothing.
 #[test]
 fn where_nothing_restarts_a_pod_that_no_node_runs_goes_last() {
     let of = |name| case(name).pods.iter().map(|pod| pod.node.clone()).collect::<Vec<_>>();
     assert_eq!(of("a resize where no node runs one of the pods"), ["node-a", ""]);
 }
 
-/// Whoever resumes it goes by the names in the lock.
+/// A run that resumes it goes by the names in the lock.
 #[test]
 fn a_lock_names_the_pods_that_the_plan_changes_and_no_other() {
     let plan = case("two pods by name, of which one is on the node");
@@ -270,9 +270,9 @@ fn a_lock_names_the_pods_that_the_plan_changes_and_no_other() {
     assert_eq!(plan.durable.unwrap().only, names);
 }
 
-/// A pod that is outside of what is chosen is in the goal with nothing wanted of it: what is off is put back.
+/// A pod outside of the chosen ones is in the goal with nothing wanted of it: its label or gate is restored.
 #[test]
-fn what_is_off_a_pod_that_is_not_chosen_is_put_back() {
+fn what_was_removed_from_a_pod_that_is_not_chosen_is_restored() {
     let plan = case("a Service that an earlier run took pods out of, and none of them is chosen");
     assert!(plan.pods.iter().all(|pod| pod.verdict == PodVerdict::InProgress && pod.left_off.is_some()));
     let goal = plan.goal(&"one".into(), "me");
@@ -282,7 +282,7 @@ fn what_is_off_a_pod_that_is_not_chosen_is_put_back() {
 
 /// The label or gate by which each pod of a case is drained.
 #[test]
-fn pods_are_drained_where_a_label_can_be_taken_off_or_a_gate_be_turned_off() {
+fn pods_are_drained_where_a_label_can_be_removed_or_a_gate_be_turned_off() {
     const GATE: &str = "readiness gate example.com/serving";
     let drained: Vec<(String, Vec<Option<String>>)> = cases()
         .into_iter()
@@ -333,7 +333,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     assert!(forgotten.is_empty(), "{forgotten:?}");
     let warnings: BTreeSet<WarningCode> =
         cases.iter().flat_map(|case| case.plan.warnings.iter().map(Warning::kind)).collect();
-    // What nodes have to pull is asked once the plan is there.
+    // What nodes have to pull is computed once the plan is made.
     let offline = [
         WarningCode::UpdatedByController,
         WarningCode::WorkloadAdded,
@@ -474,7 +474,7 @@ fn a_preferred_hook_and_probe_make_the_estimate_longer() {
     // Each pod takes one delay, half a period, and the period that ready must hold.
     let late = case("a startup and a readiness probe that both begin late").estimate_seconds;
     assert!((52.0..56.0).contains(&late), "{late}");
-    // What the last rollout took says nothing of one in which ready has to hold longer.
+    // The time of the last rollout does not count for one in which ready has to hold longer.
     let held = case("ready has to hold longer than at the last rollout").estimate_seconds;
     assert!((10.0..13.0).contains(&held), "{held}");
     // The containers of a new pod start one after the other, and its times are whole seconds.
@@ -508,7 +508,7 @@ fn a_restart_pins_what_each_pod_runs_and_leaves_the_owner_alone() {
     }
 }
 
-/// What the template says is what a restarted pod runs: an `apply` of it must not restart it once more.
+/// A restarted pod runs what the template says: an `apply` of that image must not restart it once more.
 #[test]
 fn a_manifest_that_equals_the_template_leaves_restarted_pods_alone() {
     for name in ["the template of a restarted pod", "the manifest of a restarted pod"] {

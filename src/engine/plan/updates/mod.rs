@@ -1,8 +1,8 @@
-//! The in-place updates of one workload, from what is written on it: its history, the rollout that holds it, and what its
-//! pods note.
+//! The in-place updates of one workload, from its annotations: its history, the rollout that holds it, and the records
+//! of its pods.
 //!
-//! Promise: what is noted but cannot be read (another version's, or edited) is named, never passed over in silence. Nothing
-//! is guessed: what no note tells, such as who updated single pods, is absent.
+//! Promise: a record that cannot be read (another version's, or edited) is named, never skipped in silence. Nothing is
+//! guessed: what no record holds, such as who updated single pods, is absent.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::engine::value::duration::seconds_between;
 
-/// What was done to one workload in place, as far as it is noted.
+/// What was done to one workload in place, as far as it is recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadUpdates {
     /// The workload.
@@ -31,7 +31,7 @@ pub struct WorkloadUpdates {
     pub uid: Uid,
     /// The newest last; a rollout in progress comes after it.
     pub updates: Vec<Update>,
-    /// Notes that are there and cannot be read.
+    /// Records that cannot be read.
     pub unreadable: Vec<UnreadableNote>,
     /// What could not be read from the server, and what follows from it.
     pub not_read: Vec<String>,
@@ -42,15 +42,15 @@ pub struct WorkloadUpdates {
 pub struct Update {
     /// The rollout.
     pub id: RolloutId,
-    /// What it was about, and how it ended.
+    /// What it changed, and how it ended.
     pub course: Course,
-    /// Who began it: the user as the server knows it. Pods do not note it.
+    /// Who began it: the user as the server knows it. Pods do not record it.
     pub who: Option<String>,
     /// When it began (RFC 3339).
     pub began: Option<String>,
     /// When it ended (RFC 3339).
     pub ended: Option<String>,
-    /// Why, in the person's words.
+    /// Why, in the user's words.
     pub reason: Option<String>,
     /// The images that changed, by container; several of one container where pods came from different ones.
     pub images: Vec<UpdatedImage>,
@@ -58,10 +58,10 @@ pub struct Update {
     pub fields: FieldChanges,
 }
 
-/// What an update was about, and how it ended.
+/// What an update changed, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
-    /// The owner's template and its pods: it has ended so.
+    /// The owner's template and its pods: it has ended with this result.
     Ended(EndResult),
     /// Another rollout took its place before it had ended.
     Replaced {
@@ -70,19 +70,19 @@ pub enum Course {
     },
     /// The owner's template and its pods: it still holds the workload.
     UnderWay {
-        /// Whether a run is at work.
+        /// Whether a run is active.
         state: LockState,
         /// Forward, or back.
         direction: Direction,
-        /// Its lock names a run, and that is gone.
+        /// Its lock names a run that is gone.
         is_left: bool,
     },
-    /// The owner's template and pods, whose lock was removed: how it ended is not recorded. These pods carry the note.
+    /// The owner's template and pods, whose lock was removed: how it ended is not recorded. These pods have the record.
     Unrecorded {
         /// By name.
         pods: Vec<String>,
     },
-    /// Pods alone; how it ended is not noted. These pods carry the note.
+    /// Pods alone; how it ended is not recorded. These pods have the record.
     PodsOnly {
         /// By name.
         pods: Vec<String>,
@@ -102,10 +102,10 @@ pub struct UpdatedImage {
     pub image_id: Option<String>,
 }
 
-/// A note that is there and cannot be read: made by another version, or edited.
+/// A record that cannot be read: written by another version, or edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableNote {
-    /// What it stands on, such as `replicaset/web-6b867cfc99`.
+    /// Its object, such as `replicaset/web-6b867cfc99`.
     pub object: String,
     /// The annotation's key.
     pub annotation: &'static str,
@@ -120,8 +120,8 @@ impl Update {
 
 /// Collects what was done to a workload in place.
 ///
-/// The union over the owner and its ReplicaSets, because `kubectl rollout undo` replaces a Deployment's annotations by a
-/// ReplicaSet's. A pod notes only the last update of its own, so of updates of pods alone only the last ones are known.
+/// The union over the owner and its ReplicaSets, because `kubectl rollout undo` replaces a Deployment's annotations by
+/// a ReplicaSet's. A pod records only its own last update, so of updates of pods alone only the last ones are known.
 pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     let owner = &live.workload.object;
     let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
@@ -138,7 +138,7 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     let replaced = under_way.iter().flat_map(|lock| &lock.replaced).filter(|entry| !is_known(&entry.id));
     ended.extend(replaced.cloned().collect::<Vec<_>>());
     let of_pods = of_pods(live, &ended, under_way.as_ref(), &mut unreadable);
-    // The annotation tells the order of its own; where the others stand among them, only their times do.
+    // The annotation has its entries in order; the others are placed among them by their times alone.
     let mut updates: Vec<Update> = ended.into_iter().map(of_entry).collect();
     for update in of_pods {
         let is_later = |known: &Update| (&known.began, &known.id) > (&update.began, &update.id);
@@ -219,10 +219,10 @@ fn of_lock(lock: RolloutLock, live: &LiveWorkload) -> Update {
     }
 }
 
-/// The updates that only pods note.
+/// The updates that only pods have recorded.
 ///
-/// An owner keeps its last [`KEPT`] rollouts; a pod's note of an older one says nothing about the owner, so once that many
-/// are kept, what is older than all of them is left out.
+/// An owner keeps its last [`KEPT`] rollouts; a pod's record of an older one says nothing about the owner, so once that
+/// many are kept, those that are older than all of them are left out.
 fn of_pods(
     live: &LiveWorkload,
     ended: &[HistoryEntry],
@@ -237,7 +237,7 @@ fn of_pods(
     pods.sort_by(|a, b| a.key.name.cmp(&b.key.name));
     for pod in pods {
         match UpdateRecord::complete(pod) {
-            // A note that says that the pod is drained, or was taken over, is of no update.
+            // A record that says that the pod is drained, or was taken over, is of no update.
             Some(record) if !record.is_of_update() => {}
             Some(record) if known.contains(&record.id) || oldest.is_some_and(|oldest| record.id < *oldest) => {}
             Some(record) => by_id.entry(record.id.clone()).or_default().push((pod, record)),
@@ -250,7 +250,8 @@ fn of_pods(
     by_id.into_iter().map(|(id, pods)| of_records(id, &pods)).collect()
 }
 
-/// Whether a pod that the selector matches is controlled as the workload's are; without ReplicaSets any pod's is taken.
+/// Whether a pod that the selector matches is controlled as the workload's are; without ReplicaSets any pod is
+/// accepted.
 fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
     !live.workload.reference.kind.has_template()
         || !live.surroundings.denied.is_empty()

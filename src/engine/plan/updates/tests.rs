@@ -1,4 +1,4 @@
-//! What is noted on a workload, row by row; and what was edited.
+//! What is recorded on a workload, row by row; and records that were edited.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn history(entries: &[HistoryEntry]) -> Value {
 }
 
 #[test]
-fn the_newest_is_last_and_what_is_under_way_the_very_last() {
+fn the_newest_is_last_and_what_is_in_progress_last_of_all() {
     let mut owner = annotated("web", &history(&[entry("20260301-100000-000000", EndResult::Complete)]));
     owner["metadata"]["annotations"][ROLLOUT_ANNOTATION] = lock().to_string().into();
     let earlier =

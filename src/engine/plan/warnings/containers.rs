@@ -10,10 +10,10 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::plan::context::Context;
 
-/// Kubelets that copy `started` from the container before (kubernetes#141155).
+/// Kubelets that copy `started` from the old container (kubernetes#141155).
 const STARTED_IS_COPIED: std::ops::RangeInclusive<u32> = 35..=37;
 
-/// A grace period is worth a word from so many seconds on, the default being 30.
+/// A grace period is worth a warning from this many seconds on, the default being 30.
 const LONG_GRACE_SECONDS: u64 = 120;
 const LONG_GRACE_WITH_HOOK_SECONDS: u64 = 31;
 const LONG_SLEEP_SECONDS: u64 = 10;
@@ -52,9 +52,9 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
     }
 }
 
-/// A node that is gone, or whose version says nothing: then nobody knows whether its sidecar restarts.
+/// A node that is gone, or whose version is unknown: then it is unknown whether its sidecar restarts.
 fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    // Where the nodes could not be read, that has been said.
+    // Where the nodes could not be read, there is a warning already.
     if context.live.surroundings.nodes_not_read.is_some() {
         return;
     }

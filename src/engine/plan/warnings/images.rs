@@ -1,4 +1,4 @@
-//! What there is to know about the images themselves.
+//! Warnings about the images themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub(super) fn warn(
     for Updated { plan, pod } in updated {
         for (container, change) in plan.changed(pod) {
             of_the_reference(container, change, warnings);
-            // Of a restart that is the very purpose.
+            // For a restart that is exactly the purpose.
             if context.wanted.is_restart() {
                 continue;
             }

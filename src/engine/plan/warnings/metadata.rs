@@ -27,14 +27,14 @@ pub(super) fn warn(
     differs(context, pods, warnings);
 }
 
-/// Values that the change sets, and that are not the template's in some pods: nobody would see them go.
+/// Values that the change sets and that differ from the template in some pods: they would be lost unnoticed.
 fn differs(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
     if !super::is_at_rest(context) {
         return;
     }
     let rows = |fields: &FieldChanges| {
         let mut metadata = fields.metadata.clone();
-        // What each pod has of its own by its controller is refused.
+        // A value that the controller gives each pod is refused.
         metadata.labels.retain(|key, _| !MetadataMap::Labels.is_reserved(key));
         metadata.annotations.retain(|key, _| !MetadataMap::Annotations.is_reserved(key));
         FieldChanges::from(metadata).rows()

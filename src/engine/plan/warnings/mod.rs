@@ -1,4 +1,4 @@
-//! What is worth knowing about a plan though it can be done: only what says something about this very plan.
+//! Warnings of a plan that can be carried out: only what applies to exactly this plan.
 
 mod containers;
 mod images;
@@ -55,7 +55,7 @@ impl<'a> Updated<'a> {
     }
 }
 
-/// Returns the warning that a strict order lets nothing be taken yet. The pods stand in it.
+/// Returns the warning that a strict order lets no pod be taken yet. The pods are listed in it.
 pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed: u32) -> Option<Warning> {
     let mut updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
     let (first, pod) = updated.next()?;
@@ -160,13 +160,13 @@ fn drifted(
     }
 }
 
-/// Whether there is a template that pods should be as, and nobody at work to bring them there.
+/// Whether there is a template that pods should have, and no controller is bringing them there.
 fn is_at_rest(context: &Context<'_>) -> bool {
     let workload = &context.live.workload;
     workload.reference.kind.has_template() && workload.rolling_out().is_none() && is_free(context)
 }
 
-/// Whether no rollout of this program is under way, whose doing it would be that pods and template differ.
+/// Whether no rollout of this program is in progress that would explain why pods and template differ.
 fn is_free(context: &Context<'_>) -> bool {
     durable::present(context.live).is_none() && !adopt::is_unended(context.live)
 }

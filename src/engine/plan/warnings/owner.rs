@@ -1,4 +1,4 @@
-//! What there is to know about the owner: who writes it, who scales it, what guards its pods.
+//! Warnings about the owner: who writes it, who scales it, what guards its pods.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(super) fn warn(
 ) {
     let live = context.live;
     let owner_is_left_alone = !context.durable || !live.workload.reference.kind.has_template();
-    // A restart changes nothing that a later pod, or the owner's source, would not have.
+    // A restart brings nothing that a later pod, or the owner's source, would lack.
     let restart = context.wanted.is_restart();
     if owner_is_left_alone && !restart && !live.controllers.is_empty() && template_differs(context, updated) {
         warnings.insert(Warning::TemplateKeepsImage);
@@ -44,7 +44,7 @@ pub(super) fn warn(
     }));
 }
 
-/// Whether the owner's template says something else than the pods will: a pod's owner is not read, and may.
+/// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.
 fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
     let template = &context.known.template;
     let differs = |Updated { plan, pod }: &Updated<'_>| {
@@ -60,7 +60,7 @@ fn name_of(object: &Value) -> String {
     object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Who makes the object, by the marks that they leave. The first one that fits: Flux and Argo CD also render charts.
+/// Who manages the object, by its marks. The first one that fits: Flux and Argo CD also render charts.
 fn manager(live: &LiveWorkload, images: Vec<String>) -> Option<Warning> {
     let object = &live.workload.object;
     let mark = |map: &str, key: &str| {
@@ -108,7 +108,7 @@ fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
     (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
 }
 
-/// The server-side apply manager of a bare pod's image. The owner's template is not written, so nobody owns it anew.
+/// The server-side apply manager of a bare pod's image. The owner's template is not written, so its ownership stays.
 fn apply_manager(live: &LiveWorkload, container: &ContainerName, list: &str) -> Option<String> {
     if live.workload.reference.kind.has_template() {
         return None;

@@ -1,4 +1,4 @@
-//! Pods that have other cpu or memory than their template, which a plan shows as what was before.
+//! Pods that have other cpu or memory than their template: the plan shows the pods' own values as the old ones.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) fn warn(context: &Context<'_>, pods: &[(PodPlan, &Pod)], warnings: &m
     for (plan, pod) in super::of_the_template(context, pods) {
         let changed = plan.fields.of_resize().rows();
         let drift = FieldChanges::drift(context.live.workload.template(), pod).rows();
-        // What the pod asks for already is as it should be.
+        // What the pod asks for already is right.
         for Row { path, what, before, after, .. } in changed.iter().filter(|row| row.before != row.after).cloned() {
             let drifted = || drift.iter().find(|row| row.path == path).map(|row| row.before.clone());
             if let Some(template) = of_template(&path).or_else(drifted).filter(|template| *template != before) {

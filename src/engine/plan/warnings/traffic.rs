@@ -45,7 +45,7 @@ pub(super) fn warn(
     }
 }
 
-/// Pods that lack a label by which Services find the others, and say nothing of it.
+/// Pods that lack a label by which Services find the others, with no record of a drain.
 pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Pod>) -> Vec<Warning> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pod in pods.filter(|_| live.workload.reference.kind.has_template()) {
@@ -56,7 +56,8 @@ pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Po
     found.into_iter().map(|(label, pods)| Warning::LabelMissing { label, pods }).collect()
 }
 
-/// Containers that serve traffic, and tell nobody when they do not: the pod is not drained, and no probe turns it unready.
+/// Containers that serve traffic, and whose outage is not visible: the pod is not drained, and no probe makes it
+/// unready.
 fn no_probe(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
     let services = &context.live.surroundings.services;
     for updated in updated.iter().filter(|updated| updated.plan.drain.is_none()) {
@@ -72,8 +73,8 @@ fn no_probe(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTree
     }
 }
 
-/// Whether traffic may go through a container that restarts: it serves a Service, or has a port, as a proxy in front of the one
-/// that serves has. What has none is not in its way: while it is down, the pod is not ready.
+/// Whether traffic may go through a container that restarts: it serves a Service, or has a port, like a proxy in front
+/// of the one that serves. A container without a port is not in the way: while it is down, the pod is not ready.
 fn is_in_the_way(live: &LiveWorkload, updated: &Updated<'_>) -> bool {
     let services = &live.surroundings.services;
     let serves = |container: &Container| {
@@ -82,8 +83,8 @@ fn is_in_the_way(live: &LiveWorkload, updated: &Updated<'_>) -> bool {
     updated.restarted().any(|container| !container.ports.is_empty() || serves(container))
 }
 
-/// Whether a Service that selects the pod sends its traffic to the container: it declares a target port, or nobody does and
-/// it is the pod's first one. A Service without ports (headless) means all of the declared ones.
+/// Whether a Service that selects the pod sends its traffic to the container: it declares a target port, or none does
+/// and it is the pod's first one. A Service without ports (headless) means all of the declared ones.
 fn serves(service: &Value, pod: &Pod, container: &Container) -> bool {
     let ports = service.pointer("/spec/ports").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let declares = |container: &Container| match ports {

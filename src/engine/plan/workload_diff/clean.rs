@@ -1,4 +1,4 @@
-//! Takes from an object what no person wrote, and puts the rest into reading order.
+//! Removes from an object what no user wrote, and puts the rest into reading order.
 
 use serde_json::{Map, Value};
 
@@ -23,13 +23,13 @@ const SERVER_METADATA: [&str; 10] = [
 
 /// Where the ServiceAccount admission mounts the token that it adds.
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-/// How the names of the volumes begin that it adds.
+/// The prefix of the names of the volumes that it adds.
 const TOKEN_VOLUME: &str = "kube-api-access-";
 
 /// These keys come first, in this order; the others follow by the alphabet.
 const FIRST_KEYS: [&str; 6] = ["apiVersion", "kind", "metadata", "name", "namespace", "image"];
 
-/// Returns an object without what the server sets, and with its defaults: a manifest and what is stored of it look alike.
+/// Returns an object without what the server sets, and with its defaults: a manifest and its stored form look alike.
 pub(super) fn as_stored(kind: WorkloadKind, object: &Value) -> Value {
     kind.defaults().fill(&without_server_fields(object))
 }
@@ -88,7 +88,7 @@ fn align(pointer: &str, before: &Value, after: &mut Value) {
     }
 }
 
-/// Leaves out of both what admission and the scheduler add to every pod, where both have the same.
+/// Removes from both what admission and the scheduler add to every pod, where both have the same.
 ///
 /// Upstream: the plugins ServiceAccount, DefaultTolerationSeconds and Priority (`plugin/pkg/admission`).
 fn leave_out_admitted(before: &mut Value, after: &mut Value) {
@@ -127,7 +127,7 @@ fn leave_out_admitted(before: &mut Value, after: &mut Value) {
     }
 }
 
-/// The volumes, mounts and tolerations that admission added, as far as both pods have the very same.
+/// The volumes, mounts and tolerations that admission added, as far as both pods have exactly the same.
 fn shared_admitted(before: &Value, after: &Value) -> Vec<Value> {
     let of = |object: &Value| {
         let spec = object.get("spec").unwrap_or(&Value::Null);

@@ -25,18 +25,18 @@ pub enum Effect {
     NoRestart,
     /// The init container is resized, without a restart, where API server and kubelet are new enough.
     InitResized,
-    /// Used when the pod is next made, such as a plain init container's image.
+    /// Used when the pod is next created, such as a plain init container's image.
     NoEffectNow,
     /// It cannot be done in place, for the reason with this code.
     NotInPlace(&'static str),
-    /// Outside the template: this program does not touch it.
+    /// Outside the template: this program does not change it.
     LeftAlone,
-    /// The whole object: the cluster does not have it.
+    /// The whole object: it is not in the cluster.
     New,
 }
 
 impl Effect {
-    /// Returns the few words that stand beside the changed line.
+    /// Returns the few words that are shown beside the changed line.
     pub fn words(&self) -> String {
         match self {
             Self::Restarts(container) => format!("in place: restarts {container}"),
@@ -76,7 +76,7 @@ pub enum Step {
 /// How the plan ends the path of a list whose elements only change places (`template.rs`).
 const ORDER: &str = " (order)";
 
-/// The keys that the plan may tell a list's elements by (`template.rs`).
+/// The keys by which the plan may identify a list's elements (`template.rs`).
 const ELEMENT_KEYS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "key"];
 
 impl Step {
@@ -151,7 +151,7 @@ impl<'m> MarkIndex<'m> {
     }
 }
 
-/// The same for `a.b[c]`, `a[b].c` and `a.b.c`: where two paths fall together, [`Mark::covers`] tells them apart.
+/// The same for `a.b[c]`, `a[b].c` and `a.b.c`: where two paths coincide, [`Mark::covers`] decides.
 fn plain(path: &str) -> String {
     path.replace('[', ".").replace(']', "")
 }
@@ -172,7 +172,7 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
         marks.insert(Mark { path: in_template(&path), effect: effect(container, plan) });
     }
     let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
-    // What the values together make of the pod refuses each of them.
+    // A reason about the pod's status comes from the values together, and refuses each of them.
     let of_all = plan.all_reasons().find(|reason| reason.path().is_some_and(|path| path.starts_with("status.")));
     let resized: BTreeSet<String> = plan.fields.of_resize().rows().into_iter().map(|row| row.path).collect();
     // No node is asked here.
@@ -221,9 +221,9 @@ fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
 
 /// The template's paths that a reason is about.
 fn paths(reason: &Reason) -> Vec<String> {
-    // An image that is none is marked with its container.
+    // A malformed image is marked with its container.
     let is_image = matches!(reason, Reason::ImageMalformed { .. } | Reason::ImageWhitespace { .. });
-    // Nothing that is written is in a status: what changes the class, say, is marked itself.
+    // No written field is in a status: a change of the QoS class, for example, is marked at the fields that cause it.
     let is_written = |path: &String| !is_image && !path.starts_with("status.");
     let mut paths: Vec<String> = reason.path().filter(is_written).into_iter().collect();
     if let Reason::ContainerRenamed { list, container, to } = reason {

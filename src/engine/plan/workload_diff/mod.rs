@@ -1,10 +1,11 @@
-//! What a manifest, or images by hand, would change of a workload: the object before and after, as a person means it.
+//! What a manifest, or images on the command line, would change in a workload: the object before and after, as a user
+//! would write it.
 //!
 //! Promise: status, managed fields, server-set metadata and shared defaults are gone from both; no other field is, so
-//! that nothing that would change is hidden. Containers stand in one order on both sides: another order alone is no
-//! change. What each change means for running pods is the plan's word ([`Mark`]), not a rule of this module.
+//! that no change is hidden. Containers are in one order on both sides: another order alone is no
+//! change. What each change means for running pods comes from the plan ([`Mark`]), not from a rule of this module.
 //!
-//! Not done here: a workload's pods. Whether each of them could be updated is for `plan` to say.
+//! Out of scope: a workload's pods. Whether each of them could be updated is for `plan` to say.
 
 mod clean;
 mod mark;
@@ -30,7 +31,7 @@ use crate::engine::plan::{Options, WorkloadPlan};
 pub struct WorkloadDiff {
     /// The workload.
     pub workload: WorkloadRef,
-    /// The live object, without what nobody means; keys in reading order.
+    /// The live object, without what no user wrote; keys in reading order.
     pub before: Value,
     /// The same after the change.
     pub after: Value,
@@ -51,7 +52,7 @@ impl WorkloadDiff {
         let spec = self.workload.kind.spec();
         let group = if spec.group.is_empty() { String::new() } else { format!("{}.", spec.group) };
         let name = format!("{group}{}.{}.{}.{}", spec.version, spec.kind, self.workload.namespace, self.workload.name);
-        // The API serves no such names; a file must not stand elsewhere for one all the same.
+        // The API serves no such names; the file must still not be in another folder.
         name.replace(['/', '\\', '\0'], "-")
     }
 }
@@ -84,14 +85,14 @@ pub fn with_images(live: &Workload, images: &Images) -> Result<Value, Vec<Reason
     Ok(object)
 }
 
-/// The plan of a workload without its pods: what it says of the template alone, or of the one pod that it is.
+/// The plan of a workload without its pods: of the template alone, or of the one pod that it is.
 fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
     let kind = live.reference.kind;
     let itself = Pod::from_object(&live.object).ok().filter(|_| !kind.has_template());
     let workload = Workload { object: clean::as_stored(kind, &live.object), ..live.clone() };
     let live = assemble(workload, Objects { pods: itself.into_iter().collect(), ..Objects::default() });
     let mut plan = of_manifest(&clean::as_stored(kind, desired), &live, &Options::default());
-    // No revision was read: what its controller has seen is not in question here.
+    // No revision was read: what its controller has observed is not in question here.
     plan.reasons.retain(|reason| *reason != Reason::OwnerNotObserved);
     plan
 }

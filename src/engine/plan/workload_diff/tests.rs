@@ -40,7 +40,7 @@ fn marks_of(before: Value, change: impl FnOnce(&mut Value)) -> Vec<(String, Effe
     diff.marks.into_iter().map(|mark| (mark.path.replace("spec.template.", "T."), mark.effect)).collect()
 }
 
-/// No server and no node is asked for their versions.
+/// The versions of server and nodes are not read.
 #[test]
 fn an_init_container_is_resized_where_server_and_kubelet_are_new_enough() {
     let with = |object: &mut Value, list: &str, resources: Value| {
@@ -54,7 +54,7 @@ fn an_init_container_is_resized_where_server_and_kubelet_are_new_enough() {
 }
 
 #[test]
-fn nothing_that_a_person_did_not_write_is_left() {
+fn nothing_that_the_user_did_not_write_is_left() {
     let mut after = stored();
     after["metadata"]["resourceVersion"] = "8".into();
     after["metadata"]["generation"] = 4.into();
@@ -173,7 +173,7 @@ fn each_change_is_marked_with_what_it_means() {
             at("/spec/template/spec/initContainers/0/resources", json!({"requests": {"cpu": "10m"}})),
             vec![("T.spec.initContainers[init].resources.requests.cpu", Effect::NotInPlace("QosClassChanges"))],
         ),
-        // What the values together make of the pod refuses them, and not what only sounds like them.
+        // Reasons about the values together refuse them, and not paths that only sound like them.
         (
             Box::new(|object| {
                 let template = &mut object["spec"]["template"];

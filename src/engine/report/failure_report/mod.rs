@@ -1,5 +1,5 @@
-//! What a person wants to see when a rollout has failed, without asking for it: of each failing pod the container, why,
-//! its last words, the newest events, and what was seen of it and when.
+//! The report of a failed rollout, shown without asking for it: for each failing pod the container, why,
+//! its last log lines, the newest events, and what was seen of it and when.
 //!
 //! Promise: no environment value is in it; what looks like a credential in words of others is masked ([`crate::engine::k8s::mask`]).
 //! Reading is the shell's; here is what to read, and what to keep of it.
@@ -34,7 +34,7 @@ pub const MOST_EVENTS: usize = 8;
 /// Entries of a pod's time line, at most: the last ones.
 pub const MOST_MOMENTS: usize = 30;
 
-/// The reason of a pod of which no more is known than that its time was up.
+/// The reason of a pod that only timed out.
 pub const LATE: &str = "TimedOut";
 
 /// What is known about a rollout that failed.
@@ -67,7 +67,7 @@ pub struct FailedPod {
     pub message: String,
     /// Of the container that ended.
     pub exit_code: Option<i64>,
-    /// Likewise, where the runtime tells.
+    /// Likewise, where the runtime reports it.
     pub signal: Option<i64>,
     /// Restarts of the container, image changes included.
     pub restarts: Option<i64>,
@@ -120,7 +120,7 @@ pub struct Moment {
 /// What was read about one pod, for [`FailedPod::of`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
-    /// The pod as it is.
+    /// The pod, as last read.
     pub pod: Option<Pod>,
     /// The end of the log of [`wanted_log`].
     pub log: Option<(Instance, String)>,
@@ -166,8 +166,8 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     names.clone().find(unready).or_else(&mut other).or_else(|| names.next()).cloned()
 }
 
-/// Returns which instance's log tells of the failure: the one that ended, else the one that runs. `None` where no
-/// container of the new image has started: what there is to read then are the words of the one before.
+/// Returns which instance's log shows the failure: the one that ended, else the one that runs. `None` where no
+/// container of the new image has started: the log would be the old container's.
 pub fn wanted_log(pod: &Pod, name: &ContainerName) -> Option<Instance> {
     let (_, _, status) = pod.container_status(name)?;
     let baseline = Baseline::of(pod, name);
@@ -297,7 +297,7 @@ fn unpassed(pod: &Pod, status: &ContainerStatus) -> Option<String> {
 
 /// The last lines of a log that may begin in the middle of a line.
 fn last_lines(text: &str) -> Vec<String> {
-    // Masked before it is cut: what is a private key is told by its first line.
+    // Masked before it is cut: a private key is recognized by its first line.
     let mut masked: Vec<String> = mask::text(text).lines().map(str::to_owned).collect();
     masked.split_off(masked.len().saturating_sub(MOST_LINES))
 }

@@ -176,7 +176,7 @@ fn a_late_pod_says_what_it_lacks() {
 }
 
 #[test]
-fn a_pod_that_was_given_up_for_its_time_says_what_it_lacked() {
+fn a_pod_that_was_abandoned_for_its_time_says_what_it_lacked() {
     let message = "it was not done within 20 s".to_owned();
     let late = PodProgress::Failing(Failure { container: None, reason: LATE.into(), message, exit_code: None });
     let report = |end: &PodEnd, state: &Value| {

@@ -8,9 +8,9 @@ use crate::engine::k8s::names::Uid;
 
 /// Returns those of the Services in whose EndpointSlices the pod is listed as ready or serving.
 ///
-/// Empty once a drain has reached every slice; all of them again once the pod is back. `slices` are the EndpointSlices of
-/// the namespace, as the API serves them; the pod is known by its uid (`targetRef`), since its address may be another's
-/// tomorrow. A condition that is absent is taken as the API says: ready counts as true, serving as ready
+/// Empty once a drain has reached every slice; all of them again once the pod is back. `slices` are the EndpointSlices
+/// of the namespace, as the API serves them; the pod is matched by its uid (`targetRef`), since its address may be
+/// reused by another pod. A condition that is absent has the API's default: ready counts as true, serving as ready
 /// (`discovery/v1`, `EndpointConditions`).
 pub fn serving_in<'s>(slices: &[Value], services: &'s [String], pod: &Uid) -> BTreeSet<&'s str> {
     let listing = slices.iter().filter(|slice| lists(slice, pod)).filter_map(|slice| {

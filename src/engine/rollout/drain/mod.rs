@@ -1,11 +1,12 @@
-//! Drain: which label, taken off a pod, takes it out of all its Services while its owner keeps it; where none does, which
-//! readiness gate; and whether EndpointSlices still list it.
+//! Drain: which label, removed from a pod, takes it out of all its Services while its owner keeps it; where no label
+//! does, which readiness gate; and whether EndpointSlices still list it.
 //!
-//! A Service lists a pod while the pod carries every label of the Service's selector. A label that is in no other selector
-//! than the Services' can be taken off for the time of a restart. The patches are in [`crate::engine::rollout::patch`].
+//! A Service lists a pod while the pod carries every label of the Service's selector. A label that no selector but
+//! those of Services uses can be removed for the time of a restart. The patches are in
+//! [`crate::engine::rollout::patch`].
 //!
-//! Not in here: Endpoints and EndpointSlices that somebody writes by hand (a Service without a selector), and files that
-//! show labels by the downward API: those follow the label, off and on again.
+//! Out of scope: Endpoints and EndpointSlices that somebody writes by hand (a Service without a selector), and files
+//! that show labels by the downward API: those follow the label, off and on again.
 
 mod endpoints;
 mod gate;
@@ -30,15 +31,15 @@ pub use gate::{
     GATE_MESSAGE, GATE_REASON, GateRefusal, GateState, RefusedGate, is_down_by_our_gate, is_ready_but_for_our_gate,
 };
 
-/// Seconds between a pod's being out of its Services and its restart, unless said otherwise: proxies and clients follow the
-/// EndpointSlices a moment later, and connections that are on their way arrive.
+/// Seconds between a pod's being out of its Services and its restart, unless set otherwise: proxies and clients follow
+/// the EndpointSlices a moment later, and connections on their way still arrive.
 pub const DEFAULT_DRAIN_SECONDS: u32 = 2;
 
 /// `--drain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DrainBy {
-    /// Out of its Services first, by a label where one can be taken off, else by a readiness gate.
+    /// Out of its Services first, by a label where one can be removed, else by a readiness gate.
     #[default]
     Auto,
     /// Not at all.
@@ -63,12 +64,12 @@ impl DrainBy {
 pub enum Drain {
     /// By this label or readiness gate.
     Drainable {
-        /// What goes off, and is put back.
+        /// What is removed, and restored afterwards.
         by: Drained,
         /// The Services that list the pod by it.
         services: Vec<String>,
     },
-    /// It has Services, and neither a label nor a readiness gate serves.
+    /// It has Services, and neither a label nor a readiness gate can be used.
     NotDrainable {
         /// The Services that select the pod.
         services: Vec<String>,
@@ -82,7 +83,7 @@ pub enum Drain {
 /// Why a pod cannot be taken out of its Services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotDrainable {
-    /// The labels that all its Services select on: each is needed elsewhere. None where there is no such label.
+    /// The labels that all its Services select on, each needed elsewhere; empty where there is no such label.
     pub labels: Vec<NeededLabel>,
     /// Its readiness gates: each is left alone.
     pub gates: Vec<RefusedGate>,
@@ -104,7 +105,7 @@ pub enum Need {
     Reserved,
     /// The owner's selector: without it the pod is orphaned at once, and replaced.
     Owner,
-    /// A PodDisruptionBudget's selector: its figures would lie.
+    /// A PodDisruptionBudget's selector: the budget would count the pod wrongly.
     Budget(String),
     /// Somebody else's selector, as `kind/name`.
     Selected(String),
@@ -114,7 +115,7 @@ pub enum Need {
     Environment(String),
 }
 
-/// Who else looks at the labels of a workload's pods.
+/// Who else selects on the labels of a workload's pods.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The label selectors of the owner, and of what it owns its pods through. None for a bare pod.
@@ -126,14 +127,14 @@ pub struct Surroundings<'a> {
     pub others: &'a [Value],
     /// The labels that the rollout changes.
     pub changes: &'a MetadataChange,
-    /// The caller may not write the status of pods, in the server's words: then no gate serves.
+    /// The server's words where the caller may not write the status of pods: then no gate can be used.
     pub status_denied: Option<&'a str>,
 }
 
-/// Says by what a pod can be taken out of its Services: by a label, else by a readiness gate; the first by name where there
-/// are several.
+/// Says by what a pod can be drained: by a label, else by a readiness gate; the first by name where there are several.
 ///
-/// `services` are those of the namespace, as the API serves them. The pod is to be whole: what is off is put back first.
+/// `services` are those of the namespace, as the API serves them. The pod has to be whole: what was removed is restored
+/// first.
 pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> Drain {
     let selecting: Vec<&Value> = services.iter().filter(|service| selects(service, pod)).collect();
     let Some((first, rest)) = selecting.split_first() else { return Drain::NoService };
@@ -156,15 +157,15 @@ pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> 
     }
 }
 
-/// Returns whether a Service lists the pod by its labels: one without a selector, or that is only a name elsewhere, does not.
+/// Returns whether a Service lists the pod by its labels: one without a selector, or an `ExternalName` one, does not.
 pub fn selects(service: &Value, pod: &Pod) -> bool {
     let Some(selector) = service.pointer("/spec/selector").and_then(Value::as_object) else { return false };
     let is_carried = |(key, value): (&String, &Value)| pod.labels.get(key).map(String::as_str) == value.as_str();
     text(service, "/spec/type") != "ExternalName" && !selector.is_empty() && selector.iter().all(is_carried)
 }
 
-/// Returns the labels of a template that a pod lacks; none of one that is going, or of which a rollout has noted that it is out
-/// of its Services.
+/// Returns the labels of a template that a pod lacks; none of a terminating pod, or of one that a rollout has noted as
+/// drained.
 pub fn lacked<'t>(template: &'t Value, pod: &Pod) -> Vec<(&'t String, &'t str)> {
     let is_expected = !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
     let labels = template.pointer("/metadata/labels").and_then(Value::as_object).filter(|_| is_expected);
@@ -172,8 +173,8 @@ pub fn lacked<'t>(template: &'t Value, pod: &Pod) -> Vec<(&'t String, &'t str)> 
     lacked.filter_map(|(key, value)| Some((key, value.as_str()?))).collect()
 }
 
-/// Returns the labels (`key=value`) of a template that a pod [lacks](lacked) and that Services of it select: without them no traffic
-/// reaches the pod, whoever took them off.
+/// Returns the labels (`key=value`) of a template that a pod [lacks](lacked) and that its Services select on: without
+/// them no traffic reaches the pod, whoever removed them.
 pub fn missing(template: &Value, services: &[Value], pod: &Pod) -> BTreeSet<String> {
     let lacked = lacked(template, pod);
     let mut whole = pod.clone();
@@ -213,7 +214,7 @@ fn need(pod: &Pod, key: &str, surroundings: &Surroundings<'_>) -> Option<Need> {
     Some(Need::Environment(reader.1.name.to_string()))
 }
 
-/// Whether an object's selector looks at the key and selects the pod, with or without the label.
+/// Whether an object's selector uses the key and selects the pod, with or without the label.
 fn is_looked_at(object: &Value, pod: &Pod, key: &str) -> bool {
     ["/spec/selector", "/spec/podSelector"].iter().filter_map(|pointer| object.pointer(pointer)).any(|selected| {
         let mut without = pod.labels.clone();

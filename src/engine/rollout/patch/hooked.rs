@@ -1,5 +1,5 @@
-//! The patch that notes that the person's command has run after a pod: until then its record says that it is owed, so that
-//! a run that goes on with the rollout, on any machine that has the command, makes up for it.
+//! The patch that notes that the user's `--after-pod` command has run: until then the pod's record says that it is
+//! owed, so that a run that goes on with the rollout, on any machine that has the command, runs it.
 
 use serde_json::json;
 

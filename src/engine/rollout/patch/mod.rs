@@ -27,7 +27,7 @@ pub use taken_over::taken_over_patch;
 /// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodPatch {
-    /// The very pod.
+    /// The pod, by name and uid.
     pub key: PodKey,
     /// Tests and changes, in order.
     pub operations: JsonPatch,
@@ -56,11 +56,11 @@ pub struct ImageStep<'a> {
     pub later: &'a [NewImage],
     /// `--after-pod` is to run once the pod is done.
     pub owes_after_pod: bool,
-    /// The owner's template goes along.
+    /// The owner's template is changed too.
     pub durable: bool,
 }
 
-/// Why no patch can be written for a pod as it is.
+/// Why no patch can be written for a pod.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
     /// The container is not in the pod.
@@ -70,11 +70,11 @@ pub enum PatchError {
 
 /// Writes the one patch of a pod: all its containers at once, so that they do not restart in series.
 ///
-/// It tests uid, controller, absent deletionTimestamp, and each container's name, old image and containerID, and
-/// writes the record into the pod's annotation: a pod that moved in any of these is refused by the server (422 without
-/// details), never half patched. The other fields that change go with it, each tested for its value before. A patch of these
-/// alone leaves the record of the last update as it is: that is still what the containers' evidence rests on. It is tested
-/// all the same: a run that takes over changes it.
+/// It tests uid, controller, absent deletionTimestamp, and each container's name, old image and containerID, and writes
+/// the record into the pod's annotation: if any of these has changed, the server refuses the patch (422 without
+/// details) and never applies half of it. The other fields that change are in the same patch, each tested for its value
+/// before. A patch of these alone leaves the record of the last update unchanged: the containers' evidence still rests
+/// on it. It is tested all the same: a run that takes over changes it.
 ///
 /// # Errors
 /// When a container is not in the pod.
@@ -88,7 +88,7 @@ pub fn pod_patch(
     step_patch(pod, &ImageStep { images, ..ImageStep::default() }, fields, id, field_manager)
 }
 
-/// Writes every patch that a pod needs: for what is asked of the server before anything is done.
+/// Writes every patch that a pod needs: for a dry run on the server before anything is done.
 ///
 /// # Errors
 /// When a container is not in the pod.
@@ -113,7 +113,7 @@ pub fn patches(
 /// Writes the patch of one step of a pod's update: some of its containers, where the others come later.
 ///
 /// The record then holds the containers of earlier steps as well, as long as they explain what the pod asks for, and
-/// says what the later ones are: a way back is known from the middle too.
+/// says what the later ones are: so the way back is known from the middle of an update too.
 ///
 /// # Errors
 /// When a container is not in the pod.
@@ -166,8 +166,8 @@ fn new_record(
     })
 }
 
-/// Writes the patch that notes what a resize is going to change: the API server drops everything but cpu and memory from the
-/// resize itself. It is tested for the containers that run before it.
+/// Writes the patch that notes what a resize is going to change: the API server drops everything but cpu and memory
+/// from the resize itself. It tests which containers run before the resize.
 ///
 /// # Errors
 /// When a container is not in the pod.
@@ -188,7 +188,7 @@ pub fn note_patch(
             operations.test(path("name"), json!(name));
             operations.test(path("containerID"), json!(status.container_id));
         }
-        // What it replaces on the way back is the note of the way there.
+        // On the way back it replaces the note of the way there.
         record.containers.remove(&name);
         let status = found.map(|(_, _, status)| status);
         let container_id = status.and_then(|status| status.container_id.clone());
@@ -205,7 +205,7 @@ pub fn note_patch(
 
 /// Writes the patch that resizes a pod's containers.
 ///
-/// Nothing is noted by it; what was noted before is tested, since a run that takes over changes it.
+/// It notes nothing; the earlier note is tested, since a run that takes over changes it.
 pub fn resize_patch(pod: &Pod, fields: &FieldChanges, field_manager: &str) -> PodPatch {
     let mut operations = guarded(pod);
     operations.record_as_it_is(pod);
@@ -213,7 +213,7 @@ pub fn resize_patch(pod: &Pod, fields: &FieldChanges, field_manager: &str) -> Po
     patch_of(pod, operations, PodPart::Resize, field_manager)
 }
 
-/// The tests that hold every patch to the very pod that was looked at.
+/// The tests that hold every patch to exactly the pod that was read.
 fn guarded(pod: &Pod) -> Operations {
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
@@ -259,8 +259,8 @@ fn later(pod: &Pod, images: &[NewImage]) -> Result<BTreeMap<ContainerName, Later
     changes.collect()
 }
 
-/// Whether the image that the pod asks for now has never become a container: it cannot be pulled, or what is shown is
-/// still the container from before the update that brought it.
+/// Whether the image that the pod asks for now has never become a container: it cannot be pulled, or the shown
+/// container is still the old one from before the update that brought it.
 fn never_ran(pod: &Pod, status: &ContainerStatus) -> bool {
     let Some(waiting) = status.state.waiting.as_ref() else { return false };
     let record = UpdateRecord::of(pod);
@@ -270,8 +270,8 @@ fn never_ran(pod: &Pod, status: &ContainerStatus) -> bool {
     is_older || failure::is_pull(&waiting.reason)
 }
 
-/// The image of the container that is shown, where it still is the one from before the update that brought the image
-/// which the pod asks for now: the kubelet may be about to make that one.
+/// The image of the shown container, where it is still the old one from before the update that brought the image which
+/// the pod asks for now: the kubelet may be about to create that one.
 fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
     let record = UpdateRecord::of(pod)?;
     let before = record.baseline(pod, &status.name)?;
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_alone_leaves_the_record_as_it_is() {
+    fn metadata_alone_leaves_the_record_unchanged() {
         let wanted = MetadataChange { labels: [("tier".into(), change(None, Some("b")))].into(), ..Default::default() };
         let after = patched(&pod(&json!({})), &[], wanted.clone()).unwrap();
         assert_eq!(after["metadata"]["labels"], json!({"tier": "b"}));
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_moved_fails_the_whole_patch() {
+    fn a_value_that_changed_fails_the_whole_patch() {
         let wanted =
             MetadataChange { labels: [("tier".into(), change(Some("a"), Some("b")))].into(), ..Default::default() };
         let seen = Pod::from_object(&pod(&json!({"labels": {"tier": "a"}}))).unwrap();

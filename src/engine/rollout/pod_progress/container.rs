@@ -27,13 +27,13 @@ pub(super) enum ContainerProgress {
         waiting: String,
         until: String,
     },
-    /// Not proven, unless the kubelet lets it be until then.
+    /// Not proven, unless the kubelet leaves it running until then.
     Unverified {
         why: String,
         until: Option<Now>,
     },
     Failing(Failure),
-    /// Failing, if it is still so at that time.
+    /// Failing, if its status is the same at that time.
     MayFail(Now),
     Runs,
 }
@@ -70,7 +70,7 @@ impl PodJudge<'_> {
         let is_of_resize = goal.is_only_resized() || self.resize_baseline(name).is_some();
         let baseline = self.baseline(name);
         let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
-        // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
+        // A status that is older than the spec says nothing about it, neither good nor bad.
         if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
             return ContainerProgress::Restarting(None);
         }
@@ -104,14 +104,14 @@ impl PodJudge<'_> {
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
                 ContainerProgress::Runs
             }
-            // The kubelet has not begun the resize, and what was to restart has again what it has.
+            // The kubelet has not begun the resize, and the container that was to restart has again what it has.
             Proof::Old if goal.is_only_resized() => match self.left_running(name, entry) {
                 LeftRunning::Yes => ContainerProgress::Runs,
                 LeftRunning::At(at) => ContainerProgress::MayFail(at),
                 LeftRunning::Unknown => ContainerProgress::Restarting(None),
             },
             Proof::Old => ContainerProgress::Restarting(None),
-            // The resize is done, and another container has what it asked for.
+            // The resize is done, and a new container has what was asked for.
             Proof::Unverified(_) if is_of_resize => ContainerProgress::Runs,
             Proof::Unverified(why) => {
                 let left_running = self.left_running(name, entry);
@@ -126,16 +126,16 @@ impl PodJudge<'_> {
         }
     }
 
-    /// Whether the back-off that is shown is that of the image. Of a container that had ended before the image was set, what was
-    /// there before is shown for a moment more.
+    /// Whether the back-off that is shown is that of the wanted image. Where the container had ended before its image
+    /// was set, the old back-off is shown for a moment more.
     fn holds(self, name: &ContainerName, container: &Container, status: &ContainerStatus) -> bool {
         let ended = status.last_state.terminated.as_ref().and_then(|ended| ended.finished_at.as_deref());
         let has_ended_since = UpdateRecord::set_at(self.pod, name).zip(ended).is_some_and(|(set, ended)| *ended > *set);
         has_ended_since || starts::noted(self.pod, name).iter().any(|start| start.image == container.image)
     }
 
-    /// What a restart alone proves, once the kubelet's events were looked at and told nothing: it makes a few of a kind for a
-    /// pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
+    /// What a restart alone proves, once the kubelet's events were read and showed nothing: the kubelet records a few
+    /// events of a kind for a pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
     fn by_restart(self, name: &ContainerName, entry: &Entry) -> Option<String> {
         let has_looked = entry.events_at.is_some_and(|next| next <= self.visit.now);
         if has_looked && !self.visit.has(Fault::NeedsEvents) {
@@ -170,7 +170,8 @@ impl PodJudge<'_> {
             }
         };
         if failure.exit_code.is_some() && old_bits {
-            // It may be one that the kubelet made before it knew the new image, and showed after it did; the one after it is not.
+            // The kubelet may have created it before it knew the new image, and reported it after; the next one is of
+            // the new image.
             let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
             if *first == status.container_id {
                 return None;
@@ -182,7 +183,7 @@ impl PodJudge<'_> {
         let is_stale = of_before && urgency == Urgency::AtOnce;
         let timeout = if is_stale { STALE_REASON_SECONDS } else { urgency.tolerated_seconds() };
         let at = since + Duration::from_secs(timeout);
-        // Whether it lasted cannot be told while nothing is seen.
+        // While the watch is lost, nobody sees whether it lasted.
         Some(if at <= now && (self.visit.is_live() || timeout == 0) {
             ContainerProgress::Failing(failure)
         } else {
@@ -192,7 +193,7 @@ impl PodJudge<'_> {
 }
 
 /// Whether this rollout's own patch has changed the container already: it set all images but those of later steps, so
-/// what stands there now is somebody else's.
+/// another image there now is somebody else's.
 ///
 /// On the way back the record is that of the way there: it says another image.
 fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
@@ -201,7 +202,7 @@ fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
         .is_some_and(|record| record.containers.get(name).is_none_or(|record| record.to == to))
 }
 
-/// Whether the kubelet knew the spec when it made the container that is shown: a status with the spec's generation
+/// Whether the kubelet knew the spec when it created the container that is shown: a status with the spec's generation
 /// has shown another one. Notes the first such status.
 fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
     if !evidence::has_seen(pod) {

@@ -43,8 +43,9 @@ pub(super) fn pod_progress(visit: Visit<'_>, pods: &Pods, visited: Visited<'_>, 
     PodJudge { visit, pods, goal: visited.goal, pod }.judge(entry)
 }
 
-/// Returns what a pod with everything else done is in, where the kubelet has put its resize off, or says why it cannot carry
-/// it out now (reason `Error`), and is not waited for. A container that restarts for its resize is: nobody would keep the budget when the kubelet comes to it.
+/// Returns the phase of a pod with everything else done, where the kubelet has deferred its resize, or reports why it
+/// cannot carry it out now (reason `Error`), and the rollout does not wait for it. A container that restarts for its
+/// resize is waited for: nobody would keep the budget when the kubelet comes to it.
 pub(super) fn left_to_the_kubelet(visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodProgress> {
     let is_left = visit.goal.policy.on_deferred == OnDeferred::Leave
         && visit.goal.mode != Mode::Follow
@@ -60,7 +61,7 @@ pub(super) fn left_to_the_kubelet(visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -
     }
 }
 
-/// The pod that is judged, and what it is judged by.
+/// The pod that is judged, with its goal.
 #[derive(Clone, Copy)]
 struct PodJudge<'a> {
     visit: Visit<'a>,
@@ -75,8 +76,8 @@ impl<'a> PodJudge<'a> {
         if let Some(why) = gone(visit.goal, pod) {
             return PodProgress::Gone { why }.into();
         }
-        // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again, and
-        // another writer may change his mind.
+        // What was reported and ends the rollout stays so while the run is ending: a crashed container is started
+        // again, and another writer may change its mind.
         if let Some(ends @ (PodProgress::Failing(_) | PodProgress::Conflict { .. })) = &entry.phase
             && visit.ending_since.is_some()
         {
@@ -89,7 +90,7 @@ impl<'a> PodJudge<'a> {
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, ContainerProgress)> =
             containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, entry))).collect();
-        // Another writer is at work, whatever the server said to us.
+        // Another writer is active, whatever the server answered to this run.
         if let Some(failure) = entry.refused.as_ref().filter(|_| conflict(&progress).is_none()) {
             return PodProgress::Failing(failure.clone()).into();
         }
@@ -128,8 +129,8 @@ impl<'a> PodJudge<'a> {
         names.filter(|name| self.goal.containers.get_key_value(*name).is_some_and(is_one)).collect()
     }
 
-    /// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent. The
-    /// pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
+    /// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent.
+    /// The pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
     fn between(
         self,
         entry: &mut Entry,
@@ -150,7 +151,7 @@ impl<'a> PodJudge<'a> {
         let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodProgress::Patched;
         let judged =
             |asked: &[(ContainerName, ContainerProgress)], entry: &Entry| decided(self.pod, asked, entry, unbounded);
-        // What a pod has before anything of it goes back is as it was before the rollout, and keeps nothing from going back.
+        // Before anything of a pod goes back it is as before the rollout, and its state keeps nothing from going back.
         let is_as_before = self.visit.goal.is_back() && !is_begun;
         let goes_past = |entry: &mut Entry| {
             is_as_before || abandoned::goes_past(self.visit, entry, next, judged(&asked, entry).as_ref())
@@ -171,7 +172,7 @@ impl<'a> PodJudge<'a> {
                 return settled;
             }
         }
-        // Whatever is under way for a pod of which nothing was changed is the first thing.
+        // A request in progress for a pod of which nothing was changed comes first.
         if !is_begun || matches!(waits, PodProgress::Failing(_)) {
             return waits.into();
         }
@@ -179,7 +180,7 @@ impl<'a> PodJudge<'a> {
         PodProgress::Next { containers: containers.collect() }.into()
     }
 
-    /// The right containers run: are they ready, and the pod where it is the whole of it, and has that held?
+    /// The right containers run: are they ready (and the pod, where they are all of it), and has that held?
     fn settle(self, entry: &mut Entry, restarted: &[&ContainerName], whole: bool) -> Judged {
         let Self { visit, pod, .. } = self;
         let (goal, now) = (visit.goal, visit.now);
@@ -189,7 +190,8 @@ impl<'a> PodJudge<'a> {
         let is_ready = |name: &ContainerName| pod.container_status(name).is_some_and(|(_, _, status)| status.ready);
         let unready: Vec<ContainerName> =
             restarted.iter().filter(|name| !is_ready(name)).map(|name| (*name).clone()).collect();
-        // What kept a pod from being ready before the rollout, and is none of it, must not hold the way back for ever.
+        // What kept a pod from being ready before the rollout, and is no part of it, must not hold the way back for
+        // ever.
         let is_whole = is_ready_but_for_our_gate(pod);
         let goes_without = !is_whole && goal.is_back() && pod.unready_node().is_none();
         let whole = whole && !goes_without;
@@ -205,14 +207,14 @@ impl<'a> PodJudge<'a> {
                 now
             }
         };
-        // What a restart alone proves is the wrong one only where it is about to be stopped.
+        // A container proven by its restart alone is the wrong one only if the kubelet is about to stop it.
         let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
         let is_given = goal.policy.min_ready_seconds_given.is_some();
         let least = if goes_without || by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
         let hold_seconds = if visit.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
         let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
         let until = since + Duration::from_secs(to_come);
-        // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
+        // While the watch is lost nobody sees whether it has held; a pod that was done stays done.
         if until <= now
             && (visit.is_live() || matches!(entry.phase, Some(PodProgress::Done | PodProgress::Left { .. })))
         {
@@ -225,8 +227,8 @@ impl<'a> PodJudge<'a> {
         Judged { phase: PodProgress::Stabilizing { hold_seconds }, wake }
     }
 
-    /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the server's
-    /// clock: what has held need not hold again.
+    /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the
+    /// server's clock: that time counts towards the hold.
     fn ready_before(self, restarted: &[&ContainerName]) -> u64 {
         let Some(read_at) = self.visit.goal.read_at.as_deref().filter(|_| self.visit.goal.mode == Mode::Follow) else {
             return 0;
@@ -238,7 +240,7 @@ impl<'a> PodJudge<'a> {
         let turned = self.pod.ready_condition().and_then(|ready| second(ready.last_transition_time.as_deref()?));
         let times: Option<Vec<i64>> = restarted.iter().map(started).chain([turned]).collect();
         let since = times.and_then(|times| times.into_iter().max());
-        // Both are cut to whole seconds.
+        // Both are truncated to whole seconds.
         let held = second(read_at).zip(since).map_or(0, |(read_at, since)| read_at - since - 1);
         u64::try_from(held).unwrap_or(0)
     }
@@ -268,8 +270,8 @@ impl<'a> PodJudge<'a> {
     }
 }
 
-/// Whether a container goes back that no node has made: nothing of it runs, and nothing that ran is to come back. What waits
-/// for an init container waits for ever where that one crashes.
+/// Whether a container goes back that no node has created: nothing of it runs, and nothing that ran has to be restored.
+/// A container that waits for an init container waits for ever if that one crashes.
 fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal), pod: &Pod) -> bool {
     let waits = || {
         let has_not_begun = |name| pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun());
@@ -278,12 +280,12 @@ fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal
     (goal.is_back() || container.goes_back) && goal.mode != Mode::Follow && (pod.is_unstarted() || waits())
 }
 
-/// The resize is to be sent next: these containers restart for it, or change without.
+/// The resize is to be sent next: these containers restart for it, or change without a restart.
 pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
     PodProgress::Next { containers: goal.fields.resized().cloned().collect() }
 }
 
-/// The pod does not ask for the wanted images: it waits, or a request is under way, or there were enough of them.
+/// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
 fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodProgress {
     match entry.request {
         Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
@@ -314,7 +316,7 @@ fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgre
     })
 }
 
-/// Everything short of "the right containers run".
+/// Every phase before the right containers run.
 fn decided(
     pod: &Pod,
     progress: &[(ContainerName, ContainerProgress)],

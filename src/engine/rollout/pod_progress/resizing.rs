@@ -19,11 +19,11 @@ use super::super::steps;
 use super::super::visit::Judged;
 use super::{ContainerProgress, PodJudge, conflict, decided, next_resize};
 
-/// A kubelet that does not tell which resize it speaks of is given so long to look at the one that is asked for.
+/// A kubelet that does not report which resize its status is about has this long to see the one that is asked for.
 const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);
 
 impl PodJudge<'_> {
-    /// What there is to say while the pod does not have the cpu and memory that are wanted.
+    /// The phase while the pod does not have the cpu and memory that are wanted.
     pub(super) fn resize(self, entry: &mut Entry, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
         let unbounded = self.visit.has(Fault::RetriesForever);
         let conflict = conflict(others);
@@ -40,7 +40,7 @@ impl PodJudge<'_> {
         let is_asked = matches!(progress, FieldProgress::Waiting { .. });
         let progress =
             if is_asked && self.visit.has(Fault::TakesAskedForResized) { FieldProgress::Done } else { progress };
-        // What was done stays so while the kubelet has not seen the image that came after it.
+        // A finished resize stays so while the kubelet has not seen the image that came after it.
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
         if progress == FieldProgress::Done || lags && entry.is_resized {
             entry.is_resized = true;
@@ -61,7 +61,7 @@ impl PodJudge<'_> {
             FieldProgress::Done => None,
             FieldProgress::NotAsked => {
                 let is_noted = || !steps::lacks_note(self.visit.goal, self.goal, self.pod);
-                // The note was one write, the resize is another.
+                // The note is one write, the resize another.
                 if entry.sent == Sent::Note && is_noted() {
                     entry.sends = 0;
                 }
@@ -75,7 +75,7 @@ impl PodJudge<'_> {
                 })
             }
             FieldProgress::Waiting { why, deferred } => {
-                // What restarts for it may fail, and then says more than the resize.
+                // A container that restarts for the resize may fail; its failure then says more than the resize.
                 let failing = others.iter().filter(|(name, _)| self.restarts_by_resize(name));
                 let failing = failing.filter_map(|(_, progress)| progress.failure()).next().cloned();
                 Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodProgress::Failing(failure).into()))
@@ -90,22 +90,23 @@ impl PodJudge<'_> {
         }
     }
 
-    /// A kubelet before 1.34 does not tell which resize it speaks of. Returns until when it may be the one before.
+    /// A kubelet before 1.34 does not report which resize its status is about. Returns until when it may be the one
+    /// before.
     fn may_be_of_before(self, entry: &mut Entry) -> Option<Now> {
         let since = *entry.resize_failing_since.get_or_insert(self.visit.now);
         let until = since + RESIZE_OF_BEFORE;
         (self.pod.status.observed_generation.is_none() && until > self.visit.now).then_some(until)
     }
 
-    /// What a container is measured against that restarts for its resize, and not for another image since.
+    /// The baseline of a container that restarts for its resize, and not for another image since.
     pub(super) fn resize_baseline(self, name: &ContainerName) -> Option<Baseline> {
         let record = UpdateRecord::of(self.pod).filter(|record| self.is_noted_by(record, name))?;
         let baseline = record.resize_baseline(self.pod, name).filter(|_| self.restarts_by_resize(name))?;
         Some(Baseline::Recorded(baseline))
     }
 
-    /// Whether the note is of what is looked at: of this rollout, or, where somebody else's is followed, of the last that was
-    /// asked of the container.
+    /// Whether the record is that of the resize in question: of this rollout, or, where somebody else's is followed, of
+    /// the last resize that was asked of the container.
     fn is_noted_by(self, record: &UpdateRecord, name: &ContainerName) -> bool {
         match (self.visit.goal.mode, Baseline::of(self.pod, name)) {
             (Mode::Durable | Mode::PodsOnly, _) => record.id == self.visit.goal.id,
@@ -122,7 +123,7 @@ impl PodJudge<'_> {
         self.goal.containers.get(name).is_some_and(|goal| goal.by_resize)
     }
 
-    /// Whether the kubelet has let a container be.
+    /// Whether the kubelet has left a container running.
     pub(super) fn left_running(self, name: &ContainerName, entry: &Entry) -> LeftRunning {
         left_running::of(self.visit, self.pod, name, entry.since.as_ref())
     }

@@ -60,7 +60,7 @@ fn goal() -> Goal {
     }
 }
 
-/// A pod of before: ready, with the old container.
+/// A pod before the update: ready, with the old container.
 fn old_pod() -> Pod {
     Pod {
         key: key(),
@@ -107,7 +107,7 @@ fn running(id: &str, image_id: &str) -> ContainerStatus {
     }
 }
 
-/// As our patch leaves it: it asks for the new image, nothing has happened yet.
+/// After our patch: it asks for the new image, nothing has happened yet.
 fn patched_pod() -> Pod {
     let record = ContainerRecord {
         from: BEFORE.into(),
@@ -250,7 +250,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
     };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
-    // Without that memory it is a pod that has not had its turn.
+    // In a state without that memory it is a pod that has not had its turn.
     assert_eq!(phase_of(taken_back), "waiting");
 }
 
@@ -289,7 +289,8 @@ fn a_patched_pod_is_what_its_containers_prove() {
     }
 }
 
-/// A container that had ended before its image was changed is shown in its back-off for a moment more, with the new image.
+/// A container that had ended before its image was changed is shown in its back-off for a moment more, with the new
+/// image.
 #[test]
 fn until_when_a_container_is_held_is_said_of_the_back_off_of_its_image_alone() {
     let held = |ended: &str, earlier: &[&str]| {
@@ -344,7 +345,7 @@ fn the_same_digest_is_proven_by_the_container_that_came_after_the_kubelet_knew()
 }
 
 #[test]
-fn ready_must_hold_and_begins_anew_with_every_transition() {
+fn ready_must_hold_and_begins_again_with_every_transition() {
     let seconds = Duration::from_secs;
     let at = |time: &str| {
         change(with_status(patched_pod(), running("containerd://new", "sha256:b")), |pod| {
@@ -446,7 +447,7 @@ fn resize_goal(image: Option<&str>) -> Goal {
     goal
 }
 
-/// Of a request of memory no cgroup tells: the status shows the new one for the old container, too.
+/// No cgroup holds a memory request: the status shows the new one for the old container, too.
 #[test]
 fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
     let phase = |goal: &Goal, pod: Pod, entry: &mut Entry| {
@@ -505,8 +506,8 @@ fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
     assert!(waits(&phase(&goal(), &unstarted)), "forward, the image is not proven before it runs");
 }
 
-/// An init container that crashes keeps the others from beginning: what has not begun has nothing to bring back, once the
-/// kubelet has seen the pod as it is.
+/// An init container that crashes keeps the others from beginning: for a container that has not begun nothing has to be
+/// restored, once the kubelet has seen the spec.
 #[test]
 fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
     let mut waiting = patched_pod();

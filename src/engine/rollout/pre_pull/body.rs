@@ -1,4 +1,4 @@
-//! The pod that makes a kubelet pull, and nothing else.
+//! The pod that makes a kubelet pull images, and nothing else.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::{ImagePull, Pull};
 use crate::engine::k8s::names::{RolloutId, WorkloadRef};
 use crate::engine::kinds::PODS;
 
-/// The label by which a rollout's pull pods are found again: its value is the rollout's id.
+/// The label by which a rollout's pull pods are found: its value is the rollout's id.
 pub const PULL_LABEL: &str = "kubectl-inplace.io/pull";
 
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
@@ -21,25 +21,26 @@ const NAME_BEGIN: &str = "inplace-pull-";
 /// Hexadecimal digits at the end of its name.
 const HASH_LENGTH: usize = 16;
 
-/// No image has it: the runtime pulls, makes the container, and cannot start it.
+/// No image has it: the runtime pulls, creates the container, and cannot start it.
 pub const NO_COMMAND: &str = "/kubectl-inplace/pulls-the-image-and-runs-nothing";
 
 /// Begins the name of each of our containers.
 pub(super) const CONTAINER_PREFIX: &str = "image-";
 
-/// Asks the two service meshes that are met most not to put a container of theirs into the pod: it would run, and its init
+/// Asks the two most common service meshes not to inject a container into the pod: it would run, and its init
 /// container would have to end before anything is pulled.
 const NO_INJECTION: [(&str, &str); 2] = [("sidecar.istio.io/inject", "false"), ("linkerd.io/inject", "disabled")];
 
-/// The user `nobody`: with `runAsNonRoot` alone the kubelet would refuse an image of root's before it tells the digest.
+/// The user `nobody`: with `runAsNonRoot` alone the kubelet would refuse an image of root's before it reports the
+/// digest.
 const NOBODY: u32 = 65534;
 
 /// What a pull pod asks of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requests {
-    /// Next to nothing, said, because a ResourceQuota may refuse a pod that says nothing.
+    /// Next to nothing, but set, because a ResourceQuota may refuse a pod without requests.
     Tiny,
-    /// Nothing is said: a LimitRange may refuse what is tiny, and fills in its own.
+    /// None: a LimitRange may refuse a tiny request, and fills in its own.
     None,
 }
 
@@ -54,9 +55,9 @@ pub fn pull_selector(id: Option<&RolloutId>) -> String {
 
 /// Returns the pod that pulls: bound to its node, one container an image, each with a command that cannot exist.
 ///
-/// The name follows from the rollout and from everything that is pulled, so that made twice it is made once: AlreadyExists is
-/// success. PodSecurity `restricted` accepts it. It carries no label that a workload or Service could select, and no
-/// token of its ServiceAccount. `active_deadline_seconds` is when the kubelet gives it up by itself.
+/// The name is derived from the rollout and from everything that is pulled, so that creating it twice creates one pod:
+/// AlreadyExists is success. PodSecurity `restricted` accepts it. It carries no label that a workload or Service could
+/// select, and no token of its ServiceAccount. After `active_deadline_seconds` the kubelet ends it by itself.
 pub fn pull_pod(
     id: &RolloutId,
     workload: &WorkloadRef,
@@ -81,7 +82,7 @@ pub fn pull_pod(
         "containers": containers.collect::<Vec<_>>(),
     });
     if let Some(spec) = spec.as_object_mut() {
-        // Without a list of its own the pod gets the ServiceAccount's, as the pod that changes did when it was made.
+        // Without a list of its own the pod gets the ServiceAccount's, as the pod that changes did when it was created.
         let secrets: Vec<Value> = pull.secrets.iter().map(|name| json!({ "name": name })).collect();
         if !secrets.is_empty() {
             spec.insert("imagePullSecrets".into(), secrets.into());
@@ -104,7 +105,7 @@ pub fn pull_pod(
 }
 
 /// Returns whether a pod that carries the labels of a pull pod is one: bound to a node, named after it, controlled by
-/// nobody, and with nothing of its own to run. What an admission webhook has put in beside our containers counts for nothing.
+/// nobody, and with nothing of its own to run. Containers that an admission webhook has injected do not count.
 pub fn is_pull_pod(pod: &Value) -> bool {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let node = text("/spec/nodeName");
@@ -148,8 +149,8 @@ fn container(index: usize, image: &ImagePull, requests: Requests) -> Value {
     container
 }
 
-/// A name that is a DNS label: readable in front, unique by the hash of all that the pod pulls, for which workload, and with
-/// what, behind: workloads of one command are updated side by side, and each takes its own pods away.
+/// A name that is a DNS label: a readable prefix, and a hash of what the pod pulls, for which workload and with what,
+/// so that it is unique. Workloads of one command are updated side by side, and each deletes its own pods.
 pub fn pull_pod_name(id: &RolloutId, workload: &WorkloadRef, pull: &Pull) -> String {
     let kind = workload.kind.spec().singular;
     let mut identity = vec![id.as_str(), kind, &workload.name, &pull.node, &pull.service_account];
@@ -167,7 +168,7 @@ fn safe(text: &str, limit: usize) -> String {
     text.trim_end_matches('-').to_owned()
 }
 
-/// An id is a label value as it is; one that somebody wrote by hand is made one.
+/// An id is a valid label value; one that somebody wrote by hand is made valid.
 fn label_value(id: &RolloutId) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let value: String = id.as_str().chars().map(|c| if allowed(c) { c } else { '-' }).take(NAME_LIMIT).collect();

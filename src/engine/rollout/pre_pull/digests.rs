@@ -1,4 +1,4 @@
-//! Whether a tag means the same everywhere, and still the same as before.
+//! Whether a tag means the same image on every node, and still the same as before.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::engine::value::image::{ImageReference, repo_digest};
 pub struct PulledImage {
     /// The node.
     pub node: String,
-    /// The image as it was asked for.
+    /// The image as it was requested.
     pub image: String,
-    /// The `imageID` that the pull pod's status told.
+    /// The `imageID` that the pull pod's status reported.
     pub image_id: String,
 }
 
@@ -21,16 +21,17 @@ pub struct PulledImage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MovingTag {
-    /// The image as it was asked for.
+    /// The image as it was requested.
     pub image: String,
     /// The nodes, by digest.
     pub nodes: BTreeMap<String, Vec<String>>,
 }
 
-/// Returns the images of which the nodes tell different digests, by name.
+/// Returns the images for which the nodes report different digests, by name.
 ///
-/// A runtime that tells no digest of a registry says nothing here. One that tells the digest of the platform's own manifest
-/// and not of the index would make nodes of two architectures look like a moving tag: it is a warning, never a refusal.
+/// An image for which a runtime reports no registry digest is left out. A runtime that reports the digest of the
+/// platform's own manifest instead of the index would make nodes of two architectures look like a moving tag: so this
+/// is a warning, never a refusal.
 pub fn moving_tags(pulled: &[PulledImage]) -> Vec<MovingTag> {
     let mut found: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for one in pulled {
@@ -49,18 +50,19 @@ pub fn moving_tags(pulled: &[PulledImage]) -> Vec<MovingTag> {
 pub enum Meaning {
     /// The recorded digest.
     Same,
-    /// The tag has moved: to go back to the recorded bits the image has to be this one.
+    /// The tag has moved: to restore the recorded image, this reference is needed.
     TagMoved {
         /// The recorded text with the recorded digest.
         pinned: String,
     },
-    /// Nothing tells: no digest was recorded, or none is known now.
+    /// Unknown: no digest was recorded, or none is known now.
     Unknown,
 }
 
-/// Says whether a recorded image still means the recorded `imageID`, given the `imageID` that a pull of it has told now.
+/// Says whether a recorded image still means the recorded `imageID`, given the `imageID` that a pull of it has reported
+/// now.
 ///
-/// A text with a digest means what it says, without any pull.
+/// A reference with a digest always means that digest, without any pull.
 pub fn meaning(image: &str, recorded_id: &str, pulled_id: Option<&str>) -> Meaning {
     let Ok(reference) = ImageReference::parse(image) else { return Meaning::Unknown };
     if reference.digest().is_some() {

@@ -11,7 +11,7 @@ use crate::engine::k8s::pod::{ContainerState, ContainerStatus, Pod};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageState {
-    /// The image as it was asked for.
+    /// The image as it was requested.
     pub image: String,
     /// How far it is.
     #[serde(flatten)]
@@ -24,13 +24,13 @@ pub struct ImageState {
 pub enum PullState {
     /// The image is on the node.
     Pulled {
-        /// The `imageID`, as the runtime tells it; `None` where the container could not even be made.
+        /// The `imageID`, as the runtime reports it; `None` where the container could not even be created.
         #[serde(rename = "imageID")]
         image_id: Option<String>,
     },
     /// Not yet.
     Pulling {
-        /// What the kubelet says meanwhile, as reason and message: worth keeping, because a later reason may tell less.
+        /// The kubelet's reason and message so far: worth keeping, because a later reason may say less.
         said: Option<(String, String)>,
     },
     /// It cannot be pulled.
@@ -52,12 +52,12 @@ pub struct Rejected {
     pub message: String,
 }
 
-/// Judges a pull pod as last observed: its images in the order in which they were asked for.
+/// Judges a pull pod as last observed: its images in the order in which they were requested.
 ///
 /// A failure counts at once where the answer will be the same next time (not found, unauthorized, denied, a malformed
-/// name, a policy that forbids the pull), otherwise at ImagePullBackOff: the registry may come back. The kubelet pulls before
-/// it makes a container (`startContainer` in `pkg/kubelet/kuberuntime/kuberuntime_container.go`), so that one that cannot be
-/// made or started was pulled.
+/// name, a policy that forbids the pull), otherwise at ImagePullBackOff: the registry may come back. The kubelet pulls
+/// before it creates a container (`startContainer` in `pkg/kubelet/kuberuntime/kuberuntime_container.go`), so an image
+/// whose container cannot be created or started was pulled.
 ///
 /// # Errors
 /// When the node did not take the pod.
@@ -71,7 +71,7 @@ pub fn judge(pod: &Value) -> Result<Vec<ImageState>, Rejected> {
         return Err(Rejected { reason, message: text("/status/message") });
     }
     let ended = is_finished.then(|| (reason, text("/status/message")));
-    // A webhook may have put in containers of its own.
+    // A webhook may have injected containers of its own.
     let ours = read.spec.containers.iter().filter(|container| container.name.as_str().starts_with(CONTAINER_PREFIX));
     let judged = ours.map(|container| {
         let status = read.status.container_statuses.iter().find(|status| status.name == container.name);
@@ -85,7 +85,7 @@ pub fn judge(pod: &Value) -> Result<Vec<ImageState>, Rejected> {
     Ok(judged.collect())
 }
 
-/// The pod is over, its deadline for example, and this image had not come.
+/// The pod is over, for example by its deadline, and this image had not been pulled.
 fn abandoned(ended: Option<&(String, String)>) -> PullState {
     let (reason, message) = ended.cloned().unwrap_or_default();
     let reason = if reason.is_empty() { "NotPulled".into() } else { reason };
@@ -111,7 +111,7 @@ fn state(status: &ContainerStatus) -> PullState {
         };
     }
     match terminated {
-        // Of a container that the kubelet never made, when the pod is over.
+        // The status of a container that the kubelet never created, when the pod is over.
         Some(ended) if ended.reason == "ContainerStatusUnknown" => PullState::Pulling { said: None },
         Some(_) => PullState::Pulled { image_id },
         None => PullState::Pulling { said: None },
@@ -139,7 +139,8 @@ impl Verdict {
             | "CrashLoopBackOff" => Self::Pulled,
             "InvalidImageName" | "ErrImageNeverPull" | "ImagePullBackOff" => Self::Failed,
             _ if failure::is_pull(reason) && failure::is_final_answer(message) => Self::Failed,
-            // Also ErrImagePull that may heal, ImageInspectError, and what a later kubelet may say: the wait is bounded.
+            // Also an ErrImagePull that may heal, ImageInspectError, and unknown reasons of later kubelets: the wait is
+            // bounded.
             _ => Self::OnItsWay,
         }
     }

@@ -1,23 +1,23 @@
-//! Whether a pod that pulls is of a run that may be at work, or was left behind by one that is gone.
+//! Whether a pull pod belongs to a run that may be active, or was left behind by one that is gone.
 //!
-//! It carries no sign of life: it is there for as long as its node pulls, which its own deadline bounds.
+//! It carries no sign of life: it exists only while its node pulls, which its own deadline bounds.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::engine::state::durable::holder::{Process, ProcessState};
 
-/// The annotation that says which process has made the pod.
+/// The annotation that says which process has created the pod.
 pub const PROCESS_ANNOTATION: &str = "kubectl-inplace.io/process";
 
-/// Reads which process has made a pod that pulls, where it tells.
+/// Reads which process has created a pull pod, where the pod says so.
 pub fn process_of(pod: &Value) -> Option<Process> {
     let text = pod.pointer("/metadata/annotations")?.get(PROCESS_ANNOTATION)?.as_str()?;
     serde_json::from_str(text).ok()
 }
 
-/// Returns whether nobody waits for the pod any more: its process is gone, or it is older than its run waits for it. `now`
-/// is the server's time of the read.
+/// Returns whether nobody waits for the pod any more: its process is gone, or the pod is older than its run waits for
+/// it. `now` is the server's time of the read.
 pub fn is_left_behind(pod: &Value, process: ProcessState, now: Option<&str>) -> bool {
     match process {
         ProcessState::Running | ProcessState::Stopped => false,

@@ -1,5 +1,5 @@
-//! Pre-pull: bad images are found before any container is killed. The kubelet kills first and pulls second; so a pod of our
-//! own makes it pull first, on each node that lacks an image, with the pull secrets of the pods that change.
+//! Pre-pull: bad images are found before any container is killed. The kubelet kills first and pulls second; so a pod of
+//! our own makes it pull first, on each node that lacks an image, with the pull secrets of the pods that change.
 //!
 //! This module says which node lacks what ([`lacking`]), what such a pod looks like ([`pull_pod`]), what its status means
 //! ([`judge()`]), and whether a tag means the same everywhere ([`moving_tags`], [`meaning`]). Nothing of an image ever runs.
@@ -62,7 +62,7 @@ impl PrePull {
 pub struct NodeImages {
     /// The node's name.
     pub name: String,
-    /// The condition `Ready` is `True`: its kubelet is at work.
+    /// The condition `Ready` is `True`: its kubelet is running.
     pub ready: bool,
     images: Vec<ImageReference>,
 }
@@ -93,7 +93,7 @@ impl NodeImages {
     }
 }
 
-/// Images to be pulled on one node, with what they are pulled with.
+/// Images to be pulled on one node, with the credentials for the pull.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pull {
@@ -143,7 +143,7 @@ pub struct Lacking {
     pub pulls: Vec<Pull>,
     /// Nodes that would have to pull and are not Ready: a pod there would stay Pending, and so would the restart.
     pub not_ready: Vec<String>,
-    /// Nodes in `pulls` of which nothing could be read: a pod there may stay Pending.
+    /// Nodes in `pulls` that could not be read: a pod there may stay Pending.
     pub not_read: Vec<String>,
 }
 
@@ -152,10 +152,10 @@ pub struct Lacking {
 /// With [`PrePull::Auto`] a node is left out where it lists the image, unless the container's pull policy is `Always`: then the
 /// kubelet asks the registry at every start, whatever is there, so that the registry has to answer and a tag may have
 /// moved. A mutable tag under `IfNotPresent` that the node lists is not pulled, since the kubelet will not pull it either.
-/// Under `Never` a node that does not list the image gets a pod as well: its kubelet knows, and pulls nothing.
+/// Under `Never` a node that does not list the image gets a pod as well: its kubelet reports that, and pulls nothing.
 ///
-/// A node of which nothing could be read (reading nodes needs a permission of its own) counts as lacking everything.
-/// Pods of one node share a pull where they have the same secrets and ServiceAccount, so nearly always.
+/// A node that could not be read (reading nodes needs a permission of its own) counts as lacking everything.
+/// Pods of one node share a pull where they have the same secrets and ServiceAccount, which is nearly always.
 pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking {
     let known: BTreeMap<&str, &NodeImages> = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
     let mut grouped: BTreeMap<(&str, &[String], &str), BTreeMap<&str, &str>> = BTreeMap::new();

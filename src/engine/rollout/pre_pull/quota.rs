@@ -1,11 +1,11 @@
-//! Whether a namespace has room for the pods that pull: each counts in its ResourceQuotas like any other.
+//! Whether a namespace has room for the pull pods: each counts in its ResourceQuotas like any other.
 
 use serde_json::Value;
 
 /// The names under which a quota counts pods.
 const COUNTS: [&str; 2] = ["pods", "count/pods"];
 
-/// The scopes that a pod that pulls is in: it has requests, and a deadline.
+/// The scopes that a pull pod is in: it has requests, and a deadline.
 const SCOPES: [&str; 2] = ["NotBestEffort", "Terminating"];
 
 /// A ResourceQuota that leaves room for fewer pods than are needed.
@@ -17,8 +17,8 @@ pub struct Narrow {
     pub left: usize,
 }
 
-/// Returns the quota that leaves the least room, if that is less than is needed. One whose scopes depend on more than the pod
-/// (`scopeSelector`) says nothing.
+/// Returns the quota that leaves the least room, if that is less than is needed. A quota whose scopes depend on more
+/// than the pod (`scopeSelector`) is left out.
 ///
 /// Upstream: `pkg/quota/v1/evaluator/core/pods.go`; pods that have ended do not count.
 pub fn narrow(quotas: &[Value], needed: usize) -> Option<Narrow> {
@@ -37,7 +37,7 @@ fn counts_us(quota: &Value) -> bool {
 }
 
 fn left(quota: &Value, name: &str) -> Option<usize> {
-    // Another spelling, such as 1k, is one of a number that leaves room.
+    // Another spelling, such as 1k, is a number so large that there is room.
     let number = |part: &str| quota.get("status")?.get(part)?.get(name)?.as_str()?.parse::<usize>().ok();
     Some(number("hard")?.saturating_sub(number("used").unwrap_or(0)))
 }

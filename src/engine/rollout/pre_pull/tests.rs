@@ -85,7 +85,7 @@ fn one_pull_a_node_with_each_image_once() {
 }
 
 #[test]
-fn a_node_that_is_not_ready_is_told_and_one_that_was_not_read_is_tried() {
+fn a_node_that_is_not_ready_is_reported_and_one_that_was_not_read_is_tried() {
     let nodes = [node("down", false, &[]), node("idle", false, &["docker.io/acme/side:1"])];
     let wanted = ["down", "idle", "unseen", "down"].map(|node| pull(node, &[("acme/side:1", "IfNotPresent")]));
     let found = lacking(&nodes, &wanted, PrePull::Auto);
@@ -188,7 +188,7 @@ fn another_rollout_node_image_or_credential_is_another_name() {
 }
 
 proptest! {
-    /// Whatever a node is called, and whatever somebody wrote for an id: a DNS label, and a label value.
+    /// Whatever a node is called, and whatever id somebody wrote by hand: a DNS label, and a label value.
     #[test]
     fn names_are_dns_labels(id in any::<String>(), node in prop_oneof![any::<String>(), "[a-z0-9.-]{0,253}"]) {
         let pod = pull_pod(&RolloutId::from(id), &web(), &pull(&node, &[]), 60, Requests::None);

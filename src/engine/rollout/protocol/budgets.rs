@@ -1,7 +1,8 @@
 //! PodDisruptionBudgets within a turn: a pod that is ready is taken only if every budget that matches it allows one more.
 //!
-//! The API server does not guard restarts in place. The budgets are read afresh before each such pod, since they come and go
-//! while a rollout is under way, and the count is our own, which knows what is in progress. The admission asks.
+//! The API server does not guard restarts in place. The budgets are read again before each such pod, since they come
+//! and go while a rollout is in progress, and the count is our own, which knows what is in progress. The admission
+//! asks.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use crate::engine::rollout::{Action, Answer, Now};
 
 use super::{Asker, Effect, Effects};
 
-/// A pod is taken only if the budgets were read so lately, besides twice the time that the server took for it.
+/// A pod is taken only if the budgets were read within this time, besides twice the time that the server took for it.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// What is kept of the budgets.
@@ -29,7 +30,7 @@ pub(crate) struct Budgets {
     /// Which budget blocks, and why, in words.
     blocks: Option<String>,
     said: Option<String>,
-    /// The caller may not read them, and the server's words until they are said.
+    /// The caller may not read them; the server's words, until they are reported.
     forbidden: Option<Option<String>>,
 }
 
@@ -37,20 +38,20 @@ fn counted(pod: &Pod, in_progress: bool) -> CountedPod<'_> {
     CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress }
 }
 
-/// What the budgets say of one more pod.
+/// What the budgets allow for one more pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allowed {
     /// It may go down.
     Yes,
     /// They were not read lately enough.
     Unread,
-    /// Which one forbids it, and why, in words.
+    /// The budget that forbids it, and why, in words.
     No(String),
 }
 
 impl Budgets {
     pub(crate) fn answer(&mut self, answer: &Answer, now: Now) {
-        // A caller who never could read them was told so by the plan. One who could loses no safeguard by it.
+        // The plan has reported it to a caller who never could read them. One who could loses no safeguard by it.
         if let Answer::Refused { message, .. } = answer
             && self.read.last.is_none()
             && self.forbidden.is_none()
@@ -64,13 +65,12 @@ impl Budgets {
     }
 
     fn is_fresh(&self, now: Now) -> bool {
-        // A budget that blocks is looked at again soon.
+        // A budget that blocks is read again soon.
         let looks_again = self.blocks.is_some() && self.read.not_before <= now;
         !looks_again && self.read.last.is_some_and(|read| read.is_fresh(FRESH + 2 * read.took(), now))
     }
 
-    /// Says whether a pod that is ready may be taken down, as far as budgets are concerned. Those that give way to it are not
-    /// counted as down.
+    /// Says whether the budgets allow a ready pod to be taken down. Pods that give way to it do not count as down.
     pub(crate) fn allow(&self, visit: Visit<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
         let is_ignored = visit.has(Fault::IgnoresDisruptionBudget);
         if !visit.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
@@ -85,11 +85,12 @@ impl Budgets {
         }
         let present = pods.present().iter().filter_map(|key| visit.world.pod(key));
         let leaving = visit.world.pods().filter(|pod| pod.terminating && pods.is_owners(visit, pod));
-        // One that was released after it was taken is none of the owner's, and the budget's status may still count it as healthy.
+        // A pod that was released after it was taken is not the owner's, and the budget's status may still count it as
+        // healthy.
         let released =
             pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| visit.world.pod(&goal.key));
         let released = released.filter(|pod| !pod.terminating && !pod.is_finished() && !pods.is_owners(visit, pod));
-        // One that was put off has its place among those in progress already; whether it may be taken is asked anew.
+        // A throttled pod counts among those in progress already; whether it may be taken is decided again.
         let in_progress =
             |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);
         let ours = present.chain(leaving).map(|pod| counted(pod, in_progress(pod)));
@@ -99,11 +100,11 @@ impl Budgets {
         limit.map_or(Allowed::Yes, Allowed::No)
     }
 
-    /// Notes which budget blocks, and says it once.
+    /// Notes which budget blocks, and reports it once.
     pub(crate) fn block(&mut self, visit: Visit<'_>, pods: &Pods, limit: &str) -> Effects {
         let mut effects = Effects::default();
-        // While pods of ours restart it is plain why nothing else is taken. Of those between two containers each has its own
-        // count, and those that have failed are waited for no more.
+        // While pods of ours restart it is plain why no other pod is taken. Each pod between two containers has its own
+        // count, and failed pods are no longer waited for.
         let is_under_way = |pod: &usize| !pods.all(Is::Next).contains(pod) && !pods.all(Is::Failed).contains(pod);
         let is_plain = pods.all(Is::InProgress).iter().any(is_under_way);
         let is_new = match &self.said {
@@ -114,7 +115,7 @@ impl Budgets {
             self.said = Some(limit.to_owned());
             effects.say(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
         }
-        // From the first look at what was read on, whatever is asked until the next one.
+        // The back-off counts from the first pod that is blocked; the next ones do not prolong it.
         if self.blocks.is_none() {
             self.read.not_before = visit.now + BACK_OFF;
         }
@@ -137,7 +138,7 @@ impl Budgets {
         (Asker::Budgets, Action::ReadBudgets { namespace: visit.goal.workload.namespace.clone() }).into()
     }
 
-    /// Says that they cannot be respected, once.
+    /// Reports once that they cannot be respected.
     pub(crate) fn say(&mut self) -> Effects {
         let why = self.forbidden.as_mut().and_then(Option::take);
         Effects(why.map(|why| Effect::Say(Notice::BudgetsUnreadable { why })).into_iter().collect())
@@ -148,7 +149,7 @@ impl Budgets {
         self.read.trouble.as_ref().map(|why| format!("the PodDisruptionBudgets could not be read: {why}"))
     }
 
-    /// Why no pod may be taken, if it is because of them.
+    /// Why no pod may be taken, if a budget blocks it.
     pub(crate) fn what_blocks(&self) -> Option<String> {
         self.blocks.clone().or_else(|| self.trouble())
     }
@@ -158,7 +159,7 @@ impl Budgets {
         self.blocks.is_some()
     }
 
-    /// When a budget that blocks has to be looked at again.
+    /// When a budget that blocks has to be read again.
     pub(crate) fn next_visit(&self) -> Option<Now> {
         let is_due = self.read.asked().is_none() && self.read.not_before > Now::ZERO;
         is_due.then_some(self.read.not_before)

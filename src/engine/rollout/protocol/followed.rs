@@ -1,4 +1,4 @@
-//! The run whose rollout is followed: as long as it is alive and holds the owner, it may still do something to pods that are
+//! The run whose rollout is followed: as long as it is alive and holds the owner, it may still change pods that are
 //! all done.
 
 use crate::engine::rollout::pods::Pods;
@@ -11,7 +11,7 @@ use crate::engine::state::durable::lock::RolloutLock;
 
 use super::{Asker, Effects};
 
-/// So many reads in a row may fail: what cannot be read keeps nobody waiting for ever.
+/// The number of reads in a row that may fail: a run that cannot be read is not waited for for ever.
 const MOST_FAILURES: u8 = 3;
 
 /// What is kept of it.
@@ -45,7 +45,7 @@ impl Followed {
         (Asker::Followed, Action::ReadOwner(visit.goal.workload.clone())).into()
     }
 
-    /// Returns whether the run that is followed may be at work.
+    /// Returns whether the run that is followed may be active.
     pub(crate) fn is_held(&self, visit: Visit<'_>) -> bool {
         let Some(followed) = visit.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
             return false;
@@ -59,7 +59,7 @@ impl Followed {
         })
     }
 
-    /// Why nothing ends though every pod is done.
+    /// Why the command does not end though every pod is done.
     pub(crate) fn why(&self) -> Option<String> {
         self.waits.then(|| "every pod is done, and the run that holds the workload has not ended".to_owned())
     }
@@ -98,7 +98,7 @@ mod tests {
         .expect("it is a goal")
     }
 
-    /// What the server tells of the owner so many seconds after the run took the lock.
+    /// The owner that the server returns `seconds` after the run took the lock.
     fn owner(lock: Option<&Value>, seconds: u32) -> World {
         let annotations = lock.map(|lock| json!({ROLLOUT_ANNOTATION: lock.to_string()}));
         let object = json!({"metadata": {"name": "web", "annotations": annotations}});
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// What a pod still lacks, be it an image or another field, is waited for first.
+    /// What a pod still lacks, an image or another field, is waited for first.
     #[test]
     fn the_owner_is_read_once_every_pod_is_done_and_again_while_it_is_held() {
         let (goal, world) = (goal(Some(&lock("one", "running"))), owner(Some(&lock("one", "running")), 9));

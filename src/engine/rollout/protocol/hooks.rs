@@ -1,9 +1,9 @@
-//! The person's own commands around each pod, within a turn: asked for as actions, and their ends taken in.
+//! The user's own commands around each pod, within a turn: they are started as actions, and their results taken in.
 //!
-//! Before: once the pod's turn has come, and before anything of it is touched; it is not asked for again for a pod that
-//! this rollout has begun with. After: once the pod is done, and back in its Services. That it is owed stands in the
-//! pod's record from its first patch until it has ended well, so a run that goes on makes up for it; one that was killed
-//! in between runs it again.
+//! `--before-pod`: once the pod's turn has come, and before anything of it is changed; it is not run again for a pod
+//! that this rollout has begun with. `--after-pod`: once the pod is done, and back in its Services. The pod's record
+//! says that it is owed from its first patch until it has ended well, so a run that goes on makes up for it; one that
+//! was killed in between runs it again.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use crate::engine::rollout::{Action, Answer, steps};
 
 use super::{Asker, Effect, Effects, PodChange};
 
-/// What became of one hook of one pod, in this run.
+/// The state of one hook of one pod, in this run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum State {
     #[default]
@@ -41,7 +41,7 @@ enum State {
 struct OfPod {
     before: State,
     after: State,
-    /// Patches that note that nothing is owed any more.
+    /// Patches that note that no hook is owed any more.
     notes: u8,
 }
 
@@ -49,7 +49,7 @@ struct OfPod {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hooks {
     pods: BTreeMap<usize, OfPod>,
-    /// To be told.
+    /// To be reported.
     ended: Vec<(PodKey, HookPhase, HookEnd)>,
 }
 
@@ -63,7 +63,7 @@ impl Hooks {
         let (position, phase) = asked;
         let end = match answer {
             Answer::Hook(end) => end.clone(),
-            // Whatever else comes, nobody has seen it end well.
+            // For any other answer, nobody has seen it end well.
             Answer::Accepted | Answer::Read => HookEnd { how: HookResult::NotStarted, message: String::new() },
             Answer::Conflict { message }
             | Answer::NotDone { message, .. }
@@ -85,7 +85,7 @@ impl Hooks {
         }
     }
 
-    /// The run was asked to stop, and has ended the command: that it did not end well is no failure of it.
+    /// The run was asked to stop, and has ended the command: its bad end is no failure of the command.
     pub(crate) fn interrupted(&mut self, position: usize, phase: HookPhase) {
         let of_pod = self.pods.entry(position).or_default();
         let state = match phase {
@@ -97,23 +97,23 @@ impl Hooks {
         }
     }
 
-    /// The server does not take the note that nothing is owed any more.
+    /// The server refuses the note that no hook is owed any more.
     pub(crate) fn refused(&mut self, position: usize) {
         self.pods.entry(position).or_default().notes = MAX_SENDS;
     }
 
-    /// The pod's turn comes once more.
+    /// The pod's turn comes again.
     pub(crate) fn again(&mut self, position: usize) {
         self.set(position, HookPhase::Before, State::NotRun);
     }
 
-    /// Tells which have ended.
+    /// Reports which have ended.
     pub(crate) fn say(&mut self) -> Effects {
         let ended = std::mem::take(&mut self.ended).into_iter();
         Effects(ended.map(|(pod, hook, end)| Effect::Say(Notice::HookEnded { pod, hook, end })).collect())
     }
 
-    /// Says where a pod stands, with its hooks.
+    /// Returns the phase of a pod, with its hooks.
     pub(crate) fn phase(&self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
         let is_over = matches!(judged.phase.stage(), Stage::Failed | Stage::Lost);
         let Some(pod) = visited.pod.filter(|_| !is_over && visit.goal.mode != Mode::Follow) else { return judged };
@@ -134,7 +134,7 @@ impl Hooks {
         }
     }
 
-    /// Asks for the hook before a pod whose turn has come; `None` where there is none to be done first.
+    /// Starts the hook before a pod whose turn has come; `None` where there is none to be run first.
     pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let (goal, entry) = pods.get(position)?;
         let pod = visit.world.pod(&goal.key)?;
@@ -191,12 +191,12 @@ impl Hooks {
     }
 }
 
-/// Whether a pod that is done has its hook before it, or under way, or is not noted to have had it.
+/// Whether a pod that is done has its hook before it, or in progress, or is not noted to have had it.
 fn is_after(visit: Visit<'_>, pod: &Pod, entry: &Entry, hooks: &OfPod) -> bool {
     let owes = UpdateRecord::owes_after_pod(pod, &visit.goal.id);
     visit.goal.hooks.after_pod.is_some()
         && match &hooks.after {
-            // Also where somebody else has updated the pod after the one before it.
+            // Also where somebody else has updated the pod after its `--before-pod` command.
             State::NotRun => owes || entry.patched || hooks.before == State::Passed,
             State::Runs => true,
             State::Passed => owes && !(hooks.notes >= MAX_SENDS && entry.is_idle()),

@@ -1,5 +1,6 @@
-//! The protocols of a rollout with others: each has a state of its own that no other sees, is given what the turn looks at,
-//! and returns what is to be done, said and kept: none changes the pods itself. When it has to be looked at again, its `next_visit` tells.
+//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the visit and the
+//! pods, and returns what is to be done, reported and kept; none changes the pods itself. Its `next_visit` says when it has to be
+//! visited again.
 
 pub(super) mod budgets;
 pub(super) mod drain;
@@ -24,7 +25,7 @@ use super::goal::PodGoal;
 
 pub(super) use taken_over::by_another;
 
-/// Who asked for an action: the answer is theirs.
+/// Who asked for an action, and gets the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asker {
     /// The pod at this position: a patch, or a read of it.

@@ -1,7 +1,7 @@
-//! Pre-pull within a turn: before anything is touched, pods of our own make each node pull what it lacks.
+//! Pre-pull within a turn: before anything is changed, pods of our own make each node pull what it lacks.
 //!
-//! Decided from the pods alone: one that is missing is made, one that has pulled is judged, and in the end, however it
-//! ends, none is left. Pods that another run of the same workload has left go first.
+//! Decided from the pods alone: a missing pod is created, one that has pulled is judged, and in the end, however the
+//! run ends, none is left. Pods that another run of the same workload has left are deleted first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -29,25 +29,25 @@ use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 
 use super::{Asker, Effect, Effects};
 
-/// Names the workload that a pull pod was made for.
+/// Names the workload that a pull pod was created for.
 const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
 
 /// Nodes that pull at once.
 const AT_ONCE: usize = 20;
 
-/// Makes of one pull pod, at most.
+/// How often one pull pod is created, at most.
 const MAX_MAKES: u8 = 3;
 
-/// How long a pull that failed, and may heal, is waited for: the kubelet's own back-off begins at ten seconds and tells
+/// How long a failed pull that may heal is waited for: the kubelet's own back-off begins at ten seconds and shows
 /// nothing new.
 const HEALS_WITHIN: Duration = Duration::from_secs(8);
 
-/// How long the pods are taken away once the time for pulls is over.
+/// How long pull pods are still deleted once the time for pulls is over.
 const LAST_CALL: Duration = Duration::from_secs(30);
 
 const POD: ObjectKind = ObjectKind::Workload(PODS);
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Read,
@@ -60,18 +60,18 @@ pub(crate) enum Asked {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pulls {
     read: PolledRead,
-    /// Writes that are not answered.
+    /// Writes whose answers are outstanding.
     under_way: usize,
     began: Option<Now>,
     makes: BTreeMap<usize, u8>,
     /// A LimitRange may refuse what asks for next to nothing.
     says_no_requests: bool,
-    /// The server's words about pods that may not be made, by position.
+    /// The server's words about pods that may not be created, by position.
     refused: BTreeMap<usize, String>,
     reads_failed: u32,
-    /// Since when a pull says that it failed, by position.
+    /// Since when a pull reports a failure, by position.
     failing: BTreeMap<usize, Now>,
-    /// Pulls whose begin was told, by position.
+    /// Pulls whose begin was reported, by position.
     told: BTreeSet<usize>,
     /// Nodes that are done with, by position.
     settled: BTreeSet<usize>,
@@ -88,7 +88,7 @@ impl Pulls {
         self.over && self.failed.is_none()
     }
 
-    /// The run ends for a reason of its own: what is there goes, and nothing more is made.
+    /// The run ends for a reason of its own: the pull pods are deleted, and none is created any more.
     pub(crate) fn leave(&mut self, result: EndResult, why: Option<String>) {
         self.failed.get_or_insert((result, why));
     }
@@ -101,7 +101,7 @@ impl Pulls {
             return;
         }
         self.under_way = self.under_way.saturating_sub(1);
-        // What became of it is read.
+        // The outcome is read.
         self.read.is_stale = true;
         match (asked, answer) {
             (Asked::Make(position, Requests::Tiny), Answer::Refused { .. }) => {
@@ -113,7 +113,7 @@ impl Pulls {
                 self.refused.insert(position, message);
             }
             (_, Answer::Refused { message, .. }) => {
-                // Whoever may not delete them leaves them to their deadline.
+                // A caller that may not delete them leaves them to their deadline.
                 self.notices.push(Notice::PrePullSkipped { node: String::new(), why: message });
                 self.over = true;
             }
@@ -122,7 +122,8 @@ impl Pulls {
                 self.read.put_off(after, now);
             }
             (_, Answer::NotDone { after, .. }) => self.read.put_off(after, now),
-            // Where it was made after all, it is found; only a pod that was made and went away counts.
+            // A pod that was created after all is found by the next read; only one that was created and went away
+            // counts.
             (Asked::Make(position, _), Answer::Unknown { .. }) => self.was_not_made(position),
             (_, _) => {}
         }
@@ -169,7 +170,7 @@ fn workload_label(workload: &WorkloadRef) -> String {
     format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
 }
 
-/// Returns the selector of every pull pod of a workload, whatever run made it.
+/// Returns the selector of every pull pod of a workload, whatever run created it.
 pub fn pull_pods_of(workload: &WorkloadRef) -> String {
     format!(
         "{},{PULL_WORKLOAD_LABEL}={}",
@@ -178,13 +179,13 @@ pub fn pull_pods_of(workload: &WorkloadRef) -> String {
     )
 }
 
-/// Returns whether a pod is a pull pod of this workload, whatever run made it.
+/// Returns whether a pod is a pull pod of this workload, whatever run created it.
 pub fn is_pull_pod_of(workload: &WorkloadRef, pod: &Value) -> bool {
     let label = pod.pointer("/metadata/labels").and_then(|labels| labels.get(PULL_WORKLOAD_LABEL));
     is_pull_pod(pod) && label.and_then(Value::as_str) == Some(workload_label(workload).as_str())
 }
 
-/// Returns the delete of a pull pod: this very one. `None` for a pod that only carries the labels of one.
+/// Returns the delete of exactly this pull pod. `None` for a pod that only carries the labels of one.
 pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
     is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })
 }
@@ -193,7 +194,7 @@ fn timeout(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
-/// The pods that pull, as they were read last, beside the pulls that are wanted.
+/// The pull pods, as they were read last, beside the pulls that are wanted.
 struct View<'a> {
     pods: Vec<&'a Value>,
     names: Vec<String>,
@@ -206,7 +207,7 @@ impl View<'_> {
     }
 }
 
-/// What it does within a turn.
+/// Its part of a turn.
 impl Pulls {
     /// Takes the pulls one step further.
     pub(crate) fn advance(&mut self, visit: Visit<'_>) -> Effects {
@@ -236,7 +237,7 @@ impl Pulls {
         }
         let view = visit.world.pull_pods().filter(|_| !self.read.is_stale && self.read.last.is_some());
         let Some(view) = view else { return self.ask_for_them(visit, effects) };
-        // What only carries their labels is somebody else's.
+        // A pod that only carries their labels is somebody else's.
         let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
         let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
         let view = View { pods, names: goal.pulls.iter().map(name).collect() };
@@ -264,7 +265,7 @@ impl Pulls {
         self.under_way > 0 || self.read.asked().is_some()
     }
 
-    /// Deletes what is there of no pull that is wanted, and everything at the end.
+    /// Deletes pods of no wanted pull, and every pull pod at the end.
     fn delete(&mut self, visit: Visit<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
         if visit.has(Fault::LeavesPulls) {
             return;
@@ -298,8 +299,8 @@ impl Pulls {
         }
     }
 
-    /// Returns whether there is no use in going on. Where nothing is pulled the reads only look for what another run has left;
-    /// else they, and the deletes, have their time.
+    /// Returns whether pre-pull is abandoned. Where nothing is pulled the reads only look for pods that another run has
+    /// left; else the reads and the deletes have their time.
     fn gives_up(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
         let over = began + timeout(goal) + LAST_CALL <= now;
         if goal.pulls.is_empty() {
@@ -356,7 +357,7 @@ impl Pulls {
         }
     }
 
-    /// A pull that has failed for so long, and still only says that it may heal, has failed.
+    /// A pull that has failed for this long, and still only reports that it may heal, has failed.
     fn timed_out(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
         if let PullState::Pulling { said: Some((reason, message)) } = &image.state
             && failure::is_pull(reason)
@@ -410,18 +411,18 @@ impl Pulls {
         format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
     }
 
-    /// Says how the pulls decide the end, if they do.
+    /// Returns the end that the pulls decide, if they do.
     pub(crate) fn end(&self) -> Option<(EndResult, Option<String>)> {
         self.failed.clone().filter(|_| self.over)
     }
 
-    /// Returns whether the run may end: nothing of ours is left, or there is no more time to take it away.
+    /// Returns whether the run may end: no pull pod is left, or the time to delete them is over.
     pub(crate) fn can_finish(&self, visit: Visit<'_>) -> bool {
         let stopped_long_ago = visit.stopped_since.is_some_and(|since| since + STOP_WITHIN <= visit.now);
         self.over || stopped_long_ago || self.began.is_none()
     }
 
-    /// When the pulls have to be looked at again.
+    /// When the pulls have to be visited again.
     pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
         if self.over {
             return None;

@@ -1,6 +1,6 @@
-//! Pods that are taken over from a run that may still be at work, or whose requests may still be on their way: each gets a
-//! note that such a request fails on, before anything else is done. And the other side: a run finds that its pods are
-//! another one's.
+//! Pods that are taken over from a run that may still be active, or whose requests may still be on their way: each gets
+//! a note that such a request fails on, before anything else is done. And the other side: a run finds that its pods are
+//! another run's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::engine::rollout::{Action, Answer, Now};
 
 use super::{Asker, Effects};
 
-/// After a test that failed the watch soon tells why.
+/// After a failed test the watch soon shows why.
 const SOON: Duration = Duration::from_millis(200);
 
 /// What is kept of the notes that are written.
@@ -30,7 +30,7 @@ pub(crate) struct TakenOver {
     not_before: BTreeMap<PodKey, Now>,
     /// The server's words, where it refuses.
     refused: Option<String>,
-    /// Something was taken over since this was asked last.
+    /// A pod was taken over since the last call.
     moved: bool,
 }
 

@@ -11,35 +11,35 @@ use super::nature::{Fate, Nature};
 use super::random::Random;
 use super::resized::Resizing;
 
-/// What somebody does at some time.
+/// What another actor does at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     /// Another writer sets another image.
     OtherImage(usize),
     /// Another writer sets the wanted image.
     SameImage(usize),
-    /// Another writer sets the image from before, once the pod was patched.
+    /// Another writer restores the old image, once the pod was patched.
     Revert(usize),
     /// Another writer sets other cpu.
     OtherResize(usize),
     Delete(usize),
     Terminate(usize),
-    /// Its controller lets go of it.
+    /// Its controller releases it.
     Orphan(usize),
     /// A pod under the same name with another uid.
     Replace(usize),
-    /// Another container of the pod is not ready for so many seconds.
+    /// Another container of the pod is not ready for this many seconds.
     SiblingDown(usize, u64),
-    /// Something that is none of ours changes in the pod.
+    /// A label of the pod changes that is not ours.
     Relabel(usize),
     Stop(Stop),
-    /// The watch is lost for so many seconds.
+    /// The watch is lost for this many seconds.
     WatchLost(u64),
     Relist,
     Repeat,
 }
 
-/// What becomes of a patch on its way.
+/// What becomes of a patch.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fortune {
     Arrives,
@@ -59,7 +59,7 @@ pub(super) struct Pulling {
     pub(super) nodes: usize,
     /// The node that cannot.
     pub(super) fails: Option<usize>,
-    /// No pod may be made.
+    /// No pod may be created.
     pub(super) is_refused: bool,
     /// A LimitRange refuses tiny requests.
     pub(super) refuses_requests: bool,
@@ -91,7 +91,7 @@ pub(super) struct Scenario {
     pub(super) bystander: bool,
     pub(super) nature: Nature,
     pub(super) fates: Vec<Fate>,
-    /// Pods that are down before anything begins.
+    /// Pods that are down before the rollout begins.
     pub(super) broken: Vec<usize>,
     /// They run and are never ready, where they would crash.
     pub(super) broken_run: bool,
@@ -105,23 +105,23 @@ pub(super) struct Scenario {
     pub(super) slowest_watch: u64,
     pub(super) slowest_answer: u64,
     pub(super) bad_answers: bool,
-    /// All patches of this pod are put off, for ever.
+    /// All patches of this pod are throttled, for ever.
     pub(super) throttled: Option<usize>,
     pub(super) refused: Option<usize>,
-    /// Stop after so many actions and go on with a new state.
-    pub(super) new_ledger_after: Option<u64>,
-    /// Only watches: all that happens is somebody else's doing.
+    /// Stop after so many actions and go on with a new [`RunState`].
+    pub(super) new_state_after: Option<u64>,
+    /// Only watches: every change is somebody else's.
     pub(super) follows: bool,
-    /// Pods are taken out of their Service first, and traffic gets so many seconds.
+    /// Pods are drained first; the seconds that traffic gets.
     pub(super) drain_seconds: Option<u32>,
     pub(super) drains_by: Way,
     /// A pod that fails does not stop the others.
     pub(super) goes_on: bool,
-    /// The first list comes only later.
+    /// The first list comes late.
     pub(super) opens_late: bool,
     /// The nodes have to pull first.
     pub(super) pulls: Option<Pulling>,
-    /// A PodDisruptionBudget over all pods: so many must stay ready.
+    /// A PodDisruptionBudget over all pods: this many must stay ready.
     pub(super) min_available: Option<usize>,
     /// Containers change one after the other.
     pub(super) container_order: &'static [&'static str],
@@ -129,18 +129,18 @@ pub(super) struct Scenario {
     pub(super) hooks: Option<Hooking>,
     /// Until then the budget's status allows nothing, or is of an older budget.
     pub(super) budget_lags_until: Now,
-    /// The budget is made then, and deleted.
+    /// The budget is created then, and deleted.
     pub(super) budget_from: Now,
     pub(super) budget_until: Option<Now>,
-    /// It stops once so many pods were taken.
+    /// It pauses once this many pods were taken.
     pub(super) pause_after: Option<u32>,
-    /// The kubelet has used its events up.
+    /// The kubelet has used up its events.
     pub(super) events_run_out: bool,
     /// cpu and memory change as well, or alone.
     pub(super) resizes: Option<Resizing>,
     /// The template of their owner changes too.
     pub(super) owned: bool,
-    /// And goes back: what is wanted is what was there before a rollout that stands on the owner.
+    /// And goes back: what is wanted is what was there before a rollout whose lock is on the owner.
     pub(super) back: bool,
     /// Some of its pods are deleted while the answer to their patch is on its way.
     pub(super) patched_pods_leave: bool,
@@ -156,7 +156,7 @@ impl Scenario {
         let (observes_generation, same_digest) = (!random.one_in(4), random.one_in(3));
         // A container that did not run when its image changed leaves no event: nothing proves such a restart.
         let provable = !same_digest;
-        // In a strict order a pod that is down further on holds the budget for ever: rightly.
+        // In a strict order a pod that is down further on rightly holds the budget for ever.
         let ordered = random.one_in(4);
         let may_be_broken = provable && !ordered;
         Self {
@@ -191,7 +191,7 @@ impl Scenario {
             bad_answers: false,
             throttled: None,
             refused: None,
-            new_ledger_after: None,
+            new_state_after: None,
             follows: false,
             drain_seconds: None,
             drains_by: Way::Label,
@@ -205,7 +205,7 @@ impl Scenario {
             budget_from: Now::ZERO,
             budget_until: None,
             pause_after: None,
-            // Of somebody else's image in the second of a start nothing else tells.
+            // Only an event shows somebody else's image that is set in the second of a start.
             events_run_out: random.one_in(3),
             resizes: None,
             owned: false,
@@ -239,7 +239,7 @@ impl Scenario {
         let mut random = Random::named(self.seed, "resized");
         let resizes = Resizing::draw(&mut random, self.pods, self.nature.observes_generation);
         if resizes.alone {
-            // Nothing restarts, so that nothing has to come before it.
+            // Nothing restarts, so nothing has to come before it.
             (self.pulls, self.hooks, self.drain_seconds, self.min_available) = (None, None, None, None);
             self.container_order = &[];
         }
@@ -271,7 +271,7 @@ impl Scenario {
         self
     }
 
-    /// A budget stands over the pods: from the beginning, or later on, for ever, or for a while.
+    /// There is a budget over the pods: from the beginning, or later on, for ever, or for a while.
     pub(super) fn budgeted(mut self) -> Self {
         let mut random = Random::named(self.seed, "budgeted");
         let all = self.pods + usize::from(self.bystander);
@@ -351,9 +351,10 @@ impl Scenario {
         let mut earlier = Random::named(seed, "followed, set twice");
         for pod in 0..scenario.pods {
             let at = random.millis(0, 60_000);
-            // Of one digest the runtime may show the name asked for before the kubelet has seen it: the bits are the same.
+            // With equal digests the runtime may show the requested name before the kubelet has seen it: the image is
+            // the same.
             if earlier.one_in(2) && !scenario.nature.same_digest {
-                // Another image just before it: the kubelet may be at work on that one.
+                // Another image just before it: the kubelet may be pulling or starting that one.
                 scenario.deeds.push((at.saturating_sub(earlier.millis(0, 4_000)), Deed::OtherImage(pod)));
             }
             scenario.deeds.push((at, Deed::SameImage(pod)));
@@ -387,7 +388,7 @@ impl Scenario {
             scenario.refused = Some(scenario.any_pod(random));
         }
         if random.one_in(3) {
-            scenario.new_ledger_after = Some(random.between(1, 2 * scenario.pods as u64));
+            scenario.new_state_after = Some(random.between(1, 2 * scenario.pods as u64));
         }
         if random.one_in(2) {
             scenario.disturb(random);
@@ -395,7 +396,7 @@ impl Scenario {
         if random.one_in(3) {
             scenario.meddle(random);
         }
-        // For another writer's image a later start is proof, so it must be true here.
+        // After another writer's image a later start counts as proof, so the proof must be true here.
         if scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_))) {
             scenario.nature.crashes_early = false;
             scenario.events_run_out = false;
@@ -535,7 +536,7 @@ impl Scenario {
         for (_, deed) in &self.deeds {
             match deed {
                 Deed::SameImage(_) | Deed::OtherImage(_) if self.follows => {}
-                // Another pod comes in its place.
+                // A replacement pod comes.
                 Deed::Delete(_) | Deed::Orphan(_) | Deed::Terminate(_) | Deed::Replace(_) if self.owned => {
                     may.push(EndResult::Complete);
                 }
@@ -566,22 +567,23 @@ impl Scenario {
             may.push(EndResult::TimedOut);
         }
         if self.goes_on && !self.broken.is_empty() {
-            // What has failed and what was down already may be as many as may be down.
+            // Failed pods and pods that were down already may be as many as may be down.
             may.push(EndResult::TimedOut);
         }
         if self.broken.len() > 1 && self.drain_seconds.is_some() && self.nature.crashes_early {
-            // One that was down, and comes up by itself on its way out of its Services, keeps its place and waits for another.
+            // A pod that was down, and becomes ready by itself while it is drained, keeps its place and waits for
+            // another.
             may.push(EndResult::TimedOut);
         }
         if self.pause_after.is_some() {
             may.push(EndResult::Paused);
         }
         let is_set_again = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_)));
-        // One that looks at a pod again, for its size or its label as well.
+        // A pod is visited again for its size or its label as well.
         let is_seen_again =
             is_set_again || self.resizes.is_some_and(|resizes| !resizes.alone) || self.drain_seconds.is_some();
         if is_seen_again && self.fates.contains(&Fate::CreateHeals) {
-            // The kubelet begins again with its tries.
+            // The kubelet starts its tries again.
             may.push(EndResult::Failed);
         }
         if self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Stop(_))) {

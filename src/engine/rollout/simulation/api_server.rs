@@ -1,5 +1,5 @@
-//! The API server of the simulation: the model of `tests/support/api_model` with pods that are read once, when they are
-//! written.
+//! The API server of the simulation: the model of `tests/support/api_model` with pods that are parsed once, when they
+//! are written.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ impl Object for Pod {
 /// One stored write.
 pub(super) type Event = Change<String, Pod, ()>;
 
-/// The pod that it is about.
+/// Returns the pod of an event.
 pub(super) fn pod_of(event: &Event) -> &Pod {
     event.after.as_ref().or(event.before.as_ref()).expect("it was there or is")
 }
 
-/// What a watch tells of it.
+/// The observation that a watch reports of it.
 pub(super) fn told(event: &Event) -> Observation {
     let pod = pod_of(event);
     if event.after.is_some() {
@@ -55,7 +55,7 @@ impl ApiServer {
         self.0.history()
     }
 
-    /// The very pod, not another one of its name.
+    /// The pod with that uid, not another one of its name.
     pub(super) fn pod(&self, key: &PodKey) -> Option<&Pod> {
         self.0.get(&key.name).map(Arc::as_ref).filter(|pod| pod.key == *key)
     }

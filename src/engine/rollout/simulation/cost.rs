@@ -24,14 +24,14 @@ pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: 
     pod
 }
 
-/// The most pods that one of a hundred turns looks at, after one pod's change each.
+/// The most pods that one of a hundred turns judges, after one pod's change each.
 fn dearest_turn(scenario: &Scenario, goal: &Goal, ready: bool) -> usize {
     let mut world = World::default();
     let mut state = RunState::new();
     world
         .observe(Observation::Relisted((0..scenario.pods).map(|index| ready_pod(scenario, index, 1, ready)).collect()));
     let mut dearest = 0;
-    // The first turn looks at everything, once.
+    // The first turn judges every pod, once.
     turn(goal, &world, &mut state, Now::ZERO);
     assert!(state.pods.looks.get() >= scenario.pods);
     for step in 1..=100_u64 {

@@ -24,14 +24,14 @@ const LABEL: &str = "serving";
 const GATE: &str = "example.com/serving";
 const GATE_REASON: &str = "Checked";
 
-/// By what pods are drained.
+/// What pods are drained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Label,
     Gate,
 }
 
-/// Whom the slices list, and how much of the history their controller has seen.
+/// The pods that the slices list, and how much of the history their controller has seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slices {
     pub(super) listed: BTreeSet<PodKey>,
@@ -59,7 +59,7 @@ pub(super) fn gates(scenario: &Scenario) -> (Vec<ReadinessGate>, Vec<Condition>)
     (vec![ReadinessGate { condition_type: GATE.into() }], vec![condition])
 }
 
-/// Whether nothing is off that a drain takes off.
+/// Whether the pod has every label or gate that a drain removes.
 fn is_whole(pod: &Pod, way: Way) -> bool {
     match way {
         Way::Label => pod.labels.get(LABEL).is_some_and(|value| value == "yes"),
@@ -74,7 +74,7 @@ fn is_whole(pod: &Pod, way: Way) -> bool {
 pub(super) fn drain_goal(scenario: &Scenario) -> Option<DrainGoal> {
     let by = match scenario.drains_by {
         Way::Label => Drained::Label(DrainedLabel { key: LABEL.into(), value: "yes".into() }),
-        // As it is planned; its condition is read again when it goes off.
+        // As planned; its condition is read again when it is turned off.
         Way::Gate => Drained::Gate(DrainedGate { gate: GATE.into(), reason: None, message: None }),
     };
     scenario.drain_seconds.filter(|_| !scenario.only_resizes()).map(|_| DrainGoal { by, services: vec!["web".into()] })
@@ -91,7 +91,7 @@ pub(super) fn sent_of(patch: &PodPatch) -> Sent {
         PatchOperation::Replace(replace) => replace.value.to_string().contains(text),
         _ => false,
     };
-    // The note of a resize is of the containers that run.
+    // The note of a resize tests the containers that run.
     let looks_at_a_container = |operation: &PatchOperation| match operation {
         PatchOperation::Test(test) => test.path.to_string().ends_with("/containerID"),
         _ => false,
@@ -120,7 +120,7 @@ impl Simulation {
         keys.iter().for_each(|key| self.sync_slice(key));
     }
 
-    /// Sees to it that what happened will reach the slices.
+    /// Schedules the update of the slices for what happened.
     pub(super) fn expect_slices(&mut self) {
         if self.scenario.drain_seconds.is_none() {
             return;
@@ -162,7 +162,7 @@ impl Simulation {
         self.answer(id, Answer::Read, run);
     }
 
-    /// The images of a pod were changed just now: what runs, and is listed, loses its requests.
+    /// The images of a pod were changed just now: a container that runs, and is listed, loses its requests.
     pub(super) fn judge_traffic(&mut self, before: Option<&Pod>, key: &PodKey) {
         let is_killed = |pod: &Pod, status: &ContainerStatus| {
             let image = |pod: &Pod| pod.container(&status.name).map(|(_, _, container)| container.image.clone());
@@ -177,7 +177,8 @@ impl Simulation {
         }
     }
 
-    /// At every end labels and gates are as they were; an API server that answers too slowly excuses all but a completion.
+    /// At every end labels and gates are restored; an API server that answers too slowly excuses every end but a
+    /// completion.
     pub(super) fn judge_labels(&mut self) {
         let scenario = &self.scenario;
         let slow = scenario.bad_answers
@@ -188,7 +189,7 @@ impl Simulation {
         if scenario.drain_seconds.is_none() || slow && self.end != Some(EndResult::Complete) {
             return;
         }
-        // One that is nobody's any more is put back at the end, in the time that is left.
+        // A pod without an owner is restored at the end, in the time that is left.
         let is_judged = |pod: &&Pod| !(pod.terminating || slow && has_left(&self.goal, Some(pod)));
         for pod in self.api.list().iter().filter(is_judged) {
             if UpdateRecord::drained(pod).is_some() || !is_whole(pod, self.scenario.drains_by) {

@@ -5,7 +5,7 @@ use super::adversary::Scenario;
 use super::invariants::Invariant;
 use super::simulate;
 
-/// A fault that needs more scenarios than this to show would live too easily.
+/// A fault that needs more scenarios than this to be caught would be caught too rarely.
 const SEEDS: u64 = 600;
 
 /// Which promise a fault breaks, whatever else it breaks.
@@ -46,7 +46,7 @@ fn breaks(fault: Fault) -> Invariant {
 #[test]
 fn every_deliberate_fault_is_caught_as_what_it_is() {
     for fault in Fault::ALL {
-        // What does not run is not drained: no gate of its own goes off.
+        // A pod that does not run is not drained: its gate is not turned off.
         let broken_run = fault == Fault::TakesItsGateForBroken;
         let drawn = |seed| [Scenario::calm(seed).featured(), Scenario::of(seed).featured()];
         let is_of_an_owner =

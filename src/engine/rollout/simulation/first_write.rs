@@ -1,5 +1,5 @@
-//! The first write on the owner, while pods and budgets come by: never before the first pod may go down, and no later than
-//! a look at the budgets after that. What may happen is counted here by itself, from what the pods and the budget are.
+//! The first write on the owner, while pods and budgets change: never before the first pod may go down, and no later
+//! than a read of the budgets after that. What may happen is computed here from the pods and the budget alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +27,10 @@ const SEEDS: u64 = 400;
 /// `--timeout`, in seconds.
 const TIMEOUT: u64 = 60;
 
-/// A budget that blocks is looked at each second, and the owner is read again after it.
+/// A budget that blocks is read each second, and the owner is read again after it.
 const NOTICED_WITHIN: Duration = Duration::from_millis(1_500);
 
-/// What a pod is like until its time comes; then it is ready.
+/// A pod's state until its time comes; then it is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     None,
@@ -244,7 +244,7 @@ impl Run {
         }
     }
 
-    /// Everything that is asked for is answered at once.
+    /// Every request is answered at once.
     fn until_quiet(&mut self, goal: &Goal, now: Now) -> Result<Option<Now>, End> {
         loop {
             let said = turn(goal, &self.world, &mut self.state, now);
@@ -306,7 +306,7 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
     assert!(written > 100 && ended > 50, "both are drawn: {written}, {ended}");
 }
 
-/// A run that writes though no pod may go down is found out.
+/// A run that writes while no pod may go down is caught.
 #[test]
 fn a_template_that_is_written_too_early_is_caught() {
     let is_too_early = |seed: &u64| {

@@ -1,4 +1,4 @@
-//! A person's own commands around each pod, simulated: they take their time, and some fail.
+//! The user's own commands around each pod, simulated: they take their time, and some fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::invariants::Invariant;
 use super::shown::{has_left, is_begun};
 use super::{Due, Simulation, WANTED};
 
-/// What the commands have done.
+/// The commands that run and have run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hooked {
     /// Those that run, in this run.
@@ -34,7 +34,7 @@ pub(super) fn wanted(scenario: &Scenario) -> Hooks {
 }
 
 impl Simulation {
-    /// A command begins. Before: the pod is as it was; after: it is done.
+    /// A command begins. Before: the pod is unchanged; after: it is done.
     pub(super) fn run_hook(&mut self, id: ActionId, hook: &HookRun) {
         let Some(hooks) = self.scenario.hooks else {
             return self.invariants.broken(Invariant::Hook, self.now, "a command runs that nobody asked for");
@@ -67,7 +67,7 @@ impl Simulation {
         self.at(at, Due::Hook { id, run: self.run, end: HookEnd { how, message: String::new() } });
     }
 
-    /// It has ended; with a run that was killed it was killed too.
+    /// It has ended; if its run was killed, so was the command.
     pub(super) fn hook_ended(&mut self, id: ActionId, run: u32, end: HookEnd) {
         if run != self.run {
             return;
@@ -87,7 +87,7 @@ impl Simulation {
         self.hooks.passed_last.clear();
     }
 
-    /// A rollout that is complete has had every command, and says so of every pod.
+    /// A complete rollout has run every command, and every pod's record says so.
     pub(super) fn judge_owed(&mut self) {
         let Some(hooks) = self.scenario.hooks.filter(|_| self.end == Some(EndResult::Complete)) else { return };
         let steady = !self.scenario.bad_answers && self.scenario.throttled.is_none() && self.scenario.refused.is_none();
@@ -95,7 +95,7 @@ impl Simulation {
             let Some(pod) = self.api.pod(&goal.key).filter(|pod| !has_left(&self.goal, Some(pod))) else { continue };
             let of = |phase| (goal.key.clone(), phase);
             let is_ours = self.invariants.images.contains(&goal.key) && is_begun(&self.goal, pod);
-            // Whoever has updated the pod meanwhile: one that was commanded before it is commanded after it.
+            // Whoever has updated the pod meanwhile: after a `--before-pod` command comes an `--after-pod` command.
             let is_commanded = self.hooks.passed_last.contains_key(&of(HookPhase::Before));
             let lacks = (is_ours || is_commanded) && hooks.after && !self.hooks.passed.contains(&of(HookPhase::After));
             if lacks || is_ours && steady && UpdateRecord::owes_after_pod(pod, &self.goal.id) {

@@ -1,7 +1,7 @@
 //! The simulated kubelet and runtime of one pod, as nasty as the real ones.
 //!
-//! It publishes the status from before with the new generation first, then kills, then pulls, and publishes nothing
-//! meanwhile; a start that fails shows the container from before; a second later the API knows of a new container.
+//! It publishes the old status with the new generation first, then kills, then pulls, and publishes nothing
+//! meanwhile; a start that fails shows the old container; a second later the API shows a new container.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -25,7 +25,7 @@ struct Runtime {
     name: ContainerName,
     id: Option<String>,
     made_of: String,
-    /// When it began to run, as the API tells it.
+    /// When it began to run, as the API shows it.
     running_since: Option<String>,
     ready: bool,
     started: Option<bool>,
@@ -197,7 +197,7 @@ impl Kubelet {
         vec![(now + self.random.millis(500, 2_000), Stage::Probe { container: 1, id, started: true, ready: true })]
     }
 
-    /// One sync begins: the status from before is published with the new generation.
+    /// A sync begins: the old status is published with the new generation.
     fn see(&mut self, api: &mut ApiServer, now: Now) -> Later {
         if self.syncing {
             self.dirty = true;
@@ -205,7 +205,7 @@ impl Kubelet {
         }
         let second = timestamp(now);
         if self.containers.iter().any(|runtime| runtime.running_since.as_ref() == Some(&second)) {
-            // The one thing that is assumed away (`evidence.rs`): a crash in the very second of the event.
+            // The one thing that is assumed away (`evidence.rs`): a crash in exactly the second of the event.
             return vec![(now + Duration::from_secs(1), Stage::See)];
         }
         let Some(pod) = api.pod(&self.key) else { return Vec::new() };
@@ -245,7 +245,7 @@ impl Kubelet {
                 vec![(now + takes, Stage::Kill(index))]
             }
             None => {
-                // Bits that are on the node are not pulled.
+                // An image that is on the node is not pulled.
                 let slowest = self.nature.slowest_millis.min(if self.nature.same_digest { 3_000 } else { u64::MAX });
                 vec![(now + self.random.millis(0, slowest), Stage::Start)]
             }
@@ -398,7 +398,7 @@ impl Kubelet {
             return Vec::new();
         }
         (runtime.started, runtime.ready) = (Some(started), ready);
-        // The prober reaches into the published status; it does not make a new one.
+        // The prober changes the published status; it does not create a new one.
         for status in self.shown.iter_mut().filter(|status| status.container_id.as_deref() == Some(id)) {
             (status.started, status.ready) = (Some(started), ready);
         }
@@ -424,7 +424,7 @@ impl Kubelet {
         later
     }
 
-    /// Makes the status anew from what the runtime says.
+    /// Builds the status again from what the runtime shows.
     pub(super) fn publish(&mut self, api: &mut ApiServer, now: Now) -> Later {
         if !self.syncing {
             self.shown = self.containers.iter().map(|runtime| self.status(runtime)).collect();

@@ -80,7 +80,7 @@ enum Due {
         id: ActionId,
         run: u32,
     },
-    /// The controller of the EndpointSlices looks at a pod.
+    /// The controller of the EndpointSlices sees a pod.
     Slice(PodKey),
     ReadEvents {
         id: ActionId,
@@ -105,7 +105,7 @@ enum Due {
         id: ActionId,
         run: u32,
     },
-    /// The owner's controller makes the pods that are missing.
+    /// The owner's controller creates the pods that are missing.
     Refill,
     /// A pod is deleted.
     Leaves(PodKey),
@@ -123,7 +123,7 @@ enum Due {
     Deed(Deed),
 }
 
-/// How a scenario went.
+/// The result of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 struct Report {
     end: Option<EndResult>,
@@ -139,7 +139,7 @@ struct Simulation {
     scenario: Scenario,
     fault: Option<Fault>,
     goal: Goal,
-    /// With the pods that were made since from what was before.
+    /// With the pods that were created since from the old template.
     judged: Goal,
     owner: Owned,
     world: World,
@@ -163,7 +163,7 @@ struct Simulation {
     invariants: Invariants,
     slices: Slices,
     hooks: Hooked,
-    /// How it went where it was killed: after each action of this run so far, if that is asked for.
+    /// The results of runs killed after each action of this run so far, if that is asked for.
     killed: Option<Vec<Report>>,
 }
 
@@ -314,7 +314,7 @@ impl Simulation {
         self.invariants.visit(&truth);
         let mut said = turn(&self.goal, &self.world, &mut self.state, self.now);
         if let Some(outcome) = said.end.as_mut().filter(|outcome| outcome.result == EndResult::Aborted) {
-            // All is as it is wanted.
+            // Everything is as wanted.
             outcome.result = EndResult::Complete;
         }
         self.invariants.judge(&said, &truth);
@@ -331,8 +331,8 @@ impl Simulation {
         for (id, action) in said.actions {
             self.actions += 1;
             self.carry_out(id, action);
-            if Some(self.actions) == self.scenario.new_ledger_after {
-                return self.go_on_with_a_new_ledger();
+            if Some(self.actions) == self.scenario.new_state_after {
+                return self.go_on_with_a_new_state();
             }
             self.kill_a_copy();
         }
@@ -341,8 +341,8 @@ impl Simulation {
     fn kill_a_copy(&mut self) {
         let Some(mut killed) = self.killed.take() else { return };
         let mut copy = self.clone();
-        copy.scenario.new_ledger_after = Some(self.actions);
-        copy.go_on_with_a_new_ledger();
+        copy.scenario.new_state_after = Some(self.actions);
+        copy.go_on_with_a_new_state();
         copy.run();
         killed.push(copy.report());
         self.killed = Some(killed);
@@ -360,9 +360,9 @@ impl Simulation {
     }
 
     /// The run is killed, and another one starts on the same cluster.
-    fn go_on_with_a_new_ledger(&mut self) {
+    fn go_on_with_a_new_state(&mut self) {
         self.end = None;
-        // What was on its way gets through now, or never: a list cannot show what will be stored after it.
+        // A request in flight arrives now, or never: a list cannot show what will be stored after it.
         let is_request = |due: &Due| matches!(due, Due::Execute { .. } | Due::Write { .. });
         let requests: Vec<Due> = self.agenda.values().filter(|due| is_request(due)).cloned().collect();
         self.agenda.retain(|_, due| !is_request(due));
@@ -376,7 +376,7 @@ impl Simulation {
         self.state = RunState::faulty(self.fault);
         self.world = World::default();
         self.relist();
-        self.invariants.new_ledger(self.now);
+        self.invariants.new_state(self.now);
         self.invariants.stopped_at = None;
         self.wake = Some(self.now);
     }
@@ -486,7 +486,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
     let mut spec = PodSpec {
         restart_policy: "Always".into(),
         containers: containers.collect(),
-        // What no node runs has nothing to resize, and keeps a rollout from its first write.
+        // A pod without a node has nothing to resize, and keeps a rollout from its first write.
         node_name: if scenario.resizes.is_some() || scenario.owned { "node".into() } else { String::new() },
         readiness_gates,
         ..PodSpec::default()

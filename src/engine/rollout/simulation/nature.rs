@@ -1,9 +1,9 @@
 //! How a simulated pod is made, what becomes of its containers, and the stages that it goes through.
 
-/// Stands in the message of a report after which a rollout must fail at once.
+/// In the message of a report after which a rollout must fail at once.
 pub(super) const DECISIVE: &str = "[for good]";
 
-/// What becomes of a container that is made from the wanted image.
+/// What becomes of a container that is created from the wanted image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Good,

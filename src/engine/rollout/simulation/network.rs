@@ -1,4 +1,4 @@
-//! What lies between the rollout and the cluster: requests, answers, the watch, and what other people do.
+//! What is between the rollout and the cluster: requests, answers, the watch, and what other people do.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Simulation {
             Action::Write { write, .. } => self.write(id, write),
             Action::ReadPullPods { .. } => self.at(at, Due::ReadPulls { id, run }),
             Action::ReadBudgets { .. } => self.at(at, Due::ReadBudgets { id, run }),
-            // A server that takes longer lets nobody know how the owner stands.
+            // While a server takes longer, the owner's state is unknown.
             Action::ReadOwner(_) => {
                 let at = self.now + self.random.millis(1, self.scenario.slowest_answer.min(200));
                 self.at(at, Due::ReadOwner { id, run });
@@ -130,7 +130,7 @@ impl Simulation {
             if sent == Sent::Resize {
                 self.judge_resize(before.as_ref(), key);
             }
-            // What comes late, after it was looked for, nobody knows of.
+            // Nobody knows of a resize that arrives after the read that looked for it.
             if sent == Sent::Resize && in_flight {
                 self.invariants.resized.insert(key.clone());
             }
@@ -167,7 +167,7 @@ impl Simulation {
         self.at(at, Due::Answer { id, answer, run });
     }
 
-    /// What was stored may only have replaced the image that the plan saw, in a pod that stays.
+    /// A stored patch may only have replaced the image that the plan saw, in a pod that stays.
     fn judge_stored(&mut self, before: Option<&Pod>, key: &PodKey) {
         let containers = |pod: &Pod| pod.spec.containers.clone();
         let (Some(before), Some(after)) = (before, self.api.pod(key)) else {
@@ -205,7 +205,7 @@ impl Simulation {
         self.state.answer(id, answer, self.now);
     }
 
-    /// Sees to it that what happened will be delivered.
+    /// Schedules the delivery of what happened.
     pub(super) fn expect_delivery(&mut self) {
         if self.watch_is_live && !self.delivery_due && self.cursor < self.api.history().len() {
             self.delivery_due = true;
@@ -238,7 +238,7 @@ impl Simulation {
         events.for_each(|event| by_events.observe(told(event)));
         by_list.observe(Observation::Relisted(self.api.list()));
         let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.state.clone(), self.now));
-        // Whether a pod was seen going tells why it is gone, and nothing else.
+        // Having seen a pod terminating explains only why it is gone.
         for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
             if let Notice::Pod { phase: PodProgress::Gone { why }, .. } = notice {
                 why.clear();
@@ -309,7 +309,7 @@ impl Simulation {
     fn set_image(&mut self, key: &PodKey, image: &str) {
         let before = self.api.history().len();
         self.api.set_image(key, "side", image, "somebody-else", self.now);
-        // A write that changes nothing tells nobody anything.
+        // A write that changes nothing produces no event.
         if self.api.history().len() > before {
             self.notify(key);
         }

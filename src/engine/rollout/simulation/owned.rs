@@ -1,5 +1,5 @@
-//! The owner of the pods, where its template changes too, and its controller. It is a ReplicaSet: a rollout needs no step on
-//! it but the first and the last, and another pod comes in the place of each that leaves.
+//! The owner of the pods, where its template changes too, and its controller. It is a ReplicaSet: a rollout needs no
+//! step on it but the first and the last, and each pod that leaves is replaced.
 
 use json_patch::Patch;
 use serde_json::{Value, json};
@@ -89,7 +89,8 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
     })
 }
 
-/// The same of a scenario's. On the way back, what is wanted is what was there before the rollout whose lock stands there.
+/// The same for a scenario. On the way back, what is wanted is what was there before the rollout whose lock the owner
+/// has.
 pub(super) fn owner_of(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
     let names: Vec<&str> = changing(scenario).collect();
     let templates = || [BEFORE, WANTED].map(|image| template(scenario, image));
@@ -112,11 +113,11 @@ impl Scenario {
         if self.follows || self.resizes.is_some() {
             return self;
         }
-        (self.owned, self.new_ledger_after) = (true, None);
+        (self.owned, self.new_state_after) = (true, None);
         self.patched_pods_leave = random.one_in(3);
         self.back = Random::named(self.seed, "back").one_in(3);
         if self.back {
-            // What a pod lacks that is none of the rollout's does not keep the way back.
+            // What a pod lacks that is not part of the rollout does not block the way back.
             self.deeds.retain(|(_, deed)| !matches!(deed, Deed::SiblingDown(..)));
         }
         for _ in 0..random.below(3) {
@@ -129,7 +130,7 @@ impl Scenario {
 }
 
 impl Simulation {
-    /// The owner as its controller has left it, which has seen everything.
+    /// The owner with a status of its controller that has seen everything.
     pub(super) fn read_owner(&mut self, id: ActionId, run: u32) {
         if run != self.run {
             return;
@@ -154,7 +155,7 @@ impl Simulation {
         self.refills();
     }
 
-    /// A pod leaves: its kubelet removes it in the end, and its controller makes another one.
+    /// A pod leaves: its kubelet removes it in the end, and its controller creates a replacement pod.
     pub(super) fn leaves(&mut self, deed: Deed) {
         if !self.scenario.owned {
             return;
@@ -184,7 +185,7 @@ impl Simulation {
         }
     }
 
-    /// Where it is complete, nothing asks for what was before, and nothing of the rollout is left.
+    /// After a complete rollout nothing asks for the old values, and nothing of the rollout is left.
     pub(super) fn judge_owner(&mut self) {
         let is_reverted = || self.scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Revert(_)));
         if !self.scenario.owned || is_reverted() {
@@ -196,7 +197,8 @@ impl Simulation {
         let is_complete = self.end == Some(EndResult::Complete);
         let wrong = match self.scenario.back {
             false => is_complete && (has_lock || is_stale),
-            // What fails with what it had before is back: another run could do no more. A command or a label that is owed can.
+            // A pod that fails with what it had before is back: another run could do no more. It could run an owed
+            // command or restore a label.
             true => {
                 let is_owed = self.scenario.hooks.is_some() || self.scenario.drain_seconds.is_some();
                 let has_ended = is_complete || self.end == Some(EndResult::Failed) && !is_owed;

@@ -1,4 +1,4 @@
-//! The nodes that pull first, and the budget over the pods: simulated from the outside, as the API shows them.
+//! The nodes that pull first, and the budget over the pods: simulated as the API shows them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::adversary::Scenario;
 use super::random::Random;
 use super::{Due, Simulation, WANTED};
 
-/// A pod that pulls.
+/// A pull pod.
 #[derive(Debug, Clone)]
 pub(super) struct Pulls {
     object: Value,
@@ -47,7 +47,7 @@ pub(super) fn wanted(scenario: &Scenario) -> Vec<Pull> {
 impl Nodes {
     pub(super) fn begin(&mut self, scenario: &Scenario) {
         if scenario.pulls.is_some_and(|pulls| pulls.leftover) {
-            // As the other run made it: what only looks like a pod that pulls is somebody else's.
+            // As the other run created it: a pod that only looks like a pull pod is somebody else's.
             let Some(pull) = wanted(scenario).into_iter().next() else { unreachable!("a node pulls") };
             let web = WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() };
             let mut object = pull_pod(&"20260228-1".into(), &web, &pull, 360, Requests::Tiny);
@@ -64,7 +64,7 @@ impl Nodes {
             .is_none_or(|pulls| pulls.is_refused || (0..pulls.nodes).all(|index| self.have.contains(&node(index))))
     }
 
-    /// Lets time pass: what is pulled by now stays on the node, whatever becomes of the pod.
+    /// Lets time pass: an image that is pulled by now stays on the node, whatever becomes of the pod.
     fn pass(&mut self, now: Now) {
         for pod in self.pods.values_mut().filter(|pod| pod.done_at <= now) {
             let waiting = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
@@ -105,8 +105,8 @@ impl Scenario {
         self.min_available.is_some() && self.budget_from <= now && self.budget_until.is_none_or(|until| now < until)
     }
 
-    /// Whether it has been there for so long that a rollout must know it: it reads them every second, and an answer takes its
-    /// time.
+    /// Whether the budget has existed for so long that a rollout must know it: it reads them every second, and an
+    /// answer takes its time.
     pub(super) fn is_budget_known(&self, now: Now) -> bool {
         let slowest = Duration::from_secs(1) + 2 * Duration::from_millis(self.slowest_answer);
         let from = if self.budget_from == Now::ZERO { Now::ZERO } else { self.budget_from + slowest };
@@ -115,7 +115,7 @@ impl Scenario {
 }
 
 impl Simulation {
-    /// Sends a write about a pod that pulls on its way.
+    /// Sends a write about a pull pod.
     pub(super) fn write(&mut self, id: ActionId, write: ObjectWrite) {
         let run = self.run;
         let at = self.now + self.random.millis(1, 800);
@@ -158,7 +158,7 @@ impl Simulation {
         self.answer(id, Answer::Read, run);
     }
 
-    /// The budget as the disruption controller has left it: from what pods show, and late.
+    /// The budget as the disruption controller has left it: computed late, from what the pods show.
     pub(super) fn read_budgets(&mut self, id: ActionId, run: u32) {
         if run != self.run {
             return;

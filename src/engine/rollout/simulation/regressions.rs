@@ -58,7 +58,7 @@ fn a_server_that_throttles_is_not_asked_for_the_next_pods_instead() {
     assert_eq!(names(&again), names(&first));
 }
 
-/// Nothing is sent again to a pod that left; that its patch was refused is said, and of a lost answer there is nothing to say.
+/// Nothing is sent again to a pod that left; a refused patch of it is reported, a lost answer is not.
 #[test]
 fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
     let conflict = || Answer::Conflict { message: "it moved".into() };
@@ -79,7 +79,7 @@ fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
 }
 
 #[test]
-fn the_last_try_is_told_in_the_turn_that_finds_it() {
+fn the_last_try_is_reported_in_the_turn_that_finds_it() {
     let (_, goal, world, mut state) = story(1);
     for second in 0..u64::from(MAX_SENDS) {
         let sent = patches(&turn(&goal, &world, &mut state, Now::from_secs(second)));
@@ -102,7 +102,7 @@ fn a_deadline_that_has_passed_is_not_waited_for_again() {
     let (_, mut goal, world, mut state) = story(1);
     goal.policy.total_timeout = Some(3);
     turn(&goal, &world, &mut state, Now::ZERO);
-    // The answer is outstanding: it is waited for a second, and no turn in between is asked for.
+    // The answer is outstanding: it is waited for a second, and no turn in between is needed.
     assert_eq!(turn(&goal, &world, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
     state.stop(Stop::Interrupt, Now::from_secs(3));
     assert_eq!(turn(&goal, &world, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(8)));
@@ -136,7 +136,7 @@ fn a_watch_that_never_opens_ends_in_time() {
 }
 
 #[test]
-fn a_failure_that_was_told_stands_while_the_end_is_on_its_way() {
+fn a_failure_that_was_reported_stands_while_the_end_is_on_its_way() {
     let (scenario, goal, mut world, mut state) = story(2);
     let sent = patches(&turn(&goal, &world, &mut state, Now::ZERO));
     // The second answer is outstanding, so that the end has to wait.
@@ -177,7 +177,7 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
                 state.answer(id, Answer::Read, now);
             }
         }
-        // Two are on their way out, and then a third one is down by itself.
+        // Two are leaving their Services, and then a third one is down by itself.
         let down = ready_pod(&scenario, 2, 1, false).status;
         api.change(&pod_key(2, 0), |pod| pod.status = down);
     }
@@ -217,9 +217,9 @@ fn a_lost_answer_about_one_pod_holds_no_place_for_another_that_was_refused() {
     assert_eq!(next.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), ["web-2"]);
 }
 
-/// Whose time was over and who then runs after all, and is to be put back into its Services.
+/// A pod that timed out and then runs after all, and has to be restored to its Services.
 #[test]
-fn a_pod_that_was_given_up_and_recovers_takes_no_time_from_the_others() {
+fn a_pod_that_was_abandoned_and_recovers_takes_no_time_from_the_others() {
     for seed in 0..20 {
         let mut scenario = Scenario::calm(seed).drained();
         (scenario.pods, scenario.fates, scenario.broken) = (6, vec![Fate::Good; 6], Vec::new());

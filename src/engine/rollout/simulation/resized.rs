@@ -1,4 +1,4 @@
-//! Resizes: what is wanted of a pod, what its kubelet makes of it, and what may be said of that.
+//! Resizes: what is wanted of a pod, what its kubelet does, and what may be reported of that.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,10 +31,10 @@ const MEMORY: [&str; 2] = ["64Mi", "128Mi"];
 /// What a pod's RuntimeClass costs, where it has one: cpu, memory.
 const OVERHEAD: [&str; 2] = ["30m", "20Mi"];
 
-/// What the kubelet of one pod does otherwise than the others.
+/// How the kubelet of one pod differs from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Odd {
-    /// There is room only after so many milliseconds.
+    /// There is room only after this many milliseconds.
     DeferredFor(u64),
     DeferredForEver,
     Infeasible,
@@ -50,13 +50,13 @@ pub(super) struct Resizing {
     pub(super) slowest_millis: u64,
     pub(super) odd: Option<(usize, Odd)>,
     pub(super) on_deferred: OnDeferred,
-    /// The pod as a whole has the same, and gets the same.
+    /// The pod-level resources have the same values, before and after.
     pub(super) as_a_whole: bool,
     pub(super) has_overhead: bool,
 }
 
 impl Resizing {
-    /// A kubelet that does not tell of which resize it speaks is too old to resize a pod as a whole.
+    /// A kubelet that does not report which resize its status is about is too old to resize a pod as a whole.
     pub(super) fn draw(random: &mut Random, pods: usize, observes_generation: bool) -> Self {
         let kinds = [Odd::DeferredFor(2_000), Odd::DeferredFor(50_000), Odd::DeferredForEver, Odd::Infeasible];
         let odd = random.pick(&[kinds.as_slice(), &[Odd::ErrorAtFirst]].concat());
@@ -78,7 +78,7 @@ impl Resizing {
         spec.overhead = if self.has_overhead { overhead() } else { BTreeMap::new() };
     }
 
-    /// How it may end because of the kubelet that does otherwise.
+    /// How it may end because of the kubelet that differs.
     pub(super) fn may_end(self) -> Vec<EndResult> {
         match (self.odd, self.on_deferred) {
             (Some((_, Odd::Infeasible)), _) => vec![EndResult::Failed],
@@ -160,8 +160,8 @@ pub(super) fn is_foreign(pod: &Pod) -> bool {
     side(pod).is_some_and(|side| is_other(&side.resources)) || pod.spec.resources.as_ref().is_some_and(is_other)
 }
 
-/// Whether the kubelet of the pod has said for good that it does not do it. One that does not tell of which resize it speaks
-/// may speak of another one.
+/// Whether the kubelet of the pod has reported for good that it does not do it. A kubelet that does not report which
+/// resize its status is about may mean another one.
 pub(super) fn is_infeasible(pod: &Pod) -> bool {
     pod.status.observed_generation.is_some()
         && pod.condition("PodResizePending").is_some_and(|pending| pending.reason.as_deref() == Some("Infeasible"))
@@ -199,7 +199,7 @@ fn with_overhead(resources: &Resources, pod: &Pod) -> Resources {
     with
 }
 
-/// Whether a patch resizes, or notes that it will be: nothing goes down by it.
+/// Whether a patch resizes, or notes that it will: it takes nothing down.
 pub(super) fn is_resize(sent: Sent) -> bool {
     matches!(sent, Sent::Resize | Sent::Note)
 }
@@ -216,7 +216,7 @@ pub(super) struct Sizes {
     /// The same of the pod as a whole.
     whole: Option<Resources>,
     whole_actual: Option<Resources>,
-    /// Everything that the container ever had.
+    /// All resources that the container ever had.
     had: Vec<Resources>,
     pub(super) condition: Option<Condition>,
 }
@@ -230,7 +230,7 @@ impl Sizes {
         Self { slowest_millis, odd, allocated, actual, whole, whole_actual, ..Self::default() }
     }
 
-    /// Says of a pod as a whole what there is.
+    /// Sets the resources of the pod as a whole in its status.
     pub(super) fn show(&self, pod: &mut Pod) {
         pod.status.resources = self.whole_actual.as_ref().map(|actual| with_overhead(actual, pod));
         pod.status.allocated_resources = self.whole.as_ref().map(|whole| with_overhead(whole, pod).requests);
@@ -306,13 +306,13 @@ impl Kubelet {
         sizes.whole_actual = sizes.whole.clone();
         sizes.had.push(sizes.actual.clone());
         sizes.condition = sizes.condition.take().filter(|known| known.kind == "PodResizePending");
-        // The API hears of it a little later.
+        // The API shows it a little later.
         vec![(now + self.random.millis(0, 1_500), Stage::Publish)]
     }
 }
 
 impl Invariants {
-    /// What somebody else has asked for stays, and a resize alone restarts nothing; the first one goes alone.
+    /// What somebody else has asked for stays, and a resize alone restarts nothing; the first pod goes alone.
     pub(super) fn judge_resize(&mut self, goal: &PodGoal, pod: &Pod, sent: Sent, truth: &Truth<'_>) {
         if is_foreign(pod) {
             self.broken(Invariant::OtherWriter, truth.now, format!("{} is patched over another size", pod.key));
@@ -336,7 +336,8 @@ impl Invariants {
 }
 
 impl Invariants {
-    /// It was not to be waited for, and a kubelet says that it is to be. What is left has everything else, as the others have.
+    /// At the end `Deferred` the policy is not to wait, and a kubelet reports the resize as deferred. A pod that is left
+    /// to its kubelet has every other change.
     pub(super) fn judge_what_is_left(&mut self, truth: &Truth<'_>) {
         let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.world.pod(&goal.key)?)));
         let policy = truth.goal.policy.on_deferred;

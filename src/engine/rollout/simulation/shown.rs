@@ -28,7 +28,7 @@ pub(super) fn belongs(goal: &Goal, pod: &Pod) -> bool {
     !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&goal.controllers)
 }
 
-/// An owner's pods come and go: those that are gone are none of a rollout's that ends.
+/// An owner's pods come and go: pods that are gone no longer belong to a rollout that ends.
 pub(super) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
     goal.owner.is_some() && !pod.is_some_and(|pod| belongs(goal, pod))
 }
@@ -46,8 +46,8 @@ pub(super) fn loses_requests(goal: &PodGoal, pod: &Pod) -> bool {
     is_drained(goal) && goal.serves(pod)
 }
 
-/// Another writer's image and ours came before the kubelet looked: the right container is the one of before. It is
-/// rightly never said to be done.
+/// Another writer's image and ours came before the kubelet looked: the right container is the old one, and it is
+/// rightly never reported as done.
 pub(super) fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {
     let record = UpdateRecord::of(pod);
     goal.containers.keys().any(|name| {

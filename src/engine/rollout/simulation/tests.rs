@@ -12,7 +12,7 @@ const SEEDS: u64 = 1_200;
 /// How many with every feature drawn by itself.
 const FEATURED: u64 = 1_200;
 
-/// Runs scenarios and gathers what broke, so that one look shows all of it.
+/// Runs scenarios and gathers what broke, so that one run shows all of it.
 fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
     let mut broken = Vec::new();
     for scenario in scenarios {
@@ -41,15 +41,15 @@ fn ends_the_same_wherever_it_is_killed(scenario: &Scenario) {
     }
 }
 
-/// A copy that is killed goes on as a run of its own does that is killed there.
+/// A copy that is killed goes on as a run of its own that is killed there.
 #[test]
 fn a_copy_that_is_killed_is_as_good_as_a_run_from_the_beginning() {
     for mut scenario in (0..4).flat_map(|seed| [Scenario::calm(seed).featured(), Scenario::of(seed).featured()]) {
-        scenario.new_ledger_after = None;
+        scenario.new_state_after = None;
         let (whole, killed) = simulate_killed_anywhere(&scenario);
         assert_eq!(whole, simulate(&scenario, None), "seed {}", scenario.seed);
         for (report, after) in killed.into_iter().zip(1..).step_by(9) {
-            scenario.new_ledger_after = Some(after);
+            scenario.new_state_after = Some(after);
             assert_eq!(report, simulate(&scenario, None), "seed {}, killed after {after}", scenario.seed);
         }
     }
@@ -70,7 +70,8 @@ fn every_promise_holds_against_the_adversary_with_any_features() {
     explore("adversary, featured", (0..FEATURED).map(|seed| Scenario::of(seed).featured()));
 }
 
-/// Whatever was done when a run was killed, the next one goes on in the same order, and makes up for the commands.
+/// Whatever was done when a run was killed, the next one goes on in the same order, and runs the commands that are
+/// owed.
 #[test]
 fn a_run_in_order_with_commands_that_is_killed_after_any_action_ends_the_same() {
     for seed in 0..60 {
@@ -83,7 +84,7 @@ fn a_run_in_order_with_commands_that_is_killed_after_any_action_ends_the_same() 
     }
 }
 
-/// An interrupt at any time leaves every label and every gate as it was.
+/// An interrupt at any time leaves every label and every gate restored.
 #[test]
 fn labels_and_gates_are_back_after_an_interrupt_at_any_time() {
     let interrupted = |drained: Scenario| {

@@ -40,7 +40,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         return OwnerPhase::WaitFor(Fence::LabelsSeen);
     }
     if !works && (step.lack_label(hash) > 0 || step.was_let_go_by_another()) {
-        // This rollout puts it back once every pod has the label and is proven.
+        // This rollout restores the strategy once every pod has the label and is proven.
         return step.changed_by_another(None, counts, STRATEGY_CHANGED);
     }
     if !step.pods.done {

@@ -106,9 +106,9 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     OwnerPhase::Write(OwnerStep::Unpause, patch.write())
 }
 
-/// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and to go
-/// back would let it replace them once more. The same where the lock came with a copy of another Deployment: its pods are in a
-/// ReplicaSet that the rollout knows nothing of.
+/// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and
+/// going back would let it replace them once more. The same where the lock came with a copy of another Deployment: its
+/// pods are in a ReplicaSet that the rollout does not know.
 pub(super) fn let_go_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<OwnerPhase> {
     let current = found.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
     let Some(current) = current else {
@@ -119,7 +119,7 @@ pub(super) fn let_go_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<O
         .then(|| changed_by_another(step, found, current, UNPAUSED))
 }
 
-/// Whether the rollout is none of these ReplicaSets', and to go back to a template would replace the pods that they have.
+/// Whether the rollout belongs to none of these ReplicaSets, and going back to a template would replace their pods.
 pub fn is_anothers(owned: &[Value], lock: &RolloutLock, before: &Value) -> bool {
     let is_known = |set: &Value| lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
     let has_pods = |set: &Value| !is_empty(set) && !same(&template_of(set), before);
@@ -135,20 +135,20 @@ pub fn was_let_go(owner: &Value, lock: &RolloutLock, outgoing: &Value, after: &V
 /// Nothing keeps the controller from acting on it.
 const REPLACES: &str = "its template was changed by another client, and its controller replaces its pods";
 
-/// What the pause holds back is not only ours.
+/// The pause holds back more than our own change.
 const OTHERS_HAVE_PODS: &str =
     "another ReplicaSet of its has pods, which its controller would replace as soon as it is not paused any more";
 
-/// Before the ReplicaSet has the new template the controller makes another one, and pods of it.
+/// Before the ReplicaSet has the new template the controller creates another one, and pods of it.
 const UNPAUSED: &str =
     "it was resumed by another client before its pods were updated, so that its controller replaces them";
 
-/// On the way back: which of the two it was nothing tells any more.
+/// On the way back: it is unknown which of the two it was.
 const SET_BACK_OR_UNPAUSED: &str =
     "another client has set its template back, or resumed it, so that its controller replaces its pods";
 
-/// Scaled to nothing under the pause, the ReplicaSet counts as history, and the controller removes what is above
-/// `revisionHistoryLimit`. There is no pod to lose then, so a pause over our own template goes.
+/// Scaled to zero under the pause, the ReplicaSet counts as history, and the controller removes those above
+/// `revisionHistoryLimit`. No pod can be lost then, so a pause over our own template is lifted.
 fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
     if is_paused(step.object) && !lock.released && same(step.template(), step.goal.target()) {
@@ -157,15 +157,15 @@ fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     superseded_by("its ReplicaSet is gone", Cleanup::Write(OwnerStep::Close, Box::new(patch.write())))
 }
 
-/// On the way back: scaled to nothing and up again under our pause, the controller has made the pods in another
-/// ReplicaSet that holds the template from before. Then that is the current one.
+/// On the way back: after scaling to zero and up again under our pause, the controller may have created the pods in
+/// another ReplicaSet that holds the old template. Then that is the current one.
 fn scaled_anew<'s>(step: &Step<'s>, current: &Value) -> Option<&'s Value> {
     let other = |set: &&Value| !is_empty(set) && same(&template_of(set), step.goal.target());
     let is_back = step.goal.lock.direction == Direction::Back;
     (is_back && is_empty(current)).then(|| step.owned.iter().find(other))?
 }
 
-/// Whether the controller takes the ReplicaSet as it is now for the current one.
+/// Whether the controller takes the present ReplicaSet for the current one.
 ///
 /// It copies the Deployment's annotations to the ReplicaSet whose template it finds to match (`getNewReplicaSet`), by
 /// an update of the resourceVersion that its cache holds. Our patch of the template removes the lock's copy, so one that
@@ -177,7 +177,7 @@ fn is_adopted(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> bool {
 
 fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
     let found = template_of(set);
-    // On the way back from a rollout that took another one's place it may still have what that one had brought.
+    // On the way back from a rollout that took another one's place it may still have that one's template.
     let is_known = || step.goal.lock.left_by_the_others(template).iter().any(|(_, left)| same(&found, left));
     let is_back = step.goal.lock.direction == Direction::Back;
     if !(same(&found, step.goal.source()) || is_back && is_known()) {
@@ -189,12 +189,12 @@ fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
 
 fn replica_set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
     let patch = Guarded::of(REPLICA_SET, set).set("/spec/template", Some(with_hash(template, hash_of(set))));
-    // One that comes late finds a copy of the lock that followed, or of the history in which its rollout has ended.
+    // A late request finds a copy of the lock that followed, or of the history in which its rollout has ended.
     let patch = patch.test(HISTORY_POINTER);
     patch.annotate(&[(ROLLOUT_ANNOTATION, None)])
 }
 
-/// Keeps the outgoing template in the history, or takes it out again on the way back.
+/// Keeps the outgoing template in the history, or removes it again on the way back.
 fn keep_or_drop_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
     match step.goal.lock.direction {
         Direction::Forward => keep_history(step, lock, current),
@@ -213,7 +213,7 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
         },
         HistoryStep::Swap { uid, .. } => {
             let Some(other) = step.owned.iter().find(|set| is(set, uid)) else {
-                // It was deleted meanwhile: one is made in its place.
+                // It was deleted meanwhile: another one is created.
                 let name = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
                 return match kept(step, &name) {
                     Kept::No => Some(OwnerPhase::Write(OwnerStep::KeepHistory, create(step, current, &name, revision))),
@@ -233,7 +233,7 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
     Some(OwnerPhase::Write(OwnerStep::KeepHistory, write))
 }
 
-/// Whether the ReplicaSet that is made for the outgoing template is there, with that content: a create that comes twice is
+/// Whether the ReplicaSet for the outgoing template exists with that content: a create that arrives twice is
 /// done once.
 enum Kept {
     Yes,
@@ -251,9 +251,9 @@ fn kept(step: &Step<'_>, name: &str) -> Kept {
     }
 }
 
-/// On the way back: an older ReplicaSet that was to take the outgoing template and has not yet could still take it from a
-/// request of the run before, and, being the older one, then all the pods. A copy of the lock changes it; the copy goes with
-/// the others, and the version that the request tests is past.
+/// On the way back: an older ReplicaSet that was to take the outgoing template and has not yet could still get it from
+/// a late request of the run before, and, being the older one, then all the pods. A copy of the lock changes the
+/// ReplicaSet, so that the resourceVersion that the request tests is outdated; the copy is removed with the others.
 fn other_is_taken_over(step: &Step<'_>, lock: &RolloutLock) -> Option<OwnerPhase> {
     let HistoryStep::Swap { uid, .. } = &lock.history else { return None };
     let is_due = step.goal.take_over.is_some() && lock.direction == Direction::Back;
@@ -265,11 +265,11 @@ fn other_is_taken_over(step: &Step<'_>, lock: &RolloutLock) -> Option<OwnerPhase
     Some(OwnerPhase::Write(OwnerStep::TakeLock, write))
 }
 
-/// Returns the delete of a ReplicaSet that a rollout made for the outgoing template and that was taken back since: a create
-/// that came late. It is known by the name that follows from the rollout's id, has no pods, and keeps a template that an
+/// Returns the delete of a ReplicaSet that a rollout created for the outgoing template and that was taken back since: a
+/// late create. It is identified by the name derived from the rollout's id, has no pods, and keeps a template that an
 /// older one of the same owner has.
 ///
-/// `gone` is a rollout that nothing is recorded of, and whose lock is gone.
+/// `gone` is a rollout that is recorded nowhere, and whose lock is gone.
 pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Option<ObjectWrite> {
     let set = left_over(owner, owned, gone)?;
     Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
@@ -280,12 +280,12 @@ pub fn leftover_name(owner: &Value, owned: &[Value]) -> Option<String> {
     left_over(owner, owned, None).map(|set| text(set, "/metadata/name").to_owned())
 }
 
-/// Returns whether one of them may be, by its metadata alone.
+/// Returns whether one of them may exist, by metadata alone.
 pub fn may_have_leftover(owner: &Value, owned: &[Value]) -> bool {
     made_for_ended(owner, owned, None).next().is_some()
 }
 
-/// The ReplicaSets that a rollout made which was rolled back.
+/// The ReplicaSets that were created by a rollout that was rolled back.
 fn made_for_ended<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> impl Iterator<Item = &'a Value> {
     let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
     let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
@@ -318,8 +318,8 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
     }
     let HistoryStep::Swap { uid, revision, .. } = &lock.history else { return None };
     let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
-    // Where the controller has made another one for the template meanwhile, a second one would be the older and take its
-    // pods over.
+    // Where the controller has created another one for the template meanwhile, a second one would be the older and
+    // adopt its pods.
     let is_made_anew = step.owned.iter().any(|set| {
         let is_of_run = is(set, uid) || lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
         !is_of_run && same(&template_of(set), &step.goal.after)
@@ -332,17 +332,17 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
 fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> ObjectWrite {
     let values: Vec<(&str, Option<String>)> =
         annotations.iter().map(|(key, value)| (key.as_str(), Some(value.clone()))).collect();
-    // The cause of another template would be a false one.
+    // The change-cause of another template would be a false one.
     let cause = annotations.iter().find(|(key, _)| key == CHANGE_CAUSE);
     let values = values.into_iter().chain(cause.is_none().then_some((CHANGE_CAUSE, None))).collect::<Vec<_>>();
     let patch = replica_set_template(set, template).test("/spec/replicas").test("/status/replicas");
-    // Nobody writes to it meanwhile, and nothing of it may tell one time from another.
+    // Nobody else writes to it meanwhile, and no value in it would show a change.
     let patch = patch.test("/metadata/resourceVersion");
     patch.annotate(&values).write()
 }
 
 /// The annotations that `kubectl rollout undo` puts on the Deployment when it goes back to a ReplicaSet (kubectl
-/// `polymorphichelpers/rollback.go`): without them the person's would be wiped.
+/// `polymorphichelpers/rollback.go`): without them the user's would be removed.
 fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
     let annotations = current.pointer("/metadata/annotations").and_then(Value::as_object);
     let kept = annotations.into_iter().flatten().filter(|(key, _)| !NOT_HISTORY.contains(&key.as_str()));
@@ -386,13 +386,13 @@ fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> Object
     ObjectWrite::Create { kind: REPLICA_SET, namespace, object }
 }
 
-/// After the pause: the pods, and once they are done and none is missed, the end.
+/// After the pause: the pods, and the end once they are done and none is missing.
 fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
     if !step.pods.done {
         return OwnerPhase::PodsReleased { revision: None };
     }
     let seen = metadata::is_observed(current);
-    // Scaled to nothing and up again under a pause, pods may be another ReplicaSet's.
+    // After scaling to zero and up again under a pause, pods may be in another ReplicaSet.
     let counted: i64 = step.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
     let listed = usize::try_from(counted) == Ok(step.pods.present);
     if !(seen && listed) {
@@ -401,13 +401,14 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
     step.close()
 }
 
-/// Somebody else set another template, or lifted the pause too early. Theirs stays; what is ours goes.
+/// Somebody else set another template, or lifted the pause too early. Theirs stays; our changes are removed.
 ///
-/// The ReplicaSet gets its template back if ours never ran. With the template from before, that is all, and the pause
-/// goes with it; another one is held back by our pause, and only the person can say whether it shall start.
+/// The ReplicaSet's template is restored if ours never ran. If the Deployment has the old template, that is all, and
+/// the pause is lifted with it; another template stays under our pause, since only the user can say whether it may roll
+/// out.
 fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why: &str) -> OwnerPhase {
     let cleanup = |step, write| superseded_by(why, Cleanup::Write(step, Box::new(write)));
-    // On the way back, too: what is left must not say that the pods were made with it.
+    // On the way back, too: the leftovers must not say that the pods were created with it.
     let never_ran = !lock.released;
     let ours_is_held = is_paused(step.object) && !lock.released;
     if never_ran {

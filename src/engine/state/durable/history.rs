@@ -15,7 +15,7 @@ pub const HISTORY_ANNOTATION: &str = "kubectl-inplace.io/history";
 /// The same key as JSON pointers have it.
 pub const HISTORY_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1history";
 
-/// What is said of a rollout that another run has aborted, or is on its way back with.
+/// Reported for a rollout that another run has aborted, or is on its way back with.
 pub const ABORTED: &str = "it was aborted by another run";
 
 /// Rollouts that are kept.
@@ -36,7 +36,7 @@ pub struct HistoryEntry {
     pub began: String,
     /// When it ended (RFC 3339).
     pub ended: String,
-    /// Why, in the person's words.
+    /// Why, in the user's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The images, by container.
@@ -107,14 +107,13 @@ pub fn of(object: &Value) -> Vec<HistoryEntry> {
 /// Returns the union by id over the owner and its ReplicaSets, the oldest first.
 ///
 /// `kubectl rollout undo` replaces a Deployment's annotations by those of a ReplicaSet (kubectl
-/// `polymorphichelpers/rollback.go`), so what the Deployment says alone may be an older state. The order is that of the
-/// annotations, to which each run appends: times are those of whoever wrote them.
+/// `polymorphichelpers/rollback.go`), so the Deployment's alone may be an older state. The order is that of the
+/// annotations, to which each run appends: times come from the clock of each writer.
 pub fn union<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
     objects.into_iter().map(of).fold(Vec::new(), merged)
 }
 
-/// Merges two lists, each in its own order. Only of entries that no common one stands between the times tell which came
-/// first.
+/// Merges two lists, each in its own order. Times decide only between entries that have no common entry between them.
 fn merged(known: Vec<HistoryEntry>, other: Vec<HistoryEntry>) -> Vec<HistoryEntry> {
     let mut merged: Vec<HistoryEntry> = Vec::new();
     let mut known = VecDeque::from(known);

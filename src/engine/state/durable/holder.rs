@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One process, as far as a machine tells.
+/// One process, as far as its machine shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Process {
@@ -35,7 +35,7 @@ pub struct Holder {
 /// What this machine says of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProcessState {
-    /// It is another machine's, or this one does not tell.
+    /// It is another machine's, or this one does not show it.
     #[default]
     NotKnown,
     /// It is there.

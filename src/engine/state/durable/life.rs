@@ -1,4 +1,4 @@
-//! Whether the run that holds a lock is at work: its last sign of life.
+//! Whether the run that holds a lock is active: its last sign of life.
 //!
 //! Promise: no client's clock is asked. A run notes the server's time in its lock, and renews it while it goes on in a
 //! label of the owner, which is compared with the server's time of the read. It is a label because an annotation raises a
@@ -29,18 +29,18 @@ const SILENT_AFTER: SignedDuration = SignedDuration::from_secs(30);
 /// How a label spells a time: it may have no colon.
 const LABEL_FORMAT: &str = "%Y%m%dT%H%M%SZ";
 
-/// Whether a run is at work.
+/// Whether a run is active.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Life {
     /// It says itself that it has ended.
     Ended,
-    /// It gave a sign of life so long ago.
+    /// It gave a sign of life this long ago.
     Alive(Duration),
     /// It is a process of this machine, and gone.
     Gone,
-    /// It has given no sign of life for so long.
+    /// It has given no sign of life for this long.
     Silent(Duration),
-    /// Likewise, and its process is there on this machine.
+    /// Likewise, and its process exists on this machine.
     Stalled {
         /// For how long.
         silent: Duration,
@@ -51,17 +51,17 @@ pub enum Life {
     Unknown(UnknownLife),
 }
 
-/// Why it cannot be known whether a run is at work.
+/// Why it is unknown whether a run is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownLife {
-    /// The lock does not tell when the run was last at work.
+    /// The lock does not say when the run was last active.
     NoSign,
-    /// The server did not tell its time.
+    /// The server's answer had no time.
     NoClock,
 }
 
 impl Life {
-    /// Says of the run that holds an object's lock whether it is at work. `now` is the server's time of the read.
+    /// Says whether the run that holds an object's lock is active. `now` is the server's time of the read.
     pub fn of(lock: &RolloutLock, object: &Value, now: Option<&str>, process: ProcessState) -> Self {
         if lock.state != LockState::Running {
             return Self::Ended;
@@ -84,7 +84,7 @@ impl Life {
         }
     }
 
-    /// Returns whether nobody may act in its place without being told to.
+    /// Returns whether another run needs `--take-over` to act in its place.
     pub fn may_be_at_work(&self) -> bool {
         match self {
             Self::Alive(_) | Self::Unknown(_) => true,
@@ -132,7 +132,7 @@ fn time(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 
-/// Returns the label of an object as it stands.
+/// Returns the label of an object.
 pub fn beat_of(object: &Value) -> Option<&str> {
     object.pointer(BEAT_POINTER).and_then(Value::as_str)
 }

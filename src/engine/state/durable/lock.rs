@@ -1,5 +1,5 @@
-//! The goal as the lock: the annotation on the owner that says what a rollout is about, whose it is, and what must be
-//! put back. Any later run, on any machine, finishes or takes back a rollout from it and the objects alone.
+//! The goal as the lock: the annotation on the owner that says what a rollout changes, who holds it, and what must be
+//! restored. Any later run, on any machine, finishes or takes back a rollout from it and the objects alone.
 //!
 //! It is kept small: a Deployment's controller copies annotations to ReplicaSets.
 
@@ -27,20 +27,20 @@ pub const CAUSE_POINTER: &str = "/metadata/annotations/kubernetes.io~1change-cau
 /// The same key as JSON pointers have it.
 pub const ROLLOUT_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1rollout";
 
-/// Whether a run is at work.
+/// Whether a run is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LockState {
-    /// A run is at work, or was killed.
+    /// A run is active, or was killed.
     Running,
     /// It ended before it was complete.
     Stopped,
-    /// It stopped where it was asked to.
+    /// It stopped at its canary or pause.
     Paused,
 }
 
 impl LockState {
-    /// Returns the words for it, where it is known whether its run may be at work.
+    /// Returns the words for it, where it is known whether its run may be active.
     pub fn words(self, may_be_at_work: bool) -> &'static str {
         match self {
             Self::Running if !may_be_at_work => "interrupted",
@@ -62,7 +62,7 @@ impl LockState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "do")]
 pub enum HistoryStep {
-    /// A ReplicaSet without pods is made for it.
+    /// A ReplicaSet without pods is created for it.
     Create {
         /// Its name, derived from the rollout's id.
         name: String,
@@ -103,10 +103,10 @@ pub struct RolloutLock {
     pub who: String,
     /// When it began (RFC 3339).
     pub since: String,
-    /// Why, in the person's words.
+    /// Why, in the user's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// `kubernetes.io/change-cause` before: what is taken back has its own again.
+    /// `kubernetes.io/change-cause` before: a rollout that is taken back restores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Who holds it now: not always who began it.
@@ -114,7 +114,7 @@ pub struct RolloutLock {
     pub holder: Option<Holder>,
     /// The program's version.
     pub version: String,
-    /// Whether a run is at work.
+    /// Whether a run is active.
     pub state: LockState,
     /// Forward, or back.
     pub direction: Direction,
@@ -123,14 +123,14 @@ pub struct RolloutLock {
     /// What the containers ran before (`imageID`), where all pods ran the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub digests: BTreeMap<ContainerName, String>,
-    /// The images before the first of several rollouts, where one went on from another that had not ended well; and what
-    /// the pods ran where that was not the template's.
+    /// The images before the first of several rollouts, where one went on from another that had not ended well; and
+    /// what the pods ran where that was not the template's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origin: BTreeMap<ContainerName, String>,
     /// The owner's `updateStrategy` before, of kinds whose strategy is changed meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Value>,
-    /// The revision that is left; none of kinds without revisions.
+    /// The revision that is left; `None` for kinds without revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outgoing: Option<Outgoing>,
     /// How the outgoing template stays in the history.
@@ -138,13 +138,13 @@ pub struct RolloutLock {
     /// A ControllerRevision that held the new template before: not ours to delete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuses: Option<String>,
-    /// The pause of a Deployment was lifted again: one that is found now is somebody else's.
+    /// The pause of a Deployment was lifted again: a pause that is found now is somebody else's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
     /// Requests of this run, or of one before that it took over from, may still arrive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
-    /// The names of the pods that were chosen; all unless some were.
+    /// The names of the pods that were chosen; empty means all.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub only: BTreeSet<String>,
     /// When the run that began it runs a command around each pod: the commands themselves are never written down.
@@ -152,13 +152,14 @@ pub struct RolloutLock {
     pub hooks: BTreeSet<HookPhase>,
     /// How fast, how careful.
     pub policy: Policy,
-    /// Rollouts whose place it took before they had ended: they go into the history with it.
+    /// The unfinished rollouts whose place it took: they are written into the history with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<HistoryEntry>,
 }
 
 impl RolloutLock {
-    /// Returns whether it is on its way to where the first of those began whose place it took: to take it back is to finish it.
+    /// Returns whether it goes back to where the first of the rollouts began whose place it took: taking it back means
+    /// to finish it.
     pub fn goes_back(&self) -> bool {
         let mut turned = self.clone();
         turned.turn_back();
@@ -169,8 +170,8 @@ impl RolloutLock {
             && fields.rows().iter().all(|row| row.before == row.after)
     }
 
-    /// Turns round a rollout that took the place of others which had not ended: back is where the first of them began. What
-    /// they were bringing in came nowhere to its end.
+    /// Reverses a rollout that took the place of unfinished ones: back is where the first of them began. What
+    /// they were bringing was never completed.
     pub fn turn_back(&mut self) {
         if self.direction == Direction::Forward {
             for (name, image) in &mut self.change.images {
@@ -183,8 +184,8 @@ impl RolloutLock {
         self.direction = Direction::Back;
     }
 
-    /// Returns a template with what the rollouts brought in whose place it took, and when each began: each of them may have
-    /// stood still with it.
+    /// Returns a template with what each replaced rollout brought, and when that rollout began: each of them may have
+    /// stopped with it.
     pub fn left_by_the_others(&self, template: &Value) -> Vec<(&str, Value)> {
         let of_entry = |entry: &HistoryEntry| {
             let images = entry.containers.iter().filter_map(|(name, image)| {
@@ -202,7 +203,7 @@ impl RolloutLock {
         fields
     }
 
-    /// Returns what the history says of the rollout once it has ended. `by` has ended it.
+    /// Returns the history entry of the rollout once it has ended. `by` has ended it.
     pub fn entry(&self, outcome: EndResult, ended: &str, by: &str) -> HistoryEntry {
         let containers = self.change.images.iter().map(|(name, image)| {
             let from = self.origin.get(name).unwrap_or(&image.from).clone();
@@ -224,10 +225,10 @@ impl RolloutLock {
         }
     }
 
-    /// Reads the lock of an owner: `None` when there is none, the text as the error when it is not ours to understand.
+    /// Reads the lock of an owner: `None` when there is none, the text as the error when this program cannot read it.
     ///
     /// # Errors
-    /// When the annotation is there and cannot be read: made by another version, or edited.
+    /// When the annotation cannot be read: written by another version, or edited.
     pub fn of(object: &Value) -> Result<Option<Self>, String> {
         match Self::text_of(object) {
             None => Ok(None),
@@ -238,18 +239,18 @@ impl RolloutLock {
         }
     }
 
-    /// Returns the annotation as it stands.
+    /// Returns the annotation, exactly as stored.
     pub fn text_of(object: &Value) -> Option<&str> {
         object.pointer(ROLLOUT_POINTER).and_then(Value::as_str)
     }
 
-    /// Returns whether requests of its run may still arrive, whatever is done: it is at work, was killed, or ended before
-    /// every answer was in.
+    /// Returns whether requests of its run may still arrive, whatever is done: the run is active, was killed, or ended
+    /// before every answer was in.
     pub fn may_be_late(&self) -> bool {
         self.state == LockState::Running || self.late
     }
 
-    /// Returns whether another lock is this one, whatever it says of its state.
+    /// Returns whether another lock is this one, in whatever state.
     pub fn is_same_run(&self, other: &Self) -> bool {
         (&self.id, &self.run, self.direction) == (&other.id, &other.run, other.direction)
     }
@@ -267,8 +268,8 @@ impl RolloutLock {
         self.hooks.iter().copied().filter(|phase| given.command(*phase).is_none()).collect()
     }
 
-    /// Returns what the revision that the rollout leads to was made for. One without a reason has no cause: that of the
-    /// change before would be a false one.
+    /// Returns the change-cause of the revision that the rollout leads to. A rollout without a reason has none: the
+    /// cause of the change before would be a false one.
     pub fn cause(&self) -> Option<String> {
         match self.direction {
             Direction::Forward => self.reason.clone(),
@@ -294,7 +295,7 @@ mod tests {
 
     fn number() -> impl Strategy<Value = Value> {
         prop_oneof![
-            // So that a lock with ten of them can be read now and then.
+            // So that a lock with ten of them is still readable in some cases.
             20 => any::<u32>().prop_map(Value::from),
             1 => any::<u64>().prop_map(Value::from),
             1 => any::<i64>().prop_map(Value::from),
@@ -334,7 +335,7 @@ mod tests {
     }
 
     proptest! {
-        /// Anybody may have edited it: no number makes the program fall over, whatever step the owner is at.
+        /// Anybody may have edited it: no number makes the program crash, whatever step the owner is at.
         #[test]
         fn no_number_is_too_much(numbers in prop::collection::vec(number(), 10), generation in any::<i64>()) {
             for kind in [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet] {

@@ -1,7 +1,7 @@
-//! The owner's side of a rollout: how its template, its revision history and its pods end up saying the same, without
+//! The owner's side of a rollout: how its template, its revision history and its pods come to agree, without
 //! one pod being recreated.
 //!
-//! Where a rollout stands is read from the objects alone: [`owner_phase`] is given the goal and what was read, and says
+//! Where a rollout stands is read from the objects alone: [`owner_phase`] gets the goal and what was read, and returns
 //! what to write next, what to wait for, whether the pods may go, or that it is over. Nothing else is remembered, so a
 //! step done twice is done once, and any later run goes on where another one was killed.
 
@@ -42,21 +42,22 @@ pub use step::OUR_MANAGER;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerGoal {
-    /// The very owner.
+    /// The owner, by uid.
     pub uid: Uid,
     /// The lock that this run writes and tests.
     pub lock: RolloutLock,
-    /// The annotation's text that this run's lock replaces: of the run that it goes on from. `None`: there must be none.
+    /// The annotation's text that this run's lock replaces: that of the run that it goes on from. `None`: there must be
+    /// none.
     pub replaces: Option<String>,
-    /// There is no lock that can be read, and this run's is made from what else there is: it goes on from whatever step
+    /// There is no lock that can be read, and this run's is derived from other objects: it goes on from whatever step
     /// the objects show, also under a pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
-    /// That lock's run was taken for gone when it had given this sign of life last, or none: one that gives another is at
-    /// work. `None`: it goes on whatever that run does.
+    /// That lock's run was taken for gone when this was its last sign of life (or it had none): if it gives another, it
+    /// is active. `None`: this run goes on whatever that run does.
     #[serde(default, deserialize_with = "that_is_there", skip_serializing_if = "Option::is_none")]
     pub unless_alive: Option<LastBeat>,
-    /// The template before; of a run that goes on, worked out from the revision that the lock names.
+    /// The template before; for a run that goes on, derived from the revision that the lock names.
     pub before: Value,
     /// The template wanted.
     pub after: Value,
@@ -69,8 +70,8 @@ pub struct OwnerGoal {
     /// The pods are taken over first: requests of the run that held the owner before may still arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_over: Option<TakenOver>,
-    /// The runs that had taken pods of this rollout over before this one was planned: what they have noted on them is not
-    /// that somebody takes them from this run.
+    /// The runs that had taken pods of this rollout over before this one was planned: their notes on pods do not mean
+    /// that somebody takes the pods from this run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub earlier: BTreeSet<String>,
     /// The user who begins this run, as the server knows it.
@@ -81,7 +82,7 @@ pub struct OwnerGoal {
     pub continues: bool,
 }
 
-/// A beat that is there and has no time is none that is absent.
+/// A beat that is present without a time is not an absent one.
 fn that_is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LastBeat>, D::Error> {
     LastBeat::deserialize(deserializer).map(Some)
 }
@@ -142,7 +143,7 @@ pub struct OwnerView {
     pub object: Option<Value>,
     /// The ReplicaSets or ControllerRevisions that it controls.
     pub owned: Vec<Value>,
-    /// The server's time of the read (RFC 3339), where it told it.
+    /// The server's time of the read (RFC 3339), where the answer had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
 }
@@ -154,7 +155,7 @@ impl OwnerView {
     }
 }
 
-/// What the pods say of the owner's goal.
+/// The state of the pods with regard to the owner's goal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
     /// Every pod that was seen runs what is wanted, proven, or is left to its kubelet.
@@ -163,11 +164,11 @@ pub struct PodsState {
     pub left: bool,
     /// Some of them were deleted or evicted before they had it.
     pub replaced: bool,
-    /// Pods of the owner that are there and not going, as last seen.
+    /// Pods of the owner that exist and are not terminating, as last seen.
     pub present: usize,
-    /// Those that are there say that this run has taken them over, where it has to.
+    /// Every present pod notes that this run has taken it over, where it has to.
     pub taken_over: bool,
-    /// Of those, how many carry each value of the label `controller-revision-hash`; empty of kinds without revisions.
+    /// The number of those with each value of the label `controller-revision-hash`; empty for kinds without revisions.
     pub labels: BTreeMap<String, usize>,
 }
 
@@ -185,14 +186,14 @@ pub enum OwnerPhase {
         /// `controller-revision-hash`, where the kind's pods carry it.
         revision: Option<String>,
     },
-    /// Somebody else changed what the rollout rests on; clean up what is ours, if anything is left, and end.
+    /// Somebody else changed what the rollout rests on; remove our changes, if any are left, and end.
     Superseded {
         /// What was found.
         why: String,
-        /// What is ours and still there.
+        /// Our changes that are left.
         cleanup: Cleanup,
     },
-    /// Another run holds the owner: nothing of it is this run's to touch.
+    /// Another run holds the owner: this run must not change it.
     TakenOver {
         /// Its lock.
         by: Box<RolloutLock>,
@@ -201,7 +202,7 @@ pub enum OwnerPhase {
     Closed,
 }
 
-/// What is left to take away of a rollout that somebody else has superseded.
+/// What has to be removed of a rollout that somebody else has superseded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cleanup {
     /// This write.
@@ -212,7 +213,7 @@ pub enum Cleanup {
     Nothing,
 }
 
-/// The steps on the owner, as they are told.
+/// The steps on the owner, as they are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OwnerStep {
@@ -222,7 +223,7 @@ pub enum OwnerStep {
     SetTemplate,
     /// The outgoing template is kept in the history.
     KeepHistory,
-    /// What kept it in the history is taken away again.
+    /// What kept it in the history is removed again.
     DropHistory,
     /// The ReplicaSet takes the template.
     SetReplicaSetTemplate,
@@ -230,15 +231,15 @@ pub enum OwnerStep {
     Unpause,
     /// The partition follows a scaled StatefulSet.
     RaisePartition,
-    /// The strategy is put back.
+    /// The strategy is restored.
     RestoreStrategy,
-    /// The lock goes, the history is written.
+    /// The lock is removed, the history is written.
     Close,
-    /// A copy of the lock goes.
+    /// A copy of the lock is removed.
     RemoveCopy,
-    /// A revision that nothing uses goes.
+    /// A revision that nothing uses is deleted.
     DropRevision,
-    /// The lock says that no run is at work any more.
+    /// The lock says that no run is active any more.
     MarkStopped,
     /// A sign of life.
     Beat,
@@ -311,9 +312,9 @@ pub enum Fence {
     ReplicaSetAdopted,
     /// The ReplicaSet's controller counts the pods that were seen.
     PodsListed,
-    /// The controller has made or chosen the revision of the new template.
+    /// The controller has created or chosen the revision of the new template.
     RevisionMade,
-    /// The controller has seen the labels that the pods carry now: one that has not would count them wrongly later.
+    /// The controller has seen the present labels of the pods: one that has not would count them wrongly later.
     LabelsSeen,
     /// The controller counts every pod as updated.
     AllUpdated,
@@ -339,7 +340,7 @@ impl Fence {
     }
 }
 
-/// What a run brings along to each decision.
+/// What a run adds to each decision.
 #[derive(Debug, Clone, Copy)]
 pub struct ThisRun<'a> {
     /// The wall clock now (RFC 3339).
@@ -348,7 +349,7 @@ pub struct ThisRun<'a> {
     pub own_lock: OwnLock,
 }
 
-/// Says what the owner's side needs next: from the objects, and from whether this run has set its lock before.
+/// Returns what the owner's side needs next: from the objects, and from whether this run has set its lock before.
 pub fn owner_phase(
     goal: &OwnerGoal,
     kind: WorkloadKind,
@@ -369,7 +370,7 @@ pub fn owner_phase(
         return step.after_the_end(&entry);
     }
     match RolloutLock::of(object) {
-        // Whatever follows, it must not be met by what the run before has on its way.
+        // Late requests of the run before must fail on whatever follows.
         Ok(Some(lock)) if lock.is_same_run(&goal.lock) && goal.take_over.is_some() && !pods.taken_over => {
             OwnerPhase::TakePods
         }
@@ -383,7 +384,7 @@ pub fn owner_phase(
         Err(_) if RolloutLock::text_of(object) != goal.replaces.as_deref() => {
             superseded("it is held by a lock that cannot be read (another version, or edited)")
         }
-        // Nothing was written yet, and the run that was taken for gone is not.
+        // Nothing was written yet, and the run that was taken for gone is active.
         Ok(Some(by)) if goal.has_come_alive(object) => OwnerPhase::TakenOver { by: Box::new(by) },
         Ok(Some(lock)) if lock.id == goal.lock.id => step.go_on(&lock),
         Ok(Some(_)) | Err(_) => step.begin(),
@@ -398,15 +399,15 @@ fn is(object: &Value, uid: &Uid) -> bool {
     object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
 }
 
-/// Returns the lock of another run that holds the owner by now; `None` where there is none. What this run was to replace is
-/// its own matter.
+/// Returns the lock of another run that holds the owner by now; `None` where there is none. The lock that this run
+/// replaces does not count.
 pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<RolloutLock> {
     RolloutLock::text_of(object).filter(|text| Some(*text) != goal.replaces.as_deref())?;
     RolloutLock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(&goal.lock))
 }
 
-/// Returns the write that lets somebody else's template roll out, which a superseded rollout has left under its pause or
-/// strategy; `None` where nothing of ours holds it back. Nothing else of the owner is touched.
+/// Returns the write that lets somebody else's template roll out, where a superseded rollout has left it under its
+/// pause or strategy; `None` where nothing of ours holds it back. It changes nothing else of the owner.
 pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<ObjectWrite> {
     let release = kind.holds_by().release(object, goal.lock.strategy.as_ref()).filter(|_| is(object, &goal.uid))?;
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
@@ -424,8 +425,8 @@ pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {
     }
 }
 
-/// Returns the patch of the lock that says that no run is at work any more, and whether requests may still arrive; `None`
-/// when it is not this run's.
+/// Returns the patch of the lock that says that no run is active any more, and whether requests may still arrive;
+/// `None` when it is not this run's.
 pub fn mark(
     goal: &OwnerGoal,
     kind: WorkloadKind,

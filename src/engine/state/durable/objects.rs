@@ -51,14 +51,14 @@ impl ObjectKey {
 pub enum ObjectWrite {
     /// A JSON patch whose first test is the uid.
     Patch {
-        /// The very object.
+        /// The object, by uid.
         object: ObjectKey,
         /// Tests and changes, in order.
         operations: JsonPatch,
     },
     /// A create under a name derived from the rollout: done twice it is done once.
     Create {
-        /// What kind.
+        /// Its kind.
         kind: ObjectKind,
         /// The namespace.
         namespace: String,
@@ -67,7 +67,7 @@ pub enum ObjectWrite {
     },
     /// A delete of an object of our own, with its uid as precondition.
     Delete {
-        /// The very object.
+        /// The object, by uid.
         object: ObjectKey,
         /// Its resourceVersion, as one more precondition: it must not have changed since it was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ impl<'a> Guarded<'a> {
         self.operations.push(PatchOperation::Test(TestOperation { path: path(pointer), value }));
     }
 
-    /// Tests that a value still is what was read; absent is null, which a test passes on a missing key.
+    /// Tests that a value is unchanged since it was read; absent is null, which a test passes on a missing key.
     ///
     /// The server refuses a test below a map that is not there: then that map is tested for its absence.
     pub(super) fn test(mut self, pointer: &str) -> Self {
@@ -115,8 +115,8 @@ impl<'a> Guarded<'a> {
         self
     }
 
-    /// Tests a value and replaces it: adds it where there is none, removes it with `None`. Nothing is written where it
-    /// is so already.
+    /// Tests a value and replaces it: adds it where there is none, removes it with `None`. A value that is set already
+    /// is not written.
     pub(super) fn set(mut self, pointer: &str, value: Option<Value>) -> Self {
         let present = self.object.pointer(pointer).filter(|value| !value.is_null());
         self.test_value(pointer, present.cloned().unwrap_or(Value::Null));

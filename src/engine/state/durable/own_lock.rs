@@ -1,5 +1,6 @@
-//! What a run knows of its own lock, besides what it reads: the one thing of the owner's side that the objects cannot tell.
-//! An owner without a lock looks the same before a rollout's first write and after a PUT of the whole object as it was then.
+//! What a run knows of its own lock, besides what it reads: the one thing of the owner's side that the objects cannot
+//! show. An owner without a lock looks the same before a rollout's first write and after a PUT of the whole object as
+//! it was then.
 
 use super::lock::RolloutLock;
 use super::{OwnerGoal, OwnerStep, OwnerView};
@@ -12,8 +13,8 @@ pub enum OwnLock {
     Unwritten,
     /// It was written, and no answer says whether it was stored.
     ///
-    /// Storing it raises the owner's generation, and so does whatever takes template and lock away again: as long as the
-    /// generation was raised once at the most, it was not stored.
+    /// Storing it raises the owner's generation, and so does any write that removes template and lock again: as long as
+    /// the generation was raised once at the most, it was not stored.
     Unclear {
         /// The owner's generation before the write.
         generation: i64,

@@ -25,7 +25,7 @@ pub fn newest_with<'r>(revisions: &'r [Value], template: &Value) -> Option<&'r V
     holds.max_by_key(|revision| number_of(revision))
 }
 
-/// Returns the number; `None` of what is no ControllerRevision.
+/// Returns the number; `None` for an object that is no ControllerRevision.
 pub fn number_of(revision: &Value) -> Option<i64> {
     revision.get("revision").and_then(Value::as_i64)
 }
@@ -43,33 +43,33 @@ pub fn hash_of(revision: &Value) -> &str {
         .unwrap_or_default()
 }
 
-/// Returns the revision that stands in a pod's label: by its name or, of a DaemonSet, by its hash.
+/// Returns the revision of a pod's label: by its name or, for a DaemonSet, by its hash.
 pub fn labelled<'r>(revisions: &'r [Value], label: &str) -> Option<&'r Value> {
     let is_it = |revision: &&Value| name_of(revision) == label || hash_of(revision) == label;
     if label.is_empty() { None } else { revisions.iter().find(is_it) }
 }
 
-/// Returns whether what a revision lacks of a template is all set anew by a change.
+/// Returns whether a change sets everything again that a revision lacks of a template.
 pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> bool {
     let Difference { change: lacked, qos, rest } = change::diff(&template_of(revision), template);
     rest == TemplateDiff::default() && qos.is_none() && change.covers(&lacked)
 }
 
-/// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it: under
-/// the user's own OnDelete they get it when they are re-created, and the label tells which are left.
+/// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it:
+/// under the user's own OnDelete they get it when they are created again, and the label shows which are left.
 pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
     let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.change);
     goal.lock.strategy.as_ref().is_some_and(kinds::has_on_delete)
         && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 
-/// On the way back: the revisions that this rollout made, and those whose place it took, and that nothing uses any more, would
+/// On the way back: revisions that this rollout, or one that it replaced, created and that nothing uses any more would
 /// be the next targets of `kubectl rollout undo`.
 pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase> {
     if step.goal.lock.direction != Direction::Back {
         return None;
     }
-    // What is older than the rollout that brought it is a revision of somebody else's.
+    // A revision that is older than the rollout that brought it is somebody else's.
     let mut brought = step.goal.lock.left_by_the_others(&step.goal.before);
     brought.push(("", step.goal.after.clone()));
     let is_carried = |revision: &Value| {

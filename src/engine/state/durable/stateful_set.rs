@@ -1,5 +1,5 @@
-//! StatefulSet: the template changes under OnDelete, the pods are labelled with the new revision, and the strategy comes
-//! back once the controller counts every pod as updated (kube-controller-manager `pkg/controller/statefulset`).
+//! StatefulSet: the template changes under OnDelete, the pods are labelled with the new revision, and the strategy is
+//! restored once the controller counts every pod as updated (kube-controller-manager `pkg/controller/statefulset`).
 //!
 //! With a partition above 0 it is not OnDelete, under which a lost pod below the partition would come back with the new
 //! template, but RollingUpdate with the partition above every ordinal.
@@ -15,7 +15,7 @@ pub fn partition_of(strategy: &Value) -> i64 {
     integer(strategy, "/rollingUpdate/partition")
 }
 
-/// Returns whether a pod of a StatefulSet stands below the partition of an update strategy; a name without an ordinal does
+/// Returns whether a pod of a StatefulSet is below the partition of an update strategy; a name without an ordinal is
 /// not.
 pub fn is_below_partition(strategy: &Value, set: &Value, pod: &str) -> bool {
     let partition = partition_of(strategy);
@@ -71,7 +71,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     }
     if !works {
         let revision = text(step.object, "/status/updateRevision");
-        // This rollout puts it back once every pod has the label and is proven.
+        // This rollout restores the strategy once every pod has the label and is proven.
         if step.lack_label(revision) > partition || step.was_let_go_by_another() {
             return step.changed_by_another(None, counts, STRATEGY_CHANGED);
         }
@@ -110,7 +110,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     OwnerPhase::Write(OwnerStep::RestoreStrategy, patch.write())
 }
 
-/// The strategy is back: without a partition the controller makes the update revision the current one.
+/// The strategy is restored: without a partition the controller makes the update revision the current one.
 fn restored(step: &Step<'_>, partition: i64) -> OwnerPhase {
     let revision = |field: &str| text(step.object, &format!("/status/{field}"));
     if partition == 0 && revision("currentRevision") != revision("updateRevision") {

@@ -1,4 +1,4 @@
-//! What the kinds have in common: the first write, the taking over, and the last ones.
+//! What the kinds have in common: the first write, taking a lock over, and the last writes.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ impl<'a> Step<'a> {
         Guarded::of(self.object_kind(), self.object).test(ROLLOUT_POINTER)
     }
 
-    /// What the history says of this rollout: the owner's own may be an older one, which came back.
+    /// The history entry of this rollout: the owner's lock may be an older one, which came back.
     pub(super) fn recorded(&self) -> Option<HistoryEntry> {
         let known = history::union(std::iter::once(self.object).chain(self.owned));
         known.into_iter().find(|entry| entry.id == self.goal.lock.id)
@@ -75,21 +75,21 @@ impl<'a> Step<'a> {
     }
 
     pub(super) fn set_template(&self) -> OwnerPhase {
-        // Whatever the lock of the run before said: this write pauses a Deployment anew.
+        // Whatever the lock of the run before said: this write pauses a Deployment again.
         let lock = &RolloutLock { released: false, ..self.lock() };
         let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
-        // One that somebody else has set meanwhile is theirs.
+        // A change-cause that somebody else has set meanwhile is theirs.
         let found = self.object.pointer(CAUSE_POINTER).and_then(Value::as_str);
         if lock.direction == Direction::Forward || found == lock.reason.as_deref() {
             annotations.push((CHANGE_CAUSE, lock.cause()));
         }
-        // Without a lock to test, one that comes late could meet the owner as it was: the history tells them apart.
+        // Without a lock to test, a late write could meet an owner in its old state: the history differs.
         let patch = self.patch().test(history::HISTORY_POINTER);
         let patch = patch.set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
         let patch = self.without_beat(patch);
         let patch = match self.kind.holds_by() {
             HoldsBy::Paused => patch.set("/spec/paused", Some(Value::Bool(true))),
-            // A partition above all pods is one only for the number of them that was read.
+            // A partition above all pods is one only for the number of replicas that was read.
             HoldsBy::OnDeleteOrPartition => {
                 patch.test("/spec/replicas").set("/spec/updateStrategy", Some(stateful_set::working_strategy(self)))
             }
@@ -109,7 +109,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Another run's lock of the same rollout: taken over, together with the way back where the direction turns.
+    /// Another run's lock of the same rollout: taken over, together with the way back where the direction changes.
     pub(super) fn go_on(&self, found: &RolloutLock) -> OwnerPhase {
         let turns = found.direction != self.goal.lock.direction;
         let let_go = match self.kind.holds_by() {
@@ -127,7 +127,7 @@ impl<'a> Step<'a> {
         OwnerPhase::Write(OwnerStep::TakeLock, self.without_beat(patch).write())
     }
 
-    /// A lock is set where there is none that can be read, over the template as it is.
+    /// A lock is set where there is none that can be read, without a change of the template.
     fn take_lock(&self) -> OwnerPhase {
         let patch = self.patch().test("/spec/template");
         let patch = match self.kind.holds_by().field() {
@@ -138,14 +138,14 @@ impl<'a> Step<'a> {
         OwnerPhase::Write(OwnerStep::TakeLock, self.without_beat(patch).write())
     }
 
-    /// The lock of this run as it is written now: its first sign of life.
+    /// The lock of this run for the next write: its first sign of life.
     fn lock(&self) -> RolloutLock {
         let lock = self.goal.lock.clone();
         let holder = lock.holder.map(|holder| Holder { since: self.now.map(str::to_owned), ..holder });
         RolloutLock { holder, ..lock }
     }
 
-    /// The sign of life goes with the lock that it belongs to. One that comes meanwhile fails the test.
+    /// The sign of life is removed with its lock. One that comes meanwhile fails the test.
     fn without_beat(&self, patch: Guarded<'a>) -> Guarded<'a> {
         match beat_of(self.object) {
             Some(_) => patch.label(&[(BEAT_LABEL, None)]),
@@ -153,10 +153,10 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// There is no lock, and the history knows nothing of this rollout.
+    /// There is no lock, and the history does not have this rollout.
     ///
-    /// A run that has set its lock never begins again: whoever took the lock away, with a PUT of the whole object as it
-    /// was before or by hand, has ended the rollout.
+    /// A run that has set its lock never begins again: whoever removed the lock, with a PUT of the whole old object
+    /// or by hand, has ended the rollout.
     pub(super) fn without_lock(&self) -> OwnerPhase {
         let why = match (self.run.own_lock, &self.goal.replaces) {
             (OwnLock::Unwritten, None) => return self.begin(),
@@ -166,7 +166,7 @@ impl<'a> Step<'a> {
                 return self.begin();
             }
             (OwnLock::Unclear { .. }, None) => "it was changed by another client after a write whose answer was lost",
-            // `kubectl rollout undo` puts the annotations of the older ReplicaSet in place of all others.
+            // `kubectl rollout undo` replaces all other annotations by those of the older ReplicaSet.
             (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) if !same(self.template(), self.goal.target()) => {
                 "its template was changed by another client, and its lock was removed: its history does not tell of this rollout"
             }
@@ -177,9 +177,9 @@ impl<'a> Step<'a> {
         self.cleaned_up(why, self.tidy_copies())
     }
 
-    /// Somebody has put the whole owner back as it was in the middle: lock, and what keeps the controller from acting. That
-    /// is no stale copy, which comes back alone. A Deployment's ReplicaSet has what the rollout brought: it is not given another
-    /// template for a rollout that has ended, where neither is wanted any more.
+    /// Somebody has restored the whole owner from the middle of the rollout: lock, and what keeps the controller from
+    /// acting. That is no stale copy, which comes back alone. A Deployment's ReplicaSet has the rollout's template: it
+    /// does not get another one for a rollout that has ended, where neither is wanted any more.
     pub(super) fn is_set_again(&self) -> bool {
         let Ok(Some(lock)) = RolloutLock::of(self.object) else { return false };
         let strategy = self.object.pointer("/spec/updateStrategy");
@@ -200,7 +200,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// How the rollout ended otherwise than this run was to end it; `None` where it did not.
+    /// How the rollout ended differently from what this run was to do; `None` where it did not.
     fn otherwise(&self, entry: &HistoryEntry) -> Option<String> {
         let own = self.run.own_lock == OwnLock::Closed;
         let stands = own || same(self.template(), self.goal.target());
@@ -208,7 +208,7 @@ impl<'a> Step<'a> {
             (Direction::Forward, EndResult::Complete | EndResult::Deferred) | (Direction::Back, EndResult::Aborted) => {
                 (!stands).then(|| format!("{}, and changed since", entry.ended_by_another()))
             }
-            // What was complete before is not taken back by tidying up after it.
+            // Removing the leftovers of a complete rollout does not take it back.
             (Direction::Back, EndResult::Complete | EndResult::Deferred) => {
                 Some("it was complete already; kubectl inplace undo takes it back".into())
             }
@@ -229,8 +229,9 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Somebody else set another template or strategy. Theirs stays; our strategy holds their rollout back, and gives way to
-    /// `before` where that starts nothing: whether pods are to be replaced only the person can say, once they know of it.
+    /// Somebody else set another template or strategy. Theirs stays; our strategy holds their rollout back, and is
+    /// replaced by `before` where that starts nothing: only the user, once informed, can say whether pods are to be
+    /// replaced.
     pub(super) fn changed_by_another(
         &self,
         before: Option<&Value>,
@@ -247,7 +248,7 @@ impl<'a> Step<'a> {
         OwnerPhase::Superseded { why: why.into(), cleanup }
     }
 
-    /// What is left to do is done, and then it ends as superseded.
+    /// The remaining steps are done, and then it ends as superseded.
     pub(super) fn cleaned_up(&self, why: &str, next: OwnerPhase) -> OwnerPhase {
         let cleanup = match next {
             OwnerPhase::Write(step, write) => Cleanup::Write(step, Box::new(write)),
@@ -264,41 +265,43 @@ impl<'a> Step<'a> {
     /// Whether the controller has seen every pod that is not labelled with the revision as such.
     ///
     /// On the way back a pod was labelled twice. A controller whose cache of pods is behind both labels counts it as updated
-    /// all the while, and would replace it once the strategy is back and the first label comes by.
+    /// all the while, and would replace it once the strategy is restored and the first label arrives.
     pub(super) fn has_seen_labels(&self, revision: &str, updated: i64, wanted: i64) -> bool {
         updated <= wanted.saturating_sub(self.lack_label(revision)).max(0)
     }
 
-    /// Whether another client has put the update strategy back, by whose write that the server notes, and pods are gone since:
+    /// Whether another client has restored the update strategy, by the write in managedFields, and pods are gone since:
     /// the controller may have replaced them.
     pub(super) fn was_let_go_by_another(&self) -> bool {
         self.pods.replaced && HoldsBy::OnDelete.set_by(self.object).any(|manager| manager != self.goal.field_manager)
     }
 
-    /// How many pods are there without the label of this revision.
+    /// The number of present pods without the label of this revision.
     pub(super) fn lack_label(&self, revision: &str) -> i64 {
         let others = self.pods.labels.iter().filter(|(label, _)| label.as_str() != revision).map(|(_, pods)| pods);
         i64::try_from(others.sum::<usize>()).unwrap_or(i64::MAX)
     }
 
-    /// How many pods stay of an older revision.
+    /// The number of pods that stay at an older revision.
     pub(super) fn left_older(&self) -> i64 {
         let is_left = |label: &str| super::revisions::is_left_older(self.goal, self.owned, label);
         let pods = self.pods.labels.iter().filter(|(label, _)| is_left(label)).map(|(_, pods)| pods);
         i64::try_from(pods.sum::<usize>()).unwrap_or(i64::MAX)
     }
 
-    /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
+    /// The controller has copied the lock to ReplicaSets: the copies are removed once it has seen that the owner has
+    /// none.
     pub(super) fn tidy_copies(&self) -> OwnerPhase {
-        // Whoever removes the lock by hand leaves the sign of life that goes with it.
+        // A user who removes the lock by hand leaves the sign of life that belongs to it.
         if RolloutLock::text_of(self.object).is_none() && beat_of(self.object).is_some() {
             return OwnerPhase::Write(OwnerStep::RemoveCopy, self.without_beat(self.patch()).write());
         }
         let Some(through) = self.kind.owns_through() else { return OwnerPhase::Closed };
         let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
         let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
-        // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
-        // it, and no history is ever copied; before it is seen, a copy may still be made where there is none yet.
+        // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet
+        // matches it, and no history is ever copied; before the controller has seen it, a copy may still be made where
+        // there is none yet.
         if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
             return OwnerPhase::WaitFor(Fence::HistoryCopied);
         }
@@ -313,12 +316,12 @@ impl<'a> Step<'a> {
         OwnerPhase::Write(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
     }
 
-    /// The last write: the lock goes and the history is written, in one patch.
+    /// The last write: the lock is removed and the history is written, in one patch.
     pub(super) fn closing(&self, outcome: EndResult) -> Guarded<'a> {
         self.closing_but(outcome, None)
     }
 
-    /// The same, where this update strategy is not put back: nothing else would tell what it was.
+    /// The same, where this update strategy is not restored: it is recorded nowhere else.
     fn closing_but(&self, outcome: EndResult, left: Option<&Value>) -> Guarded<'a> {
         let lock = &self.goal.lock;
         let mut entries = history::union(std::iter::once(self.object).chain(self.owned));
@@ -351,7 +354,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// It is done: the lock goes. What is undone ends as aborted.
+    /// It is done: the lock is removed. A rollout that was taken back ends as aborted.
     pub(super) fn close(&self) -> OwnerPhase {
         let outcome = match self.goal.lock.direction {
             Direction::Forward if self.pods.left => EndResult::Deferred,
@@ -364,7 +367,7 @@ impl<'a> Step<'a> {
 
 pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by another client";
 
-/// The controller acts again, and not because this rollout has let it.
+/// The controller acts again, and not because this rollout has released it.
 pub(super) const STRATEGY_CHANGED: &str =
     "its update strategy was changed by another client, so that its controller replaces pods by itself";
 

@@ -1,4 +1,4 @@
-//! What a run makes of an owner without its lock, in tables.
+//! What a run does with an owner without its lock, in tables.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn phase(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> OwnerPhase {
 }
 
 #[test]
-fn how_another_run_ended_the_rollout_is_told() {
+fn how_another_run_ended_the_rollout_is_reported() {
     use EndResult::{
         Aborted, Changes, Complete, Error, Failed, Interrupted, NotEligible, NothingToDo, Paused, Superseded,
         Terminated, TimedOut,
@@ -94,7 +94,7 @@ fn how_another_run_ended_the_rollout_is_told() {
             _ => panic!("{direction} {outcome:?} {tag}: {found:?}"),
         }
     }
-    // What this run has recorded itself stays its end, whatever comes then.
+    // The end that this run has recorded itself stays, whatever comes then.
     let own = phase(&goal("forward"), &owner("1", 9, &[entry(Complete)]), OwnLock::Closed);
     assert_eq!(own, OwnerPhase::Closed);
 }
@@ -106,7 +106,7 @@ fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
         (OwnLock::Unclear { generation: 7 }, 7, true),
         // Somebody scaled, or our write alone: it would still be there.
         (OwnLock::Unclear { generation: 7 }, 8, true),
-        // Ours and what took it away again.
+        // Our write and the one that removed it again.
         (OwnLock::Unclear { generation: 7 }, 9, false),
         (OwnLock::Held, 9, false),
         (OwnLock::Closed, 9, false),
@@ -132,7 +132,7 @@ fn another_rollouts_lock_is_never_touched() {
     }
 }
 
-/// What is left must not say that the pods were made with a template that none of them has had.
+/// The leftovers must not say that the pods were created with a template that none of them has had.
 #[test]
 fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_back_too() {
     for direction in ["forward", "back"] {
@@ -209,7 +209,7 @@ fn what_was_noted_before_is_read_and_written_the_same() {
         .map(str::to_owned);
     assert_eq!((read.images.len(), shown(&read.fields)), (2, expected.to_vec()));
     assert_eq!(serde_json::to_string(&read).unwrap(), change);
-    // Of another version: to go on with the half of it that is known would leave the other half.
+    // Written by another version: going on with the known half would leave the other half.
     let newer = change.replacen("\"images\"", "\"hostAliases\":{},\"images\"", 1);
     assert!(serde_json::from_str::<Change>(&newer).unwrap_err().to_string().contains("no change of hostAliases"));
 

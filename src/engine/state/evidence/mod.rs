@@ -13,12 +13,12 @@ use crate::engine::state::record::{ContainerRecord, UpdateRecord};
 use crate::engine::value::duration::seconds_between;
 use crate::engine::value::image;
 
-/// What a container's present state is measured against.
+/// What a container's present state is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Baseline {
     /// The patch's own record.
     Recorded(ContainerRecord),
-    /// Somebody else set the image: who and when, as managedFields tell.
+    /// Somebody else set the image: who and when, as managedFields show.
     Set(ImageSet),
     /// The image is the one that the pod was created with: every container that ever ran is the right one.
     Created,
@@ -26,19 +26,19 @@ pub enum Baseline {
     Unknown,
 }
 
-/// What is known of a container that runs.
+/// What is known of a running container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     /// It was created after the image was set, by a kubelet that knew it.
     New,
-    /// It is the one from before.
+    /// It is the old one.
     Old,
-    /// It cannot be told, and why not.
+    /// It is unknown, and why.
     Unverified(String),
 }
 
 impl Baseline {
-    /// Finds what a container of the pod is to be measured against.
+    /// Finds the baseline of a container of the pod.
     pub fn of(pod: &Pod, name: &ContainerName) -> Self {
         let record = UpdateRecord::of(pod);
         match record.as_ref().and_then(|record| record.baseline(pod, name)) {
@@ -51,7 +51,7 @@ impl Baseline {
         }
     }
 
-    /// Returns whether a container of this id and start came after the change; `None` when it cannot be told.
+    /// Returns whether a container of this id and start came after the change; `None` when that is unknown.
     ///
     /// API times are whole seconds in UTC, so equal strings are the same second and text order is time order.
     pub fn is_newer(&self, container_id: Option<&str>, started_at: Option<&str>) -> Option<bool> {
@@ -67,7 +67,8 @@ impl Baseline {
         }
     }
 
-    /// Returns what is noted from before the change: the image, why it waited, and whether the bits are those of now.
+    /// Returns what is recorded from before the change: the image, why it waited, and whether its digest is the present
+    /// one.
     pub fn before(&self, status: &ContainerStatus) -> (Option<&str>, Option<&str>, bool) {
         match self {
             Self::Recorded(record) => {
@@ -78,7 +79,7 @@ impl Baseline {
         }
     }
 
-    /// Returns what the container waited with when it was changed, where that is no word of one on its way.
+    /// Returns the waiting reason of the container when it was changed, unless it was just starting.
     pub fn failed_before(&self) -> Option<&str> {
         match self {
             Self::Recorded(record) => record.waiting.as_deref().filter(|reason| failure::is_failure(reason)),
@@ -86,8 +87,8 @@ impl Baseline {
         }
     }
 
-    /// Returns whether a container that has ended came after the change; `None` when it cannot be told. One that was in
-    /// flight at the patch came after it as well, and was stopped by it.
+    /// Returns whether a container that has ended came after the change; `None` when that is unknown. A container that
+    /// was in flight at the patch came after it as well, and was stopped by it.
     pub fn ended_after(&self, ended: &Terminated) -> Option<bool> {
         let was_in_flight = match self {
             Self::Recorded(record) => record.in_flight.is_some(),
@@ -95,14 +96,14 @@ impl Baseline {
         };
         match self.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) {
             Some(true) if was_in_flight && ended.was_stopped() => Some(false),
-            // In the very second of the change: what was stopped, was stopped by it.
+            // In exactly the second of the change: a stopped container was stopped by it.
             None if ended.was_stopped() => Some(false),
             is_newer => is_newer,
         }
     }
 
-    /// Returns how often a container was started again since the update that is recorded, which is a restart itself unless no
-    /// container was there; `None` where that is not counted.
+    /// Returns how often a container was started again since the recorded update, which is a restart itself unless no
+    /// container existed; `None` where that is not counted.
     pub fn restarts_since(&self, status: &ContainerStatus) -> Option<u64> {
         match self {
             Self::Recorded(record) if record.in_flight.is_none() => {
@@ -113,9 +114,9 @@ impl Baseline {
         }
     }
 
-    /// Returns whether a running container never had to leave: the image that is wanted is the one that it was made of,
-    /// and the one that was asked for between had not reached it. For a status that carries the pod's present generation
-    /// alone: the kubelet has then compared the container with the spec and let it be.
+    /// Returns whether a running container never had to stop: the wanted image is the one that it was created from,
+    /// and the one that was asked for in between had not reached it. Only for a status that carries the pod's present
+    /// generation: the kubelet has then compared the container with the spec and left it running.
     fn was_left(&self, status: &ContainerStatus, wanted: &str) -> bool {
         match self {
             Self::Recorded(record) => {
@@ -131,12 +132,12 @@ impl Baseline {
     /// `kubelet_knew` says that an earlier status already carried the new generation while another container was still
     /// there; `definition_changed` is the time of the kubelet's event of that name, not older than the change.
     ///
-    /// Assumes that a container that started in the very second of the event started after it: a restart within a
+    /// Assumes that a container that started in exactly the second of the event started after it: a restart within a
     /// second is the rule, a crash in that second the exception.
     ///
-    /// Of somebody else's image neither a later start nor the event is enough: a sync that was at work when it was set goes on
-    /// with the spec from before, so what starts next may be the image that was asked for until then. Two names of the same
-    /// bits are not told apart: where the runtime shows the one that is wanted, the bits are those of now.
+    /// For somebody else's image neither a later start nor the event is enough: a sync that was in progress when it was
+    /// set goes on with the old spec, so what starts next may be the image that was asked for until then. Two names of
+    /// the same digest are not distinguished: where the runtime shows the wanted name, the digest is the present one.
     pub fn proof(
         &self,
         status: &ContainerStatus,
@@ -162,7 +163,7 @@ impl Baseline {
                 }
             }
             Self::Set(_) if kubelet_knew => Proof::New,
-            // The first container of a pod is none that came after a change, whatever second it started in.
+            // The first container of a pod never came after a change, whatever second it started in.
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
                 Some(true) if shows(status, wanted) => Proof::New,
                 None if shows(status, wanted) && event(&set.time) && status.restart_count > 0 => Proof::New,
@@ -177,13 +178,13 @@ impl Baseline {
     }
 }
 
-/// Returns what a running container's proof rests on where no other status and no event tells: it came after the change,
-/// and what was there before was stopped from outside after it. `None`: that does not show either.
+/// Returns what a running container's proof rests on where no other status and no event proves it: it came after the
+/// change, and the old container was stopped from outside after it. `None`: that does not prove it either.
 ///
 /// The kubelet stops containers for a changed definition, a failed liveness probe, pressure on its node, and for the pod's
-/// end; a container that crashes ends with a code of its own. Assumes that nothing else stops a container, and that none
-/// ends with 0 by itself, in the moment between the patch and the kubelet's sight of it. A container in flight at the patch
-/// is stopped as well and may have been another one: then nothing is shown.
+/// end; a container that crashes ends with a code of its own. Assumes that nothing else stops a container, and that
+/// none ends with 0 by itself, in the moment between the patch and the kubelet's observation of it. A container in
+/// flight at the patch is stopped as well and may have been another one: then nothing is proven.
 pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
     let (_, _, status) = pod.container_status(name)?;
     let set = &UpdateRecord::set_at(pod, name)?;
@@ -209,13 +210,14 @@ pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
     ))
 }
 
-/// Whether the kubelet has compared a container with the image that the pod asks for, and let it be or made it anew: another
-/// container of the pod was made of a spec that had that image already. In one sync the kubelet stops every container
-/// whose definition has changed before it starts any (`computePodActions` and `SyncPod` in pkg/kubelet/kuberuntime).
+/// Whether the kubelet has compared a container with the image that the pod asks for, and left it running or created it
+/// again: another container of the pod was created from a spec that had that image already. In one sync the kubelet
+/// stops every container whose definition has changed before it starts any (`computePodActions` and `SyncPod` in
+/// pkg/kubelet/kuberuntime).
 pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
     let record = UpdateRecord::of(pod);
     let set = pod.image_set.get(name);
-    // The update that is recorded did not set this image, and neither has its field manager since.
+    // The recorded update did not set this image, and neither has its field manager since.
     let older = record
         .as_ref()
         .filter(|record| !record.containers.contains_key(name) && set.is_some_and(|set| set.manager == record.manager));
@@ -230,16 +232,16 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
         let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
         older.is_some_and(|record| record.container(pod, &other.name).is_some())
             || set.zip(started_at).filter(|_| shows_wanted(pod, name)).is_some_and(|(set, started_at)| {
-                // Its own image came later, so the spec that it was made of had this one; a start alone tells nothing, since
-                // a sync that takes long makes it of an older spec.
+                // Its own image came later, so the spec that it was created from had this one; a start alone proves
+                // nothing, since a long sync creates it from an older spec.
                 let is_later = pod.image_set.get(&other.name).is_some_and(|other| other.time > set.time);
                 is_later && started_at > set.time.as_str()
             })
     })
 }
 
-/// Returns since when a container has been down that this very rollout has stopped, where none has stayed since: from its
-/// end, or where the API does not show that any more, from the patch. One that runs and is not ready serves nothing.
+/// Returns since when a container has been down that exactly this rollout has stopped, where none has run since: from
+/// its end, or from the patch where the API no longer shows that. One that runs and is not ready serves nothing.
 pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<String> {
     let record = UpdateRecord::of(pod).filter(|record| record.id == *id)?;
     let known = record.container(pod, name)?;
@@ -267,12 +269,12 @@ pub fn last_ended(status: &ContainerStatus) -> Option<&Terminated> {
 /// Seconds from the stop of a container to the status that shows the next one, where its image is on the node.
 const START_SECONDS: u64 = 10;
 
-/// Returns whether the kubelet has compared a container with the pod as it is now, and it never had to leave.
+/// Returns whether the kubelet has compared a container with the present pod spec, and the container never had to stop.
 pub fn was_left(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> bool {
     has_seen(pod) && status.state.running.is_some() && baseline.was_left(status, &container.image)
 }
 
-/// Weighs a running container by one look at its pod, without events: what `status` goes by.
+/// Judges a running container by one read of its pod, without events: `status` uses this.
 pub fn one_look(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
     let name = &container.name;
     if was_left(pod, baseline, container, status) {
@@ -283,8 +285,8 @@ pub fn one_look(pod: &Pod, baseline: &Baseline, container: &Container, status: &
     if rests_on_restart(pod, name).is_some() { Proof::New } else { proof }
 }
 
-/// Returns for how many seconds a running container that nothing else proves must have been seen for it to be the one asked
-/// for. `None`: no time is enough.
+/// Returns for how many seconds a running container that nothing else proves must have been seen to count as the one
+/// asked for. `None`: no time is enough.
 ///
 /// The kubelet stops a container whose image has changed as soon as it has seen that. But a status shows it for as long as
 /// the next one's image is being pulled, so the image must be known to be on the node: the runtime shows it under the name
@@ -310,7 +312,7 @@ pub fn hold_seconds(pod: &Pod, name: &ContainerName, pulled: Option<&str>) -> Op
     (set.as_str() <= pulled && pulled <= started).then_some(START_SECONDS)
 }
 
-/// Whether the kubelet has seen the pod as it is now.
+/// Whether the kubelet has seen the pod's present spec.
 pub fn has_seen(pod: &Pod) -> bool {
     pod.generation.is_some() && pod.status.observed_generation >= pod.generation
 }
@@ -322,7 +324,7 @@ fn restarting(pod: &Pod) -> impl Iterator<Item = &Container> {
     pod.all_containers().filter(restarts).map(|(_, container)| container)
 }
 
-/// Whether a container runs under the name that is asked for: then its bits are those that the name stands for on its node.
+/// Whether a container runs under the name that is asked for: then its digest is that of the name on its node.
 fn shows(status: &ContainerStatus, wanted: &str) -> bool {
     status.state.running.is_some() && image::is_same(&status.image, wanted)
 }
@@ -338,7 +340,7 @@ fn doubt(set: &ImageSet, status: &ContainerStatus, is_newer: Option<bool>) -> St
     let started =
         status.state.running.as_ref().and_then(|running| running.started_at.as_deref()).unwrap_or("no known time");
     match is_newer {
-        // Whoever sets one image moves the time of all that he has set: it need not be this one that was set last.
+        // A writer that sets one image updates the time of all its fields: this one need not be the last.
         Some(false) => format!(
             "it started at {started} and shows the image asked for, and {manager} wrote to the pod once more at {time}"
         ),
@@ -351,17 +353,17 @@ fn doubt(set: &ImageSet, status: &ContainerStatus, is_newer: Option<bool>) -> St
     }
 }
 
-/// Whether the status shows an image that the container from before cannot have been made of.
+/// Whether the status shows an image that the old container cannot have been created from.
 ///
-/// A container that crashed between the patch and the kubelet's seeing it comes back with the image from before. Where
+/// A container that crashed between the patch and the kubelet's observation of it comes back with the old image. Where
 /// old and new are the same digest, the runtime may show any of its tags, also the wanted one for the old container.
 fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted: &str) -> bool {
-    // The way back from an image that could not be pulled: the bits noted are those that are wanted again.
+    // The way back from an image that could not be pulled: the recorded digest is the one that is wanted again.
     if record.never_ran && image::is_same(&status.image, wanted) && !image::is_same(&record.from, wanted) {
         return true;
     }
     if record.in_flight.is_some() {
-        // Other bits than those noted may be those of the image in flight.
+        // A digest other than the recorded one may be that of the image in flight.
         return image::is_same(&status.image, wanted) && !image::is_same(&record.from, wanted);
     }
     match (record.image_id.as_str(), status.image_id.as_str()) {

@@ -100,7 +100,7 @@ fn a_container_that_never_was_is_new_unless_it_shows_the_image_from_before() {
 
 #[test]
 fn the_way_back_from_an_image_that_never_ran_is_proven_by_the_name_of_the_wanted_one() {
-    // The container noted is the one of before that image: the bits are those that are wanted again.
+    // The recorded container is the one before that image: its digest is the one that is wanted again.
     let back = |never_ran| ContainerRecord {
         from: "registry.example/side:nope".into(),
         to: WANTED.into(),
@@ -121,7 +121,7 @@ fn the_way_back_from_an_image_that_never_ran_is_proven_by_the_name_of_the_wanted
 
 #[test]
 fn the_image_that_was_in_flight_is_not_taken_for_the_one_that_is_wanted() {
-    // v1 ran, v2 was asked for and not seen yet, v1 is wanted again: the container noted is one of v1.
+    // v1 ran, v2 was asked for and not seen yet, v1 is wanted again: the recorded container is one of v1.
     let (v1, v2, late) = (BEFORE, WANTED, "2026-03-01T10:00:09Z");
     let back =
         Baseline::Recorded(ContainerRecord { from: v2.into(), to: v1.into(), in_flight: Some(v1.into()), ..record() });
@@ -135,7 +135,7 @@ fn the_image_that_was_in_flight_is_not_taken_for_the_one_that_is_wanted() {
         assert_eq!(word(&back.proof(&status, v1, knew, Some("2026-03-01T10:00:08Z"))), expected, "{case}");
         assert_eq!(back.was_left(&status, v1), left, "{case}");
     }
-    // On to a third image: the container from before has to leave.
+    // On to a third image: the old container has to stop.
     let on = ContainerRecord { from: v2.into(), to: "v3".into(), in_flight: Some(v1.into()), ..record() };
     assert!(!Baseline::Recorded(on).was_left(&running("containerd://old", v1, "sha256:a", late), "v3"));
 }
@@ -145,7 +145,7 @@ fn somebody_elses_image_is_proven_by_a_later_start_or_the_event() {
     let (earlier, later) = ("2026-03-01T10:00:04Z", "2026-03-01T10:00:06Z");
     let cases = [
         ("a later start", WANTED, later, false, None, "new"),
-        // A sync that was at work when the image was set has made it of the image from before.
+        // A sync that was in progress when the image was set has created it from the old image.
         ("a later start of another image", BEFORE, later, false, None, "unverified"),
         ("a later start of another image, an event", BEFORE, later, false, Some(later), "unverified"),
         ("a later start of another name, known", BEFORE, later, true, None, "new"),
@@ -385,27 +385,27 @@ fn a_restart_after_the_patch_is_evidence_where_nothing_else_could_have_caused_it
     );
 }
 
-/// The next write of the same field manager, such as a note that another run has taken the pod over, moves the time in the
-/// managed fields past the restart.
+/// The next write of the same field manager, such as a note that another run has taken the pod over, sets the time in
+/// the managed fields to one after the restart.
 #[test]
 fn a_later_write_of_the_field_manager_takes_no_evidence_away() {
     let (stopped, started, later) = ("2026-03-01T10:00:06Z", "2026-03-01T10:00:07Z", "2026-03-01T10:05:00Z");
     let name = ContainerName::from("side");
     let mut pod = restarted(Some(record()), 1, (143, "Error", stopped), started);
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
-    // What the write keeps of the record as it was read.
+    // The write keeps this of the record.
     let kept = UpdateRecord { owes_after_pod: true, ..UpdateRecord::complete(&pod).expect("a record") };
     pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-inplace".into(), time: later.into() });
     assert_eq!(rests_on_restart(&pod, &name), None, "without a note the time is the later one");
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&kept).unwrap());
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
     assert!(rests_on_restart(&pod, &name).is_some_and(|rests_on| rests_on.contains(SET_AT)));
-    // Another writer's image is none of the record's.
+    // Another writer's image does not belong to the record.
     pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-set".into(), time: later.into() });
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(later));
 }
 
-/// The record is gone, and the note that another run has taken the pod over is written by who has set the image.
+/// The record is gone, and the note that another run has taken the pod over has the field manager that set the image.
 #[test]
 fn a_note_on_a_pod_without_a_record_keeps_the_time_that_it_moves() {
     let (started, later) = ("2026-03-01T10:00:07Z", "2026-03-01T10:05:00Z");
@@ -453,7 +453,7 @@ fn what_the_kubelet_lets_be_for_as_long_as_a_stop_takes_is_what_is_asked_for() {
     for unseen in [None, Some(1)] {
         assert_eq!(hold(&left_alone(unseen), None), None, "the kubelet has not seen it, or does not say so");
     }
-    // A status shows the container from before for as long as the pull of the next one takes.
+    // A status shows the old container for as long as the pull of the next one takes.
     pod.status.container_statuses[0].image = BEFORE.into();
     assert_eq!(hold(&pod, None), None);
     for (started, pulled, expected) in [
@@ -481,7 +481,7 @@ fn what_the_kubelet_lets_be_for_as_long_as_a_stop_takes_is_what_is_asked_for() {
     }
 }
 
-/// A way back from a container that crashes begins where the rollout has stopped the one before.
+/// A way back from a container that crashes begins where the rollout has stopped the old one.
 #[test]
 fn a_container_is_down_since_its_rollout_has_stopped_it_until_one_has_stayed() {
     let at = |second: u32| format!("2026-03-01T10:00:{second:02}Z");

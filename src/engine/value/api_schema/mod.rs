@@ -1,10 +1,10 @@
 //! Which fields the API's own types of a workload have, of which type, and which of them are required: what an object
 //! must be before it can be compared with another one.
 //!
-//! Promise: what passes here is decoded by an API server of the version in `fields.txt` under `fieldValidation=Strict`; what
-//! the server then thinks of the values (enumerations, names, references) is validation, and not done here, but for names
-//! that two containers of a pod have: nothing could tell them apart. `null` stands for a field that is not there, in an
-//! element of a list or a map for its zero, as Go decodes it.
+//! Promise: what passes here is decoded by an API server of the version in `fields.txt` under `fieldValidation=Strict`;
+//! what the server then thinks of the values (enumerations, names, references) is validation, and not done here, but
+//! for names that two containers of a pod have: nothing could distinguish them. `null` means an absent field, in an
+//! element of a list or a map its zero value, as Go decodes it.
 //!
 //! Upstream: `sigs.k8s.io/json` and the types' own `UnmarshalJSON` (`resource.Quantity`, `intstr.IntOrString`,
 //! `metav1.Time`). A server of a newer version may know more fields, and never fewer or others: `v1` only grows.
@@ -34,7 +34,7 @@ pub enum Validation {
     /// They are errors.
     #[default]
     Strict,
-    /// They are told, and dropped by the server.
+    /// They are reported, and dropped by the server.
     Warn,
     /// They are dropped by the server.
     Ignore,
@@ -81,7 +81,7 @@ const MAY_BE_LEFT_OUT: [(&str, &str); 6] = [
     ("Sysctl", "value"),
 ];
 
-/// The lists of a pod's containers, as the API server looks at them.
+/// The lists of a pod's containers, as the API server checks them.
 const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// How much of an object a manifest is.
@@ -206,8 +206,8 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// Checks an object of a kind; of a kind that has no types here nothing is said. The problems are in the object's order,
-/// required fields that are missing after the others, and no more than a person reads.
+/// Checks an object of a kind; of a kind that has no types here nothing is reported. The problems are in the object's
+/// order, required fields that are missing after the others, and not more than people read.
 pub fn check(kind: &str, object: &Value, scope: Scope) -> Vec<Problem> {
     let mut check = Check { scope, steps: Vec::new(), problems: Vec::new() };
     if let Some(fields) = table::fields_of(kind) {

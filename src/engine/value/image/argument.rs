@@ -1,4 +1,4 @@
-//! What a person may write after `CONTAINER=`.
+//! What the user may write after `CONTAINER=`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ pub enum ImageArgument {
     Whole(ImageReference),
     /// `:TAG` keeps the repository of the present image as it is written there; a digest goes away.
     Tag(String),
-    /// `@DIGEST` keeps the repository of the present image as it is written there; **the tag goes away**, since nothing
-    /// says that it belongs to that digest. Who wants both writes the whole reference.
+    /// `@DIGEST` keeps the repository of the present image as it is written there; **the tag is dropped**, since
+    /// nothing says that it belongs to that digest. A user who wants both writes the whole reference.
     Digest(String),
 }
 

@@ -2,7 +2,7 @@
 
 use super::grammar;
 
-/// Returns the digest under which a registry knows the image, as `sha256:...`, if the `imageID` tells it.
+/// Returns the digest under which a registry knows the image, as `sha256:...`, if the `imageID` has it.
 ///
 /// containerd and CRI-O write `repo@sha256:...`, dockershim wrote `docker-pullable://repo@sha256:...`. A bare `sha256:...`
 /// or bare hexadecimal is the digest of the image's configuration: no registry serves anything under it (kubernetes#95968).

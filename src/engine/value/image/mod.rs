@@ -1,9 +1,9 @@
-//! Image references: what a container's `image` names, and what a person may write for one.
+//! Image references: what a container's `image` names, and what the user may write for one.
 //!
 //! Promise: accepts exactly the texts that the kubelet accepts (`ParseNormalizedNamed` of `distribution/reference`, called by
 //! `pkg/util/parsers/parsers.go`) and gives them the same parts. The API server takes any text without surrounding
-//! whitespace; the kubelet says `InvalidImageName` only after it has killed the old container. So this is where a bad name is
-//! found in time.
+//! whitespace; the kubelet reports `InvalidImageName` only after it has killed the old container. So a bad name is
+//! found here, in time.
 //!
 //! Not in here: registries. Whether an image exists is never asked.
 

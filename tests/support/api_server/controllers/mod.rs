@@ -1,9 +1,9 @@
-//! Simulated controllers of the stock workloads, level-triggered: as much as a durable rollout leans on.
+//! Simulated controllers of the stock workloads, level-triggered: as much as a durable rollout needs.
 //!
-//! They keep status and revisions, recreate what is missing, and, which matters most, they *replace pods* where a real
+//! They keep status and revisions, create missing pods again, and, most importantly, they *replace pods* where a real
 //! controller would: after a wrong order of writes a test sees another uid. Off until [`ApiServer::run_controllers`]
-//! switches them on, as most tests want their objects left alone. Simpler than real: surge and availability are not
-//! looked at, and a Deployment's conditions stay as they were.
+//! switches them on, as most tests want their objects left alone. Simpler than real: surge and availability are
+//! ignored, and a Deployment's conditions are never changed.
 //!
 //! [`ApiServer::run_controllers`]: super::ApiServer::run_controllers
 
@@ -37,13 +37,13 @@ impl Default for Controllers {
 }
 
 impl Controllers {
-    /// Returns when they look next.
+    /// Returns when they run next.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         if self.running { self.due } else { None }
     }
 }
 
-/// Looks at everything, if something was written and the delay is over; tells whether they looked.
+/// Syncs everything, if something was written and the delay is over; returns whether they ran.
 pub(crate) fn run_due(state: &mut State, now: Instant) -> bool {
     if !state.controllers.running {
         return false;
@@ -136,7 +136,7 @@ fn create_pod(state: &mut State, owner: &Value, template: &Value, name: &str, la
     state.insert(pod);
 }
 
-/// Writes fields of a status; nothing happens if they are there already.
+/// Writes fields of a status; nothing happens if they are set already.
 fn set_status(state: &mut State, plural: &str, object: &Value, fields: &Value) {
     let has = |object: &Value| {
         fields.as_object().into_iter().flatten().all(|(field, value)| object["status"].get(field) == Some(value))

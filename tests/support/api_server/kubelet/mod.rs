@@ -2,7 +2,7 @@
 //!
 //! The order is that of a real 1.36 node. First the *stale* status: the new spec is observed while the old container
 //! still runs and is Ready. Then, in one jump, the new container, or a reason why there is none, with the old
-//! container's ID and restartCount. While it works on a pod it does not look at newer specs of it. The tag of an image
+//! container's ID and restartCount. While it works on a pod it does not read newer specs of it. The tag of an image
 //! says how it behaves, see [`image::Behaviour`].
 
 mod image;
@@ -64,7 +64,7 @@ struct Due {
     step: Step,
 }
 
-/// One step in the life of a pod. `try_number` tells a container's starts apart: a step of an earlier one is void.
+/// One step in the life of a pod. `try_number` distinguishes a container's starts: a step of an earlier one is void.
 #[derive(Debug, Clone)]
 enum Step {
     /// Publishes the stale status, then begins the work.
@@ -173,7 +173,7 @@ impl Kubelet {
     }
 }
 
-/// Runs what is due; tells whether anything was.
+/// Runs what is due; returns whether anything was.
 pub(crate) fn run_due(state: &mut State, now: Instant) -> bool {
     let mut worked = false;
     while let Some(due) = state.kubelet.take_due(now) {
@@ -217,7 +217,7 @@ fn image_of(pod: &Value, container: &str) -> Option<String> {
     found["image"].as_str().map(ToOwned::to_owned)
 }
 
-/// Where the fake kubelet keeps for itself what it does not tell.
+/// Where the fake kubelet keeps its internal state.
 pub(super) const SEEN: &str = "seenByTheFake";
 
 /// Whether a spec that was not seen yet asks for other cpu or memory than a container has.

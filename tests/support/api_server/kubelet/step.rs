@@ -145,7 +145,7 @@ fn first_node(state: &State) -> String {
     name.unwrap_or("node-a").to_owned()
 }
 
-/// One step at work.
+/// One step in progress.
 struct Run<'a> {
     kubelet: &'a mut Kubelet,
     due: &'a Due,
@@ -317,7 +317,7 @@ impl Run<'_> {
         }
         let count = status["restartCount"].as_u64().unwrap_or(0);
         let ran_before = status["containerID"].is_string();
-        // Another tag of the digest that is there already: the runtime goes on to name the old one.
+        // Another tag of a digest that is on the node already: the runtime goes on to name the old one.
         if status["imageID"] != image_id.as_str() {
             status["image"] = image::normalised(image).into();
         }
@@ -330,7 +330,7 @@ impl Run<'_> {
         self.pod["status"]["phase"] = "Running".into();
     }
 
-    /// The image is there, and its process cannot be started: exit code 128, with the resolved digest.
+    /// The image is pulled, and its process cannot be started: exit code 128, with the resolved digest.
     fn start_error(&mut self, name: &str, image: &str, id: &str) {
         let command = self.spec(name)["command"][0].clone();
         let image_id = image::image_id_on(image, self.pod["spec"]["nodeName"].as_str().unwrap_or_default());

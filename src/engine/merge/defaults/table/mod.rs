@@ -1,8 +1,8 @@
 //! What Kubernetes 1.36 fills in and leaves out, type by type, as data.
 //!
-//! Defaults are those of `pkg/apis/core/v1/defaults.go`, `pkg/apis/apps/v1/defaults.go` and both `zz_generated.defaults.go`;
-//! what is left out where it is zero follows from the `omitempty` tags of fields that are no pointers. A field that no table
-//! names is left as it is.
+//! Defaults are those of `pkg/apis/core/v1/defaults.go`, `pkg/apis/apps/v1/defaults.go` and both
+//! `zz_generated.defaults.go`; what is left out where it is zero follows from the `omitempty` tags of fields that are
+//! no pointers. A field that no table names stays unchanged.
 
 /// A default value.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +20,9 @@ pub(in crate::engine) enum Rule {
     PullPolicy { policy: &'static str, image: &'static str },
     /// A volume without a source is an `emptyDir`.
     EmptyVolume,
-    /// `rollingUpdate` is there where the strategy is one, or none is named.
+    /// `rollingUpdate` is set where the strategy is one, or none is named.
     RollingUpdate,
-    /// `rollingUpdate` is there where no strategy is named.
+    /// `rollingUpdate` is set where no strategy is named.
     RollingUpdateUnlessNamed,
     /// These fields are maps of quantities, or quantities: rounded up to thousandths and in canonical form.
     Quantities(&'static [&'static str]),

@@ -1,11 +1,12 @@
-//! Drain by readiness gate: which gate of a pod nobody at work answers for, whether it is off, and whether the pod would be
-//! ready with it on.
+//! Drain by readiness gate: which gate of a pod has no controller that writes it, whether it is off, and whether the
+//! pod would be ready with it on.
 //!
-//! A pod is ready while its containers are and the condition of each of its gates is `True` (`GeneratePodReadyCondition` in
-//! pkg/kubelet/status/generate.go); EndpointSlices list what is ready. A gate belongs to no controller at work where people
-//! alone have written its condition: then it stays as it is set. Whatever cannot be known counts against a gate.
+//! A pod is ready while its containers are and the condition of each of its gates is `True`
+//! (`GeneratePodReadyCondition` in pkg/kubelet/status/generate.go); EndpointSlices list what is ready. A gate counts as
+//! having no active controller if only people with kubectl have written its condition: then it keeps the value that is
+//! set. Whatever is unknown counts against a gate.
 //!
-//! Not in here: gates that are `False` already, which is somebody's decision, and Services that list pods that are not
+//! Out of scope: gates that are `False` already, which is somebody's decision, and Services that list pods that are not
 //! ready.
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ use super::text;
 use crate::engine::k8s::pod::{Condition, Pod};
 use crate::engine::state::record::{Drained, DrainedGate, UpdateRecord};
 
-/// The reason in a gate's condition while this program has turned it off: what is `False` for another one is not ours.
+/// The reason in a gate's condition while this program has turned it off: a `False` with another reason is not ours.
 pub const GATE_REASON: &str = "KubectlInplace";
 
 /// The message beside it.
@@ -42,7 +43,7 @@ pub enum GateState {
     On,
     /// `False`, by this program.
     Off,
-    /// Anything else: somebody has set it meanwhile, and it stays as they want it.
+    /// Anything else: somebody has set it meanwhile, and it keeps that value.
     Theirs,
 }
 
@@ -58,22 +59,22 @@ pub struct RefusedGate {
 /// Why a gate is left alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateRefusal {
-    /// Of a controller that is known.
+    /// It belongs to a known controller.
     Reserved,
     /// This Service lists pods that are not ready (`publishNotReadyAddresses`).
     Ignored(String),
     /// Its condition is not `True` now.
     NotTrue,
-    /// Nothing tells who has written its condition.
+    /// `managedFields` do not say who has written its condition.
     WriterUnknown,
-    /// Somebody who is no person with kubectl has written its condition.
+    /// A field manager other than kubectl has written its condition.
     WrittenBy(String),
     /// The caller may not write the status of pods, in the server's words, which may be empty.
     NotPermitted(String),
 }
 
 impl DrainedGate {
-    /// Reads the gate's condition while it is `True`: what has to be put back later.
+    /// Reads the gate's condition while it is `True`: this is what has to be restored later.
     pub fn of(pod: &Pod, gate: &str) -> Option<Self> {
         let condition = pod.condition(gate).filter(|condition| condition.status == "True")?;
         let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
@@ -96,7 +97,7 @@ fn is_ours(condition: &Condition) -> bool {
 }
 
 impl Drained {
-    /// Returns whether the pod carries the label, or its gate is on: it can be taken out by it.
+    /// Returns whether the pod carries the label, or its gate is on: the pod can be drained by it.
     pub fn is_on(&self, pod: &Pod) -> bool {
         match self {
             Self::Label(label) => pod.labels.get(&label.key) == Some(&label.value),
@@ -112,7 +113,7 @@ impl Drained {
         }
     }
 
-    /// Returns the pod as it is with the label on, or the gate, unless somebody has set it otherwise.
+    /// Returns the pod with the label or the gate restored, unless somebody has set it otherwise.
     pub fn put_back_in(&self, pod: &Pod) -> Pod {
         let mut whole = pod.clone();
         match self {
@@ -133,15 +134,15 @@ impl Drained {
 
 /// Returns whether the pod is ready, or would be if the gate that this program has turned off were on.
 ///
-/// So a pod that is drained by its gate counts as one that we took down, and not as one that was broken anyway; and its
-/// containers prove themselves before traffic comes.
+/// A pod that is drained by its gate therefore counts as one that this program took down, and not as one that was
+/// broken anyway; and its containers prove themselves before traffic comes.
 pub fn is_ready_but_for_our_gate(pod: &Pod) -> bool {
     let is_off = matches!(UpdateRecord::drained(pod), Some(drained @ Drained::Gate(_)) if drained.is_off(pod));
     pod.is_ready() || is_off && is_down_by_our_gate(pod)
 }
 
-/// Returns whether the pod is not ready because this program has turned its gate off, or has just turned it on again: its
-/// kubelet says so a moment later.
+/// Returns whether the pod is not ready because this program has turned its gate off, or has just turned it on again:
+/// its kubelet reports that a moment later.
 pub fn is_down_by_our_gate(pod: &Pod) -> bool {
     let is_true = |kind: &str| pod.condition(kind).is_some_and(|condition| condition.status == "True");
     let Some(Drained::Gate(ours)) = UpdateRecord::drained(pod).filter(|_| !pod.is_ready()) else { return false };
@@ -152,7 +153,8 @@ pub fn is_down_by_our_gate(pod: &Pod) -> bool {
     is_true("ContainersReady") && others.all(|gate| gate == ours.gate || is_true(gate))
 }
 
-/// Finds the gate by which a pod can be taken out of these Services, the first by name; else says of each why not.
+/// Finds the gate by which a pod can be drained from these Services, the first by name; else why each gate cannot be
+/// used.
 pub(super) fn usable(
     pod: &Pod,
     services: &[&Value],

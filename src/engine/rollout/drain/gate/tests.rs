@@ -160,7 +160,7 @@ fn a_pod_whose_gate_we_turned_off_is_ready_but_for_it() {
     }
 }
 
-/// Its kubelet says that a pod is ready a moment after the gate is on again.
+/// The kubelet reports a pod as ready a moment after the gate is on again.
 #[test]
 fn a_gate_that_was_just_turned_on_again_is_why_a_pod_is_not_ready() {
     let record = json!({"id": "", "manager": "m", "containers": {}, "drained": {"gate": GATE}}).to_string();
@@ -179,7 +179,7 @@ fn a_gate_that_was_just_turned_on_again_is_why_a_pod_is_not_ready() {
 }
 
 #[test]
-fn what_is_put_back_in_a_pod_is_what_was_recorded() {
+fn what_is_restored_in_a_pod_is_what_was_recorded() {
     let gate = DrainedGate { gate: GATE.into(), reason: Some("Checked".into()), message: None };
     let off = pod(&[(GATE, "False", GATE_REASON, &[])]);
     let whole = Drained::Gate(gate.clone()).put_back_in(&off);

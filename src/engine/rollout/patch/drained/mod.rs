@@ -1,8 +1,8 @@
-//! The patches of a drain: off, and back on, by label or by readiness gate. The record goes with them.
+//! The patches of a drain: remove and restore a label or a readiness gate. The record is changed with them.
 //!
-//! A label and its record change in one piece. A gate is a condition in the pod's status, which is another request: the
-//! record is written first and cleared last, so that whenever the gate is off the record says so. Between the two the pod's
-//! record says what is off, also through the patch of its images, which keeps it. So any later run finds it, on any machine.
+//! A label and its record change in one patch. A gate is a condition in the pod's status, which is another request: the
+//! record is written first and cleared last, so that whenever the gate is off the record says so. In between the pod's
+//! record says what was removed, and the patch of the images keeps it. So any later run finds it, on any machine.
 
 use serde_json::{Value, json};
 
@@ -12,12 +12,13 @@ use crate::engine::k8s::pod::{Condition, Pod};
 use crate::engine::rollout::drain::{GATE_MESSAGE, GATE_REASON, GateState};
 use crate::engine::state::record::{Drained, DrainedGate, UPDATE_ANNOTATION, UpdateRecord};
 
-/// Writes the patch that begins a drain: it takes a label off a pod and records it, or records which gate is about to go
-/// off. It tests uid, absent deletionTimestamp, the label's value or the gate's condition, and the record as it was read.
+/// Writes the patch that begins a drain: it removes a label from a pod and records it, or records which gate is about
+/// to be turned off. It tests uid, absent deletionTimestamp, the label's value or the gate's condition, and the record
+/// as read.
 ///
-/// `None` when the pod does not have that very label, or its gate is not on, or when something is off already: that has to
-/// be put back first. The record of an earlier update stays what it is; a pod without one gets a record of no rollout, so
-/// that nothing takes the drain for an update.
+/// `None` when the pod does not have exactly that label, or its gate is not on, or when something is removed already:
+/// that has to be restored first. The record of an earlier update stays unchanged; a pod without one gets a record of
+/// no rollout, so that nothing takes the drain for an update.
 pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPatch> {
     let record = UpdateRecord::complete(pod);
     let is_drained = record.as_ref().is_some_and(|record| record.drained.is_some());
@@ -34,7 +35,7 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
             by.clone()
         }
         Drained::Gate(planned) => {
-            // As it is now, whatever the plan saw.
+            // As the gate is now, whatever the plan saw.
             let gate = DrainedGate::of(pod, &planned.gate)?;
             operations.condition_as_it_is(pod, &gate.gate);
             Drained::Gate(gate)
@@ -57,12 +58,12 @@ pub fn gate_off_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     Some(condition_patch(pod, &gate, off, field_manager))
 }
 
-/// Writes the next patch that puts back what the pod's record says is off. It tests uid, what it changes, and the record
-/// as it was read. A terminating pod takes it as well: its labels may have to be right for whoever looks.
+/// Writes the next patch that restores what the pod's record says was removed. It tests uid, what it changes, and the
+/// record as it was read. A terminating pod accepts it as well: whoever reads its labels may need them right.
 ///
-/// A label comes back together with its record's end. A gate is turned on first, by a patch of the status; once it is on,
-/// the next call clears the record. `None` when nothing is off. Where somebody has put the label back already, or set the
-/// condition, with whatever value, theirs stays and only the record is cleared.
+/// A label is restored and its record cleared in one patch. A gate is turned on first, by a patch of the status; once
+/// it is on, the next call clears the record. `None` when nothing was removed. Where somebody has restored the label
+/// already, or set the condition, with whatever value, theirs stays and only the record is cleared.
 pub fn restore_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     let mut record = UpdateRecord::complete(pod)?;
     let drained = record.drained.take()?;
@@ -83,7 +84,7 @@ pub fn restore_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
-/// Sets status, reason and message of a gate's condition. Its times stay as they are: nothing reads those of a gate, and so
+/// Sets status, reason and message of a gate's condition. Its times are kept: nothing reads those of a gate, and so
 /// the condition is afterwards what it was before.
 fn condition_patch(
     pod: &Pod,
@@ -96,7 +97,7 @@ fn condition_patch(
     if status == "False" {
         operations.test(["metadata", "deletionTimestamp"], Value::Null);
     }
-    // A record that was cleared meanwhile has nothing to put the gate back by.
+    // After the record was cleared meanwhile, nothing would say how to restore the gate.
     let record = pod.annotations.get(UPDATE_ANNOTATION);
     operations.test(["metadata", "annotations", UPDATE_ANNOTATION], json!(record));
     operations.condition_as_it_is(pod, &gate.gate);
@@ -122,8 +123,8 @@ fn condition<'p>(pod: &'p Pod, kind: &str) -> Option<(String, &'p Condition)> {
 }
 
 impl Operations {
-    /// Tests a condition for what it says now. An empty text is not served (`omitempty`): absent, which a test with null
-    /// says.
+    /// Tests that a condition is unchanged. An empty text is not served (`omitempty`): it is absent, which a test with
+    /// null says.
     fn condition_as_it_is(&mut self, pod: &Pod, kind: &str) {
         let Some((index, condition)) = condition(pod, kind) else { return };
         let text = |text: &Option<String>| json!(text.as_ref().filter(|text| !text.is_empty()));
@@ -137,7 +138,7 @@ impl Operations {
         }
     }
 
-    /// Tests the record for what it is. The server refuses a test below a map that is not there.
+    /// Tests that the record is unchanged. The server refuses a test below a map that is not there.
     pub(super) fn record_as_it_is(&mut self, pod: &Pod) {
         match pod.annotations.is_empty() {
             true => self.test(["metadata", "annotations"], Value::Null),
@@ -148,7 +149,7 @@ impl Operations {
         }
     }
 
-    /// Changes the record, tested for what it was.
+    /// Changes the record, tested for its value before.
     pub(super) fn record(&mut self, record: Option<&UpdateRecord>) {
         let text = record.map(|record| serde_json::to_string(record).unwrap_or_default());
         self.set(MetadataMap::Annotations, UPDATE_ANNOTATION, text);

@@ -102,7 +102,7 @@ fn another_pod_label_or_record_is_refused_by_the_tests() {
 }
 
 #[test]
-fn nothing_is_taken_off_twice_and_a_label_that_somebody_put_back_is_theirs() {
+fn nothing_is_removed_twice_and_a_label_that_somebody_restored_is_theirs() {
     let drain = |object: &Value| drain_patch(&read(object), &serving(), "kubectl-inplace");
     assert_eq!(drain(&object(&json!({"app": "web"}), None)), None);
     assert_eq!(drain(&object(&json!({"example.com/serving": "no"}), None)), None);
@@ -125,7 +125,7 @@ fn gate() -> Drained {
     Drained::Gate(DrainedGate { gate: GATE.into(), reason: None, message: None })
 }
 
-/// A pod with a gate whose condition stands between two others.
+/// A pod with a gate whose condition is between two others.
 fn gated(condition: &Value, record: Option<&str>) -> Value {
     let mut object = object(&json!({"app": "web"}), record);
     object["spec"]["readinessGates"] = json!([{"conditionType": GATE}]);
@@ -138,7 +138,7 @@ fn gated(condition: &Value, record: Option<&str>) -> Value {
     object
 }
 
-/// The two requests that take a pod out, and the two that put it back, one after the other.
+/// The two requests that drain a pod, and the two that restore it, one after the other.
 #[test]
 fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
     for (condition, record) in [
@@ -177,7 +177,7 @@ fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
         assert_eq!(whole["metadata"]["annotations"].get(UPDATE_ANNOTATION).and_then(Value::as_str), record);
         assert_eq!(restore_patch(&read(&whole), "kubectl-inplace"), None);
 
-        // A request that comes late, of a run that is gone, changes nothing.
+        // A late request of a run that is gone changes nothing.
         for late in [&off_patch, &on_patch] {
             let mut object = whole.clone();
             assert!(json_patch::patch(&mut object, &late.operations).is_err(), "{late:?}");
@@ -199,7 +199,7 @@ fn a_condition_that_somebody_has_set_is_theirs() {
         let patch = restore_patch(&read(&theirs), "kubectl-inplace").unwrap();
         assert_eq!(patch.part, PodPart::Pod, "only the record ends");
         assert_eq!(applied(&theirs, &patch)["status"], theirs["status"]);
-        // The same patch does not end the record of a gate that is off after all.
+        // The same patch does not clear the record while the gate is off after all.
         assert!(json_patch::patch(&mut off.clone(), &tolerant(&patch.operations)).is_err());
     }
     for (path, value) in [
@@ -262,7 +262,7 @@ fn what_is_on_its_way_fails_once_another_run_has_taken_the_pod_over() {
 }
 
 #[test]
-fn a_pod_that_is_put_back_still_says_who_has_taken_it_over() {
+fn a_pod_that_is_restored_still_says_who_has_taken_it_over() {
     let by = TakenOver { rollout: "one".into(), run: "second".into() };
     let before = object(&json!({"example.com/serving": "yes"}), None);
     let taken = applied(&before, &taken_over_patch(&read(&before), &by, "m").unwrap());

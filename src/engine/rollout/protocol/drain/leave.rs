@@ -1,4 +1,4 @@
-//! The end of a run with drains: whatever is off is put back first, so far as the server lets it.
+//! The end of a run with drains: removed labels and gates are restored first, so far as the server lets it.
 
 use crate::engine::report::Notice;
 use crate::engine::rollout::Now;
@@ -12,7 +12,7 @@ use super::super::PodChange;
 use super::{Drains, Effects, LEAVE_WITHIN};
 
 impl Drains {
-    /// Puts back everything that is off, as soon as nothing else is under way for the pod.
+    /// Restores every label and gate that was removed, as soon as no other request is in progress for the pod.
     pub(crate) fn put_back(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in pods.all(Is::InProgress).difference(pods.all(Is::Drained)).copied() {
@@ -26,7 +26,7 @@ impl Drains {
                 Some(Sent::GateOff | Sent::GateOn) => {
                     effects.change(position, PodChange::Request(Request::Unclear));
                 }
-                // What else is accepted and not seen: the tests of the patch tell if that matters.
+                // Another patch is accepted and not seen: the tests of the next patch show whether that matters.
                 Some(Sent::Images | Sent::Note | Sent::Resize | Sent::HookNote | Sent::Drain) => {
                     effects.change(position, PodChange::Request(Request::Idle));
                     effects.extend(self.restore_now(visit, pods, position).unwrap_or_default());
@@ -37,7 +37,7 @@ impl Drains {
         effects
     }
 
-    /// Returns whether the run may end: everything is back, or there is no more time to put it back.
+    /// Returns whether the run may end: everything is restored, or the time for it is over.
     pub(crate) fn can_finish(&mut self, visit: Visit<'_>, pods: &Pods) -> (bool, Effects) {
         let mut effects = Effects::default();
         if visit.goal.mode == Mode::Follow {
@@ -57,7 +57,7 @@ impl Drains {
         (true, effects)
     }
 
-    /// The pods that are out, or may be, and may still be put back.
+    /// The drained pods, or those that may be, that can still be restored.
     fn left<'p>(&'p self, pods: &'p Pods) -> impl Iterator<Item = usize> + 'p {
         let drained = pods.all(Is::Drained);
         drained.union(pods.all(Is::InProgress)).copied().filter(move |position| {
@@ -71,7 +71,7 @@ impl Drains {
         })
     }
 
-    /// Until when an end waits for them; `None` when none is out.
+    /// Until when an end waits for them; `None` when no pod is drained.
     pub(crate) fn leaves_at(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
         self.left(pods).next()?;
         Some(visit.stopped_since.or(visit.ending_since)? + LEAVE_WITHIN)

@@ -1,8 +1,8 @@
 //! Drain within a turn: a pod is out of its Services before a container of it is killed, and back in them before it is done.
 //!
-//! Decided from the pods (what is off stands in the pod's own record) and from the EndpointSlices; what is kept is only
-//! times. By label and by readiness gate a pod goes the same way; only that a gate takes a request more each way, since it
-//! is in the pod's status, and that its pod counts as not ready meanwhile. A run that ends puts everything back first.
+//! Decided from the pods (the pod's own record says what was removed) and from the EndpointSlices; only times are kept.
+//! A drain by label and by readiness gate go the same way, but a gate takes one more request each way, since it is in
+//! the pod's status, and its pod counts as not ready meanwhile. A run that ends restores everything first.
 
 mod leave;
 mod requests;
@@ -30,40 +30,40 @@ use super::{Asker, Effects};
 
 pub(crate) use requests::Due;
 
-/// A pod that is done is waited for so long until its Services list it again.
+/// How long a pod that is done waits until its Services list it again.
 const LISTED_WITHIN: Duration = Duration::from_secs(30);
 
-/// A run that is over gives the server so long to take back what is off.
+/// How long a run that is over tries to restore what it removed.
 const LEAVE_WITHIN: Duration = STOP_WITHIN;
 
 /// What is kept of one pod.
 #[derive(Debug, Clone, Default)]
 struct OfPod {
-    /// Patches that begin a drain, and those that end it; what comes between for a gate: off, and on.
+    /// Patches that begin a drain, and those that end it; for a gate also those in between: off, and on.
     takes: u8,
     restores: u8,
     switches: u8,
     switches_on: u8,
-    /// What this run has seen off by the pod's record, until it is on again.
+    /// What this run has seen removed by the pod's record, until it is restored.
     off: Option<Drained>,
-    /// Since when the pod is seen with its label or gate off.
+    /// Since when the pod is seen with its label or gate removed.
     off_since: Option<Now>,
     /// Since when no slice lists it.
     out_since: Option<Now>,
-    /// This run has put it back, and since when it is seen.
+    /// This run has restored it, and since when that is seen.
     restored: bool,
     back_since: Option<Now>,
-    /// It was not listed again in time, to be said.
+    /// It was not listed again in time: to be reported.
     not_listed: Option<Vec<String>>,
 }
 
 impl OfPod {
-    /// Whether there were enough tries to put the pod back.
+    /// Whether the tries to restore the pod are used up.
     fn was_abandoned(&self) -> bool {
         self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
     }
 
-    /// No slice lists the pod, and traffic has had its time; or nothing of it serves.
+    /// No slice lists the pod, and the drain seconds are over; or nothing of it serves.
     fn is_out(&self, visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         self.out_since.is_some_and(|since| since + pause(visit.goal) <= visit.now) || serves_nothing(goal, pod)
     }
@@ -75,7 +75,7 @@ pub(crate) struct Drains {
     pods: BTreeMap<usize, OfPod>,
     /// The EndpointSlices.
     slices: PolledRead,
-    /// What is still off at the end was told.
+    /// What could not be restored at the end was reported.
     left_said: bool,
 }
 
@@ -84,8 +84,8 @@ pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g Drain
     pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some() && goal.mode != Mode::Follow)
 }
 
-/// Returns the seconds that a drain adds to a pod's time: what traffic gets; and by a gate ready has to hold twice, with
-/// the gate off and with it on.
+/// Returns the seconds that a drain adds to a pod's time: the drain seconds; and by a gate ready has to hold twice,
+/// with the gate off and with it on.
 pub(crate) fn seconds(goal: &Goal, pod_goal: &PodGoal) -> u64 {
     let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
     wanted(goal, pod_goal).map_or(0, |drain| {
@@ -94,12 +94,12 @@ pub(crate) fn seconds(goal: &Goal, pod_goal: &PodGoal) -> u64 {
     })
 }
 
-/// Returns whether the pod's record says that something is off, or about to be: somebody has to put it back.
+/// Returns whether the pod's record says that something is removed, or about to be: it has to be restored.
 pub(crate) fn is_owed(pod: &Pod) -> bool {
     !pod.terminating && UpdateRecord::drained(pod).is_some()
 }
 
-/// Returns whether the pod shows what the last patch was for; `None` where that are images.
+/// Returns whether the pod shows the last patch; `None` for a patch of images.
 pub(crate) fn is_seen(pod: &Pod, sent: Sent) -> Option<bool> {
     let drained = UpdateRecord::drained(pod);
     let is_off = drained.as_ref().is_some_and(|drained| drained.is_off(pod));
@@ -117,12 +117,12 @@ fn services(pod_goal: &PodGoal) -> &[String] {
     pod_goal.drain.as_ref().map_or(&[], |drain| drain.services.as_slice())
 }
 
-/// How long traffic that is on its way has, after the last slice has let go of the pod.
+/// How long traffic on its way has, after the last slice has dropped the pod.
 fn pause(goal: &Goal) -> Duration {
     Duration::from_secs(u64::from(goal.policy.drain_seconds.unwrap_or(0)))
 }
 
-/// There is nothing to wait for: what restarts does not run, and the patch of its image tests that it has not started since.
+/// Nothing serves: what restarts does not run, and the patch of its image tests that it has not started since.
 fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
     !goal.serves(pod) && !steps::resizes_next(goal, pod)
 }
@@ -132,7 +132,7 @@ fn too_many_tries(what: &str) -> Judged {
     PodProgress::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
 }
 
-/// Somebody has removed the note of what is off: nothing else may follow from a note that is not there.
+/// Somebody has removed the record of what was removed: nothing else may follow from a record that is not there.
 fn note_is_gone(off: &Drained) -> Judged {
     let back = match off {
         Drained::Label(label) => format!("set its label {}={}", label.key, label.value),
@@ -154,12 +154,12 @@ impl Drains {
         self.pods.entry(position).or_default()
     }
 
-    /// The server does not take what puts the pod back.
+    /// The server refuses the patch that restores the pod.
     pub(crate) fn refused(&mut self, position: usize) {
         self.of(position).restores = MAX_SENDS;
     }
 
-    /// Says where a pod stands, beyond what its containers say.
+    /// Returns the phase of a pod, beyond what its containers show.
     pub(crate) fn phase(&mut self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
         let Some(pod) = visited.pod.filter(|_| visit.goal.mode != Mode::Follow) else { return judged };
         let drained = UpdateRecord::drained(pod);
@@ -209,7 +209,7 @@ impl Drains {
         }
     }
 
-    /// It is off, or about to go off: is the pod out of all slices, and has it been for long enough?
+    /// The label or gate is removed, or about to be: is the pod out of all slices, and has it been for long enough?
     fn draining(&mut self, visit: Visit<'_>, visited: Visited<'_>, pod: &Pod, drained: &Drained) -> Judged {
         let services = services(visited.goal);
         let is_still_ready = matches!(drained, Drained::Gate(_)) && pod.is_ready();
@@ -232,7 +232,7 @@ impl Drains {
         Judged { phase: PodProgress::Draining { services: Vec::new() }, wake: Some(out_since + pause(visit.goal)) }
     }
 
-    /// The pod is whole: do the Services list it again? A run that did not put it back itself does not ask.
+    /// The pod is whole: do the Services list it again? A run that has not restored it itself does not wait for that.
     fn listed_again(&mut self, visit: Visit<'_>, visited: Visited<'_>) -> Judged {
         let services = services(visited.goal);
         let of_pod = self.of(visited.position);
@@ -254,7 +254,7 @@ impl Drains {
         PodProgress::Done.into()
     }
 
-    /// Says that a pod was not listed again in time.
+    /// Reports that a pod was not listed again in time.
     pub(crate) fn say(&mut self, visited: Visited<'_>) -> Option<Notice> {
         let missing = self.pods.get_mut(&visited.position)?.not_listed.take()?;
         let seconds = LISTED_WITHIN.as_secs();

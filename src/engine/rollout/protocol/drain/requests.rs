@@ -1,4 +1,4 @@
-//! The requests of a drain: what takes a pod out, step by step, and what puts it back.
+//! The requests of a drain: those that take a pod out, step by step, and those that restore it.
 
 use crate::engine::report::progress::PodProgress;
 use crate::engine::rollout::Action;
@@ -12,20 +12,20 @@ use crate::engine::state::record::UpdateRecord;
 use super::super::{PodChange, by_another};
 use super::{Asker, Drains, Effects, serves_nothing, wanted};
 
-/// What a pod that is on its way out needs next.
+/// What a pod that leaves its Services needs next.
 pub(crate) enum Due {
-    /// It is waited for.
+    /// Nothing: it is waited for.
     Nothing,
-    /// Somebody has put it back: the record is cleared, and the pod is taken anew.
+    /// Somebody has restored it: the record is cleared, and the pod is taken again.
     Restore,
-    /// Its gate is turned off, if it may go down.
+    /// Its gate is turned off, if the pod may go down.
     GateOff(PodPatch),
     /// It is out, and gets its images, if it may go down.
     Images,
 }
 
 impl Drains {
-    /// Begins to take a pod out whose turn it is; `None` where there is nothing to be done first.
+    /// Begins to drain a pod whose turn it is; `None` where nothing has to be done first.
     pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
         let (pod, drain) = (visit.world.pod(&goal.key)?, wanted(visit.goal, &goal)?);
@@ -43,7 +43,7 @@ impl Drains {
         Some(effects)
     }
 
-    /// Says what a pod that is on its way out needs next.
+    /// Returns what a pod that leaves its Services needs next.
     pub(crate) fn due(&self, visit: Visit<'_>, pods: &Pods, position: usize) -> Due {
         let Some((goal, entry)) = pods.get(position) else { return Due::Nothing };
         let Some(pod) = visit.world.pod(&goal.key).filter(|_| entry.may_send(visit.now)) else { return Due::Nothing };
@@ -67,7 +67,7 @@ impl Drains {
         self.send(position, patch, Sent::GateOff)
     }
 
-    /// Sends the next request that puts a pod back.
+    /// Sends the next request that restores a pod.
     pub(crate) fn restore(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Effects {
         let may_send = pods.entry(position).is_some_and(|entry| entry.may_send(visit.now));
         let restored = if may_send { self.restore_now(visit, pods, position) } else { None };

@@ -1,4 +1,4 @@
-//! What a drain knows of the EndpointSlices: when they were read, when they are read again, and whom they list.
+//! What a drain knows of the EndpointSlices: when they were read, when they are read again, and which pods they list.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ impl Drains {
     }
 }
 
-/// The pods that the slices decide about: out and not patched, or put back and not done.
+/// The pods whose phase depends on the slices: out and not patched, or restored and not done.
 fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
     let drained = pods.all(Is::Drained);
     let leaving = pods.all(Is::Draining).intersection(drained);

@@ -17,8 +17,8 @@ pub(super) fn is_ahead(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock: Ow
 
 /// Whether the next write on the owner is this run's first for a rollout that another run has left behind, and may wait.
 ///
-/// It may not where a run that is at work has to be stopped by it (`--take-over`), nor where the lock was lost: until it is
-/// set again, nothing keeps somebody else from beginning.
+/// It may not where it has to stop an active run (`--take-over`), nor where the lock was lost: until it is set again,
+/// nothing keeps another client from beginning.
 pub(super) fn is_going_on(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock: OwnLock) -> bool {
     let found = view.and_then(|view| RolloutLock::of(view.object.as_ref()?).ok().flatten());
     let is_left = found.is_some_and(|lock| lock.id == owner.lock.id) && owner.replaces.is_some();

@@ -1,4 +1,4 @@
-//! The owner at the end of a run: what is noted on it, and what it says of how things stand.
+//! The owner at the end of a run: what is noted on it, and what it shows of the rollout.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,8 @@ use super::super::{Effects, taken_over};
 use super::{End, Owner, WATCHFUL, begin};
 
 impl Owner {
-    /// Returns whether the run may end now. One that leaves the owner's lock behind first notes on it that it has stopped, and
-    /// whether a request of it may still arrive.
+    /// Returns whether the run may end now. A run that leaves the owner's lock behind first notes on it that it has
+    /// stopped, and whether a request of it may still arrive.
     pub(crate) fn can_finish(
         &mut self,
         visit: Visit<'_>,
@@ -40,13 +40,13 @@ impl Owner {
         let Some(owner) = &visit.goal.owner else { return (true, nothing()) };
         match self.parting {
             Some((since, false)) => return (since + STOP_WITHIN <= visit.now, nothing()),
-            // A mark that did not get there says that somebody else has written: who and what, the end tells.
+            // A mark that was not stored shows that somebody else has written: the end says who and what.
             Some((_, true)) => return self.looks_once_more(visit, self.read.is_stale),
             None if self.is_unanswered() => return (true, nothing()),
             None => {}
         }
         let state = match result {
-            // What is left to the kubelets, or fails with what it had before, needs nothing of the owner any more.
+            // What is left to the kubelets, or fails with what it had before, needs no more writes on the owner.
             EndResult::Deferred | EndResult::Failed | EndResult::TimedOut if self.end == Some(End::Closed) => {
                 return (true, nothing());
             }
@@ -56,8 +56,8 @@ impl Owner {
             | EndResult::Interrupted
             | EndResult::Terminated => LockState::Stopped,
             EndResult::Paused => LockState::Paused,
-            // What the pods were changed by may be another run of the same rollout, and one that took it over has gone on since:
-            // the owner tells.
+            // The pods may have been changed by another run of the same rollout, and a run that took it over may have
+            // gone on since: the owner says.
             EndResult::Superseded => {
                 let (has_looked, effects) = self.looks_once_more(visit, true);
                 if !has_looked || self.end.is_some() {
@@ -86,8 +86,8 @@ impl Owner {
         (false, effects)
     }
 
-    /// What was written last may be the lock itself, which the view does not show yet, and what is under way may have been asked
-    /// before this process slept. Returns whether an answer to a read of its own is in, or waited for no more.
+    /// The last write may be the lock itself, which the view does not show yet, and an outstanding read may have been
+    /// sent before this process slept. Returns whether an answer to a read of its own is in, or no longer waited for.
     fn looks_once_more(&mut self, visit: Visit<'_>, is_wanted: bool) -> (bool, Effects) {
         if is_wanted && self.last_visit.is_none() {
             self.last_visit = Some((visit.now, false));
@@ -97,7 +97,7 @@ impl Owner {
         (!self.is_waiting() || since + STOP_WITHIN <= visit.now, effects)
     }
 
-    /// Until when a last look, or the mark, is waited for.
+    /// Until when a last read, or the mark, is waited for.
     pub(super) fn parted(&self) -> Option<Now> {
         let since = self.parting.or(self.last_visit).map(|(since, _)| since);
         since.map(|since| since + STOP_WITHIN)
@@ -116,7 +116,7 @@ impl Owner {
         (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
     }
 
-    /// Returns whether this run has written nothing to a rollout of another one, which goes forward.
+    /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.
     pub(crate) fn is_still_forward(&self, visit: Visit<'_>) -> bool {
         let object = visit.world.owner().and_then(|view| view.object.as_ref());
         let lock = object.and_then(|object| RolloutLock::of(object).ok().flatten());
@@ -130,20 +130,20 @@ impl Owner {
         !self.is_unanswered() && begin::is_ahead(owner, view, self.own_lock)
     }
 
-    /// Returns what `value` finds in the owner's template, by a look at it since the last write.
+    /// Returns what `value` finds in the owner's template, by a read since the last write.
     pub(crate) fn in_template<T>(&self, visit: Visit<'_>, value: impl Fn(&Value) -> Option<T>) -> Option<T> {
         visit.goal.owner.as_ref().filter(|_| self.is_known())?;
         value(visit.world.owner()?.object.as_ref()?.pointer(visit.goal.workload.kind.template_pointer())?)
     }
 
-    /// Returns what a new pod of the owner gets of what `value` finds in a template, by the same look.
+    /// Returns what a new pod of the owner gets of what `value` finds in a template, by the same read.
     pub(crate) fn new_pods(&self, visit: Visit<'_>, value: impl Fn(&Value) -> Option<String>) -> NewPods {
         let view = visit.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| visit.world.owner());
         let Some((view, object)) = view.and_then(|view| Some((view, view.object.as_ref()?))) else {
             return NewPods::AsTemplate;
         };
         match visit.goal.workload.kind.holds_by() {
-            // Its controller only scales what there is, and the ReplicaSet that has the pods makes more of its own template.
+            // Its controller only scales, and the ReplicaSet that has the pods creates more from its own template.
             HoldsBy::Paused if kinds::is_paused(object) => {
                 let wants_pods = |set: &&Value| set.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0) > 0;
                 let of_set = |set: &Value| value(set.pointer("/spec/template")?);
@@ -155,7 +155,7 @@ impl Owner {
                     (_, _) => NewPods::Unknown,
                 }
             }
-            // Below the partition a new pod is of the revision from before.
+            // Below the partition a new pod is of the old revision.
             HoldsBy::OnDeleteOrPartition => {
                 let strategy = object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null);
                 if stateful_set::partition_of(strategy) > 0 { NewPods::Unknown } else { NewPods::AsTemplate }
@@ -173,15 +173,15 @@ pub(crate) fn image_in(template: &Value, name: &ContainerName) -> Option<String>
     listed.flatten().find(of_name)?.get("image")?.as_str().map(str::to_owned)
 }
 
-/// Says who holds the owner in place of this run, if another run does.
+/// Returns which other run holds the owner in place of this one, if any.
 pub(crate) fn held_by(visit: Visit<'_>) -> Option<String> {
     let owner = visit.goal.owner.as_ref()?;
     let by = durable::another_run(owner, visit.world.owner()?.object.as_ref()?)?;
     Some(owner.taken_over(&by))
 }
 
-/// Says what another run has made of this rollout, where its record on the owner, or the records of the pods that were lost,
-/// tell it.
+/// Returns what another run has made of this rollout, as far as its record on the owner, or the records of the pods
+/// that were lost, show it.
 pub(crate) fn changed_by_another_run(visit: Visit<'_>, pods: &Pods) -> Option<String> {
     visit.goal.owner.as_ref()?;
     let view = visit.world.owner();
@@ -192,7 +192,7 @@ pub(crate) fn changed_by_another_run(visit: Visit<'_>, pods: &Pods) -> Option<St
     let is_ours = |position: &usize| {
         let pod = pods.goal(*position).and_then(|goal| visit.world.pod(&goal.key));
         let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
-        // What another writer has set since, the record does not explain.
+        // The record does not explain what another writer has set since.
         record.id == visit.goal.id && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };
     let are_ours = pods.all(Is::Lost).iter().all(is_ours);

@@ -1,6 +1,6 @@
 //! The owner's side of a turn: reads it, writes the one step that its phase asks for, and says when the pods may go.
 //!
-//! One request at a time, and after each write the owner is read afresh before anything else is decided.
+//! One request at a time, and after each write the owner is read again before anything else is decided.
 
 mod begin;
 mod leave;
@@ -28,17 +28,17 @@ use super::{Asker, Effects};
 pub(crate) use leave::{changed_by_another_run, held_by, image_in};
 pub(crate) use pods::{drain_like, has_left};
 
-/// While a controller is waited for, the owner is read so often: at first, and at the longest.
+/// The interval of reads of the owner while a controller is waited for: at first, and at most.
 const SOON: Duration = Duration::from_millis(50);
 const LATER: Duration = Duration::from_secs(1);
 
-/// A pod is taken only if the owner was read so lately.
+/// A pod is taken only if the owner was read within this time.
 const FRESH: Duration = Duration::from_millis(250);
 
-/// While pods are in hand the owner is read so often, so that somebody else's change is seen.
+/// The interval of reads of the owner while pods are in progress, so that somebody else's change is seen.
 const WATCHFUL: Duration = Duration::from_secs(2);
 
-/// Writes of one step, at most: each after a fresh look.
+/// Writes of one step, at most: each after a fresh read.
 const MAX_WRITES: u8 = 8;
 
 /// How the owner's side ended.
@@ -61,20 +61,20 @@ pub(crate) struct Owner {
     /// The owner's generation when the last write was made.
     generation: i64,
     writes: BTreeMap<OwnerStep, u8>,
-    /// Written and accepted, not told yet.
+    /// Written and accepted, not reported yet.
     accepted: Option<OwnerStep>,
     waits_for: Option<Fence>,
-    /// Since when nothing has moved on the owner's side.
+    /// Since when nothing has changed on the owner's side.
     since: Option<Now>,
     /// The pods may be patched.
     may_go: bool,
     revision: Option<String>,
-    /// Why somebody else's change ends the rollout, as it was found first.
+    /// Why somebody else's change ends the rollout: the first reason that was found.
     superseded: Option<String>,
     end: Option<End>,
     /// When the lock was marked as stopped, and whether the answer is in.
     parting: Option<(Now, bool)>,
-    /// Since when it is looked at for the last time before that, and whether an answer to it is in.
+    /// Since when it is read for the last time before that, and whether an answer to that read is in.
     last_visit: Option<(Now, bool)>,
     /// The server does not let it give signs of life.
     is_mute: bool,
@@ -82,7 +82,7 @@ pub(crate) struct Owner {
 
 /// Answers.
 impl Owner {
-    /// Whether a step is. A sign of life changes nothing that the end would have to tell.
+    /// Whether a step's answer is outstanding. A sign of life changes nothing that the end would have to report.
     pub(crate) fn is_unanswered(&self) -> bool {
         self.writing.is_some_and(|step| step != OwnerStep::Beat)
     }
@@ -128,7 +128,7 @@ impl Owner {
                 self.read.is_stale |= answer != Answer::Accepted;
                 return;
             }
-            // A sign of life is no step: what is waited for is waited for as before, and nothing ends because of it.
+            // A sign of life is no step: the wait goes on as before, and nothing ends because of it.
             (OwnerStep::Beat, Answer::Refused { .. }) => self.is_mute = true,
             (OwnerStep::Beat, Answer::Accepted) => {}
             (step, Answer::Accepted | Answer::Read) => {
@@ -136,11 +136,11 @@ impl Owner {
                 self.read.pause = SOON;
                 self.since = Some(now);
             }
-            // What became of it is read, not guessed.
+            // The outcome is read, not guessed.
             (_, Answer::Conflict { .. } | Answer::Hook(_)) => {}
             (_, Answer::Unknown { message } | Answer::ReadFailed { message }) => {
                 self.read.trouble = Some(message);
-                // A server that fails is given time: the tries of a step are few.
+                // A failing server gets time: the tries of a step are few.
                 self.read.put_off(None, now);
             }
             (_, Answer::NotDone { after, message }) => {
@@ -154,21 +154,21 @@ impl Owner {
         self.read.is_stale = true;
     }
 
-    /// What was read of the owner counts no more, nor what is on its way.
+    /// What was read of the owner is no longer valid, nor is an outstanding answer.
     pub(crate) fn must_be_read(&mut self, now: Now) {
         self.read.must_be_read(now);
     }
 }
 
-/// What it does within a turn.
+/// Its part of a turn.
 impl Owner {
     /// Returns whether the pods may be patched, as far as the owner is concerned.
     pub(crate) fn pods_may_go(&self) -> bool {
         self.may_go && self.end.is_none()
     }
 
-    /// Returns whether something was written for the rollout, and what has to be done before its pods may go is not. What pods
-    /// have come to ends no run before that: nobody could go on with the owner as it stands.
+    /// Returns whether something was written for the rollout, and the steps before its pods may go are not done. Until
+    /// they are, the result of the pods ends no run: nobody could go on with the owner in that state.
     pub(crate) fn is_under_way(&self, visit: Visit<'_>) -> bool {
         visit.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(visit)
     }
@@ -215,7 +215,7 @@ impl Owner {
         let kind = visit.goal.workload.kind;
         let phase = owner_phase(owner, kind, view, &self.state(visit, pods, view), run);
         if matches!(phase, OwnerPhase::PodsReleased { .. }) {
-            // The time is the pods'.
+            // The time belongs to the pods.
             self.since = Some(visit.now);
         }
         let is_waiting =
@@ -242,7 +242,7 @@ impl Owner {
         visit.goal.owner.as_deref().is_some_and(is_going_on)
     }
 
-    /// The next write waits until a pod may go down, and its time is that of such a pod.
+    /// The next write waits until a pod may go down, and has the timeout of such a pod.
     pub(crate) fn waits_for_pods(&mut self, now: Now) {
         self.since = Some(now);
     }
@@ -274,7 +274,7 @@ impl Owner {
                 return effects;
             }
             OwnerPhase::Superseded { why, cleanup } => {
-                // Once it has recorded the end, the owner tells only that.
+                // Once it has recorded the end, the owner shows only that.
                 let why = self.superseded.get_or_insert(why).clone();
                 match cleanup {
                     Cleanup::Write(step, write) => return self.send(visit, step, *write),
@@ -315,8 +315,8 @@ impl Owner {
         }
         let writes = self.writes.entry(step).or_default();
         *writes = writes.saturating_add(1);
-        // Copies go one a ReplicaSet, and signs of life as long as it takes; everything else is done once, unless somebody else
-        // is at work.
+        // Copies go one a ReplicaSet, and signs of life as long as it takes; every other step is written once, unless
+        // there is another writer.
         if *writes > MAX_WRITES && !matches!(step, OwnerStep::RemoveCopy | OwnerStep::Beat) {
             let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh look", step.wanted());
             self.end = Some(End::Failed(why));
@@ -326,13 +326,13 @@ impl Owner {
     }
 
     fn write(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
-        // A read that is still under way would show what was before.
+        // An outstanding read would show the old state.
         self.read.forget();
         self.writing = Some(step);
         (Asker::OwnerWrite, Action::Write { write, field_manager: visit.goal.field_manager.clone() }).into()
     }
 
-    /// Says how the owner's side decides the end, if it does.
+    /// Returns the end that the owner's side decides, if it does.
     pub(crate) fn end(&self, visit: Visit<'_>) -> Option<(EndResult, Option<String>)> {
         let owner = visit.goal.owner.as_ref()?;
         match &self.end {
@@ -363,7 +363,7 @@ impl Owner {
         self.read.trouble.as_ref().map(|why| format!("the workload could not be read or written: {why}"))
     }
 
-    /// When the owner's side has to be looked at again.
+    /// When the owner's side has to be visited again.
     pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
         visit.goal.owner.as_ref()?;
         let times_out = self.since.map(|since| since + timeout(visit.goal));
@@ -376,13 +376,13 @@ impl Owner {
             (false, Some(at)) if self.waits_for.is_some() => Some(at + self.read.pause),
             (_, _) => None,
         };
-        // A time that has passed wakes nobody, and must not hide one that is to come.
+        // A time that has passed wakes nobody, and must not hide a later one.
         let times = [times_out, parted, due, Some(self.read.not_before), self.taken_over.next_visit()];
         times.into_iter().flatten().filter(|at| *at > visit.now).min()
     }
 }
 
-/// What is said of a rollout that this run has brought to its end, having changed no pod.
+/// Reported for a rollout that this run has ended without changing a pod.
 const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
 
 fn timeout(goal: &Goal) -> Duration {

@@ -1,4 +1,4 @@
-//! The owner's pods: those that a durable rollout finds after it was planned, and what the pods say of the owner's side.
+//! The owner's pods: those that a durable rollout finds after it was planned, and what they show of the owner's side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,14 +26,14 @@ pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
 }
 
 impl Owner {
-    /// Adds the pods that a durable rollout finds after it was planned: made between its steps from the template that it
-    /// leaves, or not labelled with the new revision.
+    /// Adds the pods that a durable rollout finds after it was planned: created between its steps from the template
+    /// that it leaves, or not labelled with the new revision.
     pub(crate) fn find_pods(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) -> Effects {
         let mut effects = Effects::default();
         let Some(owner) = &visit.goal.owner else { return effects };
         for key in changed {
             if visit.world.pod(key).is_some_and(|pod| taken_over::by_another(visit.goal, pod)) {
-                // Who has it, and what has become of the rollout, the owner tells.
+                // The owner shows which run has the pod, and what has become of the rollout.
                 self.must_be_read(visit.now);
             }
             if let Some(found) = self.found(visit, pods, owner, key) {
@@ -51,7 +51,7 @@ impl Owner {
         if pods.position(key).is_some() || !pod.is_controlled_by(&visit.goal.controllers) {
             return None;
         }
-        // Of chosen pods none is found later: what the owner makes in their place is right by itself.
+        // Of chosen pods none is found later: a replacement pod of theirs is right by itself.
         if !owner.lock.only.is_empty() || !is_above_partition(owner, visit.world, pod) {
             return None;
         }
@@ -70,14 +70,14 @@ impl Owner {
         Some(labelled(found, pod, revision))
     }
 
-    /// The revision that a pod is to be labelled with, where it is known and the pod comes to be of it.
+    /// The revision that a pod is to be labelled with, where that is known and the pod ends up in it.
     fn revision_of(&self, visit: Visit<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
         let revisions = visit.world.owner().map_or(&[][..], |view| &view.owned);
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
         self.revision.as_ref().filter(|_| !revisions::is_left_older(owner, revisions, label))
     }
 
-    /// The revision that the pods are to be labelled with is known, or is another one: every pod is looked at again.
+    /// The revision that the pods are to be labelled with is known now, or has changed: every pod is visited again.
     pub(super) fn label_all(&self, visit: Visit<'_>, pods: &Pods, owner: &OwnerGoal) -> Effects {
         let mut effects = Effects::default();
         for position in 0..pods.len() {
@@ -97,7 +97,7 @@ impl Owner {
         effects
     }
 
-    /// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
+    /// What the pods show. A Deployment's pods may belong to any of its ReplicaSets.
     pub(super) fn state(&self, visit: Visit<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
         let (goal, world) = (visit.goal, visit.world);
         let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, visit, pods));

@@ -1,5 +1,6 @@
-//! Replacement pods: those that the owner makes from the wanted template while the rollout is under way. They are right by themselves and
-//! leave it, but a container that fails in one of them would fail in the next pod as well: then no further one is touched.
+//! Replacement pods: those that the owner creates from the wanted template while the rollout is in progress. They are
+//! right by themselves and leave it, but a container that fails in one of them would fail in the next pod as well: then
+//! no further pod is touched.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use super::Effects;
 
 mod ready;
 
-/// All containers of a new pod start at once, and one may crash until another is up: so many restarts are forgiven.
+/// All containers of a new pod start at once, and one may crash until another is up: this many restarts are forgiven.
 const FORGIVEN_RESTARTS: i64 = 1;
 
 /// A container of such a pod that does not run.
@@ -50,10 +51,10 @@ pub(crate) struct Replacements {
 }
 
 impl Replacements {
-    /// Looks at those of the pods that have changed that are none of the goal's.
+    /// Visits those of the changed pods that are not the goal's.
     pub(crate) fn look_at(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) {
-        // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
-        // container is started again.
+        // `PodsOnly` has no template that replacement pods come from; and what was reported stays so while the run is
+        // ending: a crashed container is started again.
         if visit.goal.owner.is_none() || visit.ending_since.is_some() {
             return;
         }
@@ -70,7 +71,7 @@ impl Replacements {
         }
     }
 
-    /// Says which have failed, once each.
+    /// Reports which have failed, once each.
     pub(crate) fn say(&mut self, visit: Visit<'_>) -> Effects {
         let mut effects = Effects::default();
         for ((pod, _), trouble) in &mut self.troubles {
@@ -82,12 +83,12 @@ impl Replacements {
         effects
     }
 
-    /// Has the end wait until they are ready.
+    /// Makes the end wait until they are ready.
     pub(crate) fn settle(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         self.ready.look_at(visit, pods)
     }
 
-    /// Returns what of them keeps the rollout from its end.
+    /// Returns why the rollout waits for them before its end.
     pub(crate) fn waits(&self) -> Option<&str> {
         self.ready.waits()
     }
@@ -97,7 +98,7 @@ impl Replacements {
         !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
     }
 
-    /// Returns those that have failed, as they ended.
+    /// Returns those that have failed, with their last state.
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
         let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
@@ -128,7 +129,7 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
         .filter(|(_, wanted)| wanted.from == wanted.to && wanted.restarts)
         .filter_map(|(name, wanted)| {
             let (_, _, status) = pod.container_status(&name)?;
-            // Whatever ended in it is of the wanted image: it was made with it.
+            // Any container that ended in it had the wanted image: the pod was created with it.
             let restarts = u64::try_from(status.restart_count).ok();
             let (failure, urgency) = failure::judge(status, |_| Some(true), restarts, None, wanted.to.as_deref()?)?;
             if failure.exit_code.is_some() && urgency == Urgency::AtOnce && status.restart_count <= FORGIVEN_RESTARTS {
@@ -142,7 +143,7 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
         .collect()
 }
 
-/// What the rollout wants of a pod that was made since it began; nothing of any other, and nothing on the way back.
+/// What the rollout wants of a pod that was created since it began; nothing of any other, and nothing on the way back.
 fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.direction == Direction::Forward) else {
         return BTreeMap::new();

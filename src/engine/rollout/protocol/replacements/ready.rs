@@ -1,4 +1,4 @@
-//! Whether the pods that the owner made in place of others are ready. A rollout that ends before has not shown that they are: an image
+//! Whether the replacement pods are ready. A rollout that ends before they are has not shown that: an image
 //! that starts nowhere would pass where every pod of the plan was deleted meanwhile.
 
 use std::collections::BTreeSet;
@@ -26,18 +26,19 @@ const NAMED: usize = 5;
 pub(super) struct Ready {
     /// Since when all of them are, and none of their containers has started again.
     since: Option<Now>,
-    /// How often their containers had by then.
+    /// How often their containers had started again by then.
     restarts: i64,
-    /// They have been so for long enough.
+    /// They have been ready for long enough.
     is_proven: bool,
     /// What is waited for.
     waits: Option<String>,
-    /// How many pods that were when it was said last: said again once they are fewer, since a pod that crashes is ready in between.
+    /// How many pods were unready at the last report: it is repeated once they are fewer, since a crashing pod is ready
+    /// in between.
     said: Option<usize>,
 }
 
 impl Ready {
-    /// Looks whether the end has to wait for them, once every pod of the plan is done or has left.
+    /// Decides whether the end has to wait for them, once every pod of the plan is done or has left.
     pub(super) fn look_at(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         let is_asked = visit.goal.owner.is_some() || follows_all(visit, pods);
@@ -60,7 +61,7 @@ impl Ready {
                 self.waits = Some(why);
             }
             None => {
-                // A container that ends and starts again at once may be ready whenever it is looked at.
+                // A container that ends and starts again at once may be ready at every visit.
                 let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(visit.now);
                 (self.since, self.restarts) = (Some(since), made.restarts);
                 self.is_proven = made.is_none() || since + hold(visit, pods) <= visit.now;
@@ -71,7 +72,7 @@ impl Ready {
         effects
     }
 
-    /// Returns what keeps the rollout from its end.
+    /// Returns why the rollout waits for them before its end.
     pub(super) fn waits(&self) -> Option<&str> {
         self.waits.as_deref()
     }
@@ -82,14 +83,14 @@ impl Ready {
     }
 }
 
-/// Whether an owner's pods are followed, and none of them has left since: those that it lacks are waited for, as `kubectl
-/// rollout status` does. Of pods that leave, their owner's controller tells.
+/// Whether an owner's pods are followed, and none of them has left since: the pods that it lacks are waited for, as
+/// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
 fn follows_all(visit: Visit<'_>, pods: &Pods) -> bool {
     let is_there = |(goal, _): (&PodGoal, &Entry)| pods.present().contains(&goal.key);
     visit.goal.mode == Mode::Follow && visit.goal.workload.kind.has_template() && pods.iter().all(is_there)
 }
 
-/// Where no pod of the plan has proven the change, these are the first ones.
+/// Where no pod of the plan has proven the change, the replacement pods are the first to prove it.
 fn hold(visit: Visit<'_>, pods: &Pods) -> Duration {
     let policy = &visit.goal.policy;
     let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
@@ -100,12 +101,12 @@ fn hold(visit: Visit<'_>, pods: &Pods) -> Duration {
 /// The pods that the owner has made since the rollout began, and those that it still has to make.
 struct Made<'p> {
     unready: BTreeSet<&'p PodKey>,
-    /// Of the unready ones: more than were planned, as the owner was scaled up; the change rests on none of them.
+    /// Unready ones beyond the planned number, as the owner was scaled up; the change does not rest on them.
     surplus: usize,
     missing: usize,
-    /// Of their containers.
+    /// The restarts of their containers.
     restarts: i64,
-    /// By somebody who changes nothing.
+    /// The rollout is only watched.
     is_watched: bool,
     count: usize,
 }

@@ -1,4 +1,4 @@
-//! What is made of pods that came while a rollout was under way, row by row.
+//! How replacement pods are judged, row by row.
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn seen(goal: &Goal, object: &Value) -> (World, Replacements) {
 }
 
 #[test]
-fn what_fails_in_a_pod_made_anew_from_the_wanted_template_ends_the_rollout() {
+fn what_fails_in_a_replacement_pod_ends_the_rollout() {
     let with = |change: fn(&mut Value)| {
         let mut object = pod(WANTED, LATER, &crashing());
         change(&mut object);

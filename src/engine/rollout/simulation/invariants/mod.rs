@@ -1,5 +1,5 @@
-//! The promises of the rollout, watched from outside: counted from the world and from the simulator's truth, never
-//! from what the state believes.
+//! The promises of the rollout, checked from outside: counted from the world and from the simulator's truth, never
+//! from the [`RunState`].
 
 mod steps;
 
@@ -36,9 +36,9 @@ use super::shown::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Invariant {
     Budget,
-    /// Traffic reaches what is taken down.
+    /// A pod is taken down while traffic reaches it.
     Listed,
-    /// A label or gate is not back at the end.
+    /// A label or gate is not restored at the end.
     LabelLeft,
     Canary,
     ForeignPod,
@@ -66,7 +66,7 @@ pub(super) enum Invariant {
     Hook,
     /// A pod is said to be resized, and its kubelet has not done it; or something restarts for it.
     Resized,
-    /// A pod to which nothing was sent is reported as failed, or is left though there was a place for it.
+    /// A pod to which nothing was sent is reported as failed, or is left although there was a place for it.
     NeverSent,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Violation {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Invariants {
     pub(super) violations: Vec<Violation>,
-    /// The last phase said of each pod by this run.
+    /// The last phase that this run reported of each pod.
     pub(super) said: BTreeMap<PodKey, PodProgress>,
     pub(super) done_ever: BTreeSet<PodKey>,
     pub(super) done_in_this_run: bool,
@@ -91,12 +91,12 @@ pub(super) struct Invariants {
     /// Of those: their images.
     pub(super) images: BTreeSet<PodKey>,
     pub(super) resized: BTreeSet<PodKey>,
-    /// And those beside them that have the note of a resize, which changes nothing.
+    /// And those that have only the note of a resize, which changes nothing.
     pub(super) noted: BTreeSet<PodKey>,
     /// Requests that only resize.
     pub(super) resizing: BTreeSet<ActionId>,
     pub(super) outstanding: BTreeMap<ActionId, PodKey>,
-    /// An answer was lost or said that something moved, and the pod was not read since.
+    /// An answer was lost or reported a conflict, and the pod was not read since.
     pub(super) unclear: BTreeSet<PodKey>,
     pub(super) sends: BTreeMap<(PodKey, Sent, String), u8>,
     first_sent: BTreeMap<PodKey, Now>,
@@ -110,7 +110,7 @@ pub(super) struct Invariants {
     conflict: bool,
     pub(super) stopped_at: Option<Now>,
     stuck: u32,
-    /// Since when the watch shows what is.
+    /// Since when the watch is up to date.
     live_since: Now,
     was_live: bool,
 }
@@ -120,11 +120,11 @@ pub(super) struct Invariants {
 struct Ready {
     containers: Vec<String>,
     since: Now,
-    /// And has the size that is wanted: a resize that restarts nothing has not to hold.
+    /// And has the wanted size: a resize that restarts nothing need not hold.
     resized: Option<Now>,
 }
 
-/// What the truth is asked of.
+/// What the invariants are checked against.
 pub(super) struct Truth<'a> {
     pub(super) goal: &'a Goal,
     pub(super) world: &'a World,
@@ -199,7 +199,7 @@ impl Invariants {
         self.violations.push(Violation { invariant, at, what: what.into() });
     }
 
-    pub(super) fn new_ledger(&mut self, now: Now) {
+    pub(super) fn new_state(&mut self, now: Now) {
         self.began = now;
         self.done_in_this_run = false;
         self.said.clear();
@@ -211,11 +211,11 @@ impl Invariants {
         self.in_progress.clear();
         self.unverified_since.clear();
         self.crashing_since.clear();
-        // Since when a pod is ready is this run's own knowledge.
+        // Since when a pod is ready is known to this run alone.
         self.ready.values_mut().for_each(|ready| ready.since = now);
     }
 
-    /// Looks at what has been delivered, before the turn.
+    /// Takes in what has been delivered, before the turn.
     pub(super) fn visit(&mut self, truth: &Truth<'_>) {
         if truth.watch_is_live && !self.was_live {
             self.live_since = truth.now;
@@ -230,7 +230,7 @@ impl Invariants {
             let says_no = self.has_failed(truth, goal, pod) || resized::is_infeasible(pod);
             failed |= truth.belongs(pod) && truth.asks(goal, pod) && says_no;
             self.conflict |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
-            // Of a resize a status from before the spec says nothing yet.
+            // A status that is older than the spec says nothing of a resize.
             let lags = goal.fields.resizes()
                 && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation)
                 && self.said.get(&goal.key) != Some(&PodProgress::Done);
@@ -251,7 +251,7 @@ impl Invariants {
         self.failed_at = if stops { self.failed_at.or(Some(truth.now)) } else { None };
     }
 
-    /// Whether it was told for good. Where old and new are the same bits, one crash tells nothing: the next one does.
+    /// Whether it has failed for good. With equal digests one crash says nothing, the next one does.
     fn has_failed(&mut self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         let is_told = is_told_for_good(goal, pod);
         let is_crash = |status: &&ContainerStatus| {
@@ -297,14 +297,14 @@ impl Invariants {
         }
     }
 
-    /// Hears what is said; `Done` must be true.
+    /// Checks what is reported; `Done` must be true.
     fn hear(&mut self, turn: &Turn, truth: &Truth<'_>) -> Vec<PodKey> {
         let mut newly_done = Vec::new();
         for notice in &turn.notices {
             let Notice::Pod { pod, phase } = notice else { continue };
             self.judge_failure(pod, phase, truth);
             if self.is_failing(self.said.get(pod)) && matches!(phase, PodProgress::RejoiningService { .. }) {
-                // Given up and proven after all: it has a time of its own to be back in its Services.
+                // Abandoned and proven after all: it has a deadline of its own to be back in its Services.
                 self.first_sent.insert(pod.clone(), truth.now);
             }
             self.said.insert(pod.clone(), phase.clone());
@@ -315,7 +315,7 @@ impl Invariants {
                 self.unverified_since.entry(pod.clone()).or_insert(truth.now);
             }
             if matches!(phase, PodProgress::Left { .. }) {
-                // Everything is done that takes it down, and others may follow.
+                // Everything that takes it down is done, and others may follow.
                 self.done_ever.insert(pod.clone());
             }
             if *phase != PodProgress::Done {
@@ -333,7 +333,7 @@ impl Invariants {
             if truth.world.pod(pod).is_none_or(|seen| !resized::is_done(truth.goal, seen, truth.kubelets.get(pod))) {
                 self.broken(Invariant::Resized, truth.now, format!("{pod} is said to be done"));
             }
-            // What a single look shows is enough where nothing has to hold.
+            // A single observation is enough where nothing has to hold.
             if !held || !truth.watch_is_live && !goal.containers.is_empty() {
                 self.broken(Invariant::TooEarly, truth.now, format!("{pod} is said to be done"));
             }
@@ -389,7 +389,7 @@ impl Invariants {
             if !is_resize(sent) {
                 self.judge_budget(pod, sent, &taken, truth);
             }
-            // By a resize nothing goes down.
+            // A resize takes nothing down.
             if is_resize(sent) {
                 self.resizing.insert(*id);
             } else {
@@ -424,8 +424,8 @@ impl Invariants {
         };
         let goes = |other: &&Pod| in_progress.get(&other.key).is_some_and(has_begun);
         let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
-        // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
-        // One that is between two of its containers is healthy until its next request.
+        // Every pod that shows as ready and was not taken, of any owner: the budget selects them all.
+        // A pod between two of its containers is healthy until its next request.
         let is_between = |other: &&Pod| {
             let waits = matches!(self.said.get(&other.key), Some(PodProgress::Next { .. }));
             waits && UpdateRecord::drained(other).is_none() && !taken.contains(&other.key)
@@ -434,12 +434,12 @@ impl Invariants {
             other.is_ready() && !other.terminating && (!goes(other) || is_between(other)) && other.key != pod.key
         };
         let left = truth.world.pods().filter(stays).count();
-        // The budget may have counted a new pod that the watch has not brought yet.
+        // The budget may have counted a new pod that the watch has not delivered yet.
         let left = left.max(truth.stored.list().iter().filter(stays).count());
-        // Down by our own doing, as with the gate off, does not make it free.
+        // A pod that is down by our doing, as with its gate off, does not go free.
         let is_up = pod.is_ready() || containers_are_ready(pod);
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
-        // Where the others go on, what has failed proves nothing more.
+        // Where the others go on, a failed pod proves nothing more.
         let proves = |key: &&&PodKey| has_begun(key) && !self.is_failing(self.said.get(**key));
         let begun_before = in_progress.iter().filter(proves).count();
         if breaks_budget {
@@ -447,7 +447,7 @@ impl Invariants {
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
         let down = down - usize::from(is_up && !pod.is_ready());
-        // One that is between two of its containers counts as down since the first.
+        // A pod between two of its containers counts as down since the first.
         let is_counted = self.images.contains(&pod.key) && is_begun(truth.goal, pod);
         if before >= max || (is_up && !is_counted && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
@@ -463,15 +463,15 @@ impl Invariants {
         if ended.is_none() {
             let seconds = Duration::from_secs;
             let labels = seconds(if truth.goal.policy.drain_seconds.is_some() { 6 } else { 0 });
-            // Pods that pull are made, taken away, and looked for, each with an answer of its own.
+            // Pull pods are created, deleted, and listed, each with an answer of its own.
             let pulls = if truth.goal.pulls.is_empty() { seconds(0) } else { seconds(10) + 4 * truth.slowest_answer };
-            // So is what is on its way to the owner, and then it is marked.
+            // Requests to the owner in flight are waited for, and then it is marked.
             let owner = if truth.goal.owner.is_some() { 4 * truth.slowest_answer } else { seconds(0) };
             let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2) + labels + pulls + owner);
             if is_late && self.stopped_at.is_none() {
                 self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
             }
-            // What is on its way is waited for, and then the mark on the owner.
+            // Requests in flight are waited for, and then the mark on the owner.
             let parting = seconds(if truth.goal.owner.is_some() { 12 } else { 5 });
             if self.stopped_at.is_some_and(|since| now > since + parting) {
                 self.broken(Invariant::Interrupt, now, "it goes on after an interrupt");
@@ -484,24 +484,24 @@ impl Invariants {
             let Some((pod, ready)) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
             let Some(resized) = ready.resized else { continue };
             let grace = match self.unverified_since.get(&goal.key) {
-                // The kubelet's events are looked at every five seconds.
+                // The kubelet's events are read every five seconds.
                 Some(unverified) => {
-                    // What a restart alone proves has to hold for longer, and what the kubelet lets be for as long as it would
-                    // take to stop both containers.
+                    // A proof by restart alone has to hold for longer, and a container that the kubelet leaves running
+                    // for as long as it would take to stop both containers.
                     let left_running = 2 * pod.termination_grace_seconds() + 10;
                     let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS).max(left_running));
                     unverified.saturating_sub(ready.since) + alone + 2 * truth.slowest_answer
                 }
                 None => Duration::ZERO,
             };
-            // The command before it is waited for, whoever has updated the pod meanwhile.
+            // Its `--before-pod` command is waited for, whoever has updated the pod meanwhile.
             let commanded = truth.passed_last.get(&(goal.key.clone(), HookPhase::Before)).copied().unwrap_or_default();
             let held = ready.since + truth.hold(goal, pod, true) + grace;
             let due = held.max(resized).max(self.live_since).max(commanded);
             let is_done = said == Some(&PodProgress::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
-            // A verdict over the whole comes before everything else.
-            // It goes back into its Services first.
+            // A verdict on the whole rollout comes first.
+            // The pod goes back into its Services first.
             let excused = is_drained(goal)
                 || truth.goal.hooks.after_pod.is_some()
                 || matches!(said, Some(PodProgress::Hook { .. }))
@@ -524,7 +524,7 @@ impl Invariants {
     fn judge_completion(&mut self, truth: &Truth<'_>) {
         let left = |goal: &PodGoal| has_left(truth.goal, truth.world.pod(&goal.key));
         for goal in truth.goal.pods.iter().filter(|goal| !left(goal)) {
-            // While its owner's end is recorded, a pod that was ready may waver.
+            // While its owner's end is recorded, a ready pod may become unready.
             let may_waver = goal.containers.is_empty() || truth.goal.owner.is_some();
             let is_ready = |pod: &Pod| may_waver || pod.is_ready();
             let good = truth.world.pod(&goal.key).is_some_and(|pod| is_ready(pod) && truth.is_new(goal, pod));

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Invariants {
-    /// Whatever a patch changes, all that comes before it runs the wanted image, is ready, and has been so.
+    /// Whatever a patch changes, every container before it runs the wanted image, is ready, and has been so.
     pub(super) fn judge_order(&mut self, goal: &PodGoal, pod: &Pod, patch: &PodPatch, truth: &Truth<'_>) {
         let has_hook = truth.goal.hooks.before_pod.is_some();
         let begun = is_begun(truth.goal, pod);
@@ -22,7 +22,7 @@ impl Invariants {
         for name in steps.iter().take(last).flatten() {
             let asks = pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED);
             if asks && !begun {
-                // What was there before the rollout came is proven, and that is all.
+                // For a container from before the rollout nothing more is required than its proof.
                 continue;
             }
             let truth_of = truth.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
@@ -38,7 +38,7 @@ impl Invariants {
         }
     }
 
-    /// On the way back what was before may fail for a reason of its own, and the others go back all the same.
+    /// On the way back the old container may fail for a reason of its own, and the others still go back.
     fn is_passed(&self, goal: &PodGoal, status: Option<&ContainerStatus>, truth: &Truth<'_>) -> bool {
         let has_failed = status.is_some_and(|status| status.state.running.is_none() || status.restart_count > 1);
         let since = self.in_progress.get(&goal.key);
@@ -48,7 +48,7 @@ impl Invariants {
 
     pub(super) fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
         let said = self.said.get(&goal.key);
-        // Of another writer's since, it is not waited for either.
+        // A container with another writer's image is not waited for either.
         let is_left =
             self.is_failing(said) || matches!(said, Some(PodProgress::Overtaken { .. } | PodProgress::Gone { .. }));
         let is_abandoned = truth.goal.policy.goes_on_after_failure && is_left;
@@ -65,13 +65,13 @@ impl Invariants {
         }
         let policy = &truth.goal.policy;
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
-        // Each step that is gone past gets the time once more.
+        // Each step that is passed gets the time once more.
         let goes_past = truth.goal.is_back() && policy.goes_on_after_failure;
         let times = if goes_past { truth.goal.steps_of(goal).len() as u64 } else { 1 };
         let timeout = timeout(goal, truth) * times;
         // By a gate, ready has to hold twice.
         let timeout = timeout + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
-        // What is on its way to the owner is waited for, and so is the mark on it.
+        // Requests to the owner in flight are waited for, and so is the mark on it.
         let owner = if truth.goal.owner.is_some() { 4 * truth.slowest_answer } else { Duration::ZERO };
         let leaving = owner + Duration::from_secs(if is_drained(goal) { 8 } else { 2 });
         let over = |sent: &Now| truth.now > *sent + Duration::from_secs(timeout) + leaving;

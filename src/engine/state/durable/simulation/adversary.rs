@@ -14,7 +14,7 @@ use super::fields::{
 };
 use super::scenario::Deed;
 
-/// Pods that controllers may make and delete because of it.
+/// Pods that controllers may create and delete because of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Granted {
     pub(super) creates: i64,

@@ -74,7 +74,7 @@ pub(super) fn timestamp(step: u32) -> String {
     timestamp_off_by(step, 0)
 }
 
-/// The same by a clock that is off by so many hours.
+/// The same by a clock that is off by this many hours.
 pub(super) fn timestamp_off_by(step: u32, hours: i64) -> String {
     let seconds = step / 8;
     format!("2026-03-01T{:02}:{:02}:{:02}Z", 10 + hours + i64::from(seconds / 3600), seconds / 60 % 60, seconds % 60)
@@ -141,7 +141,7 @@ impl ApiServer {
         Ok(self.put(actor, kind, object))
     }
 
-    /// A PUT: refused unless the resourceVersion is that of the object as it stands.
+    /// A PUT: refused unless the resourceVersion is that of the stored object.
     pub(super) fn update(&mut self, actor: Actor, kind: Kind, object: Value, part: Part) -> Result<Object, Refused> {
         let before = self.live(kind, name(&object)).ok_or(Refused::NotFound)?;
         api_model::expect(&before, Some(uid(&object)), Some(text(&object, &["metadata", "resourceVersion"])))?;

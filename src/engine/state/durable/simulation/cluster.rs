@@ -55,7 +55,7 @@ pub(super) fn strategy(scenario: &Scenario) -> Value {
     }
 }
 
-/// The rollouts that have ended before, the oldest first, each at the time that its client's clock told.
+/// The rollouts that have ended before, the oldest first, each at the time of its client's clock.
 pub(super) fn earlier(scenario: &Scenario) -> Vec<HistoryEntry> {
     let of = |(index, hours): (usize, &i64)| HistoryEntry {
         id: format!("20260228-{index}").as_str().into(),

@@ -21,9 +21,9 @@ pub(super) enum Fault {
     BelievesAnyEnd,
     /// It does not take the pods over from the run before.
     LeavesPods,
-    /// It puts the history in the order of the times, each told by the clock of whoever wrote it.
+    /// It sorts the history by its times, each from the clock of the client that wrote it.
     SortsByClocks,
-    /// Where there was no PodDisruptionBudget when it was planned, no run asks for one any more.
+    /// Where there was no PodDisruptionBudget when it was planned, no run reads them any more.
     FreezesBudgets,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn sort_by_clocks(write: &mut ObjectWrite) {
     }
 }
 
-/// A fault that needs more scenarios than this to show would live too easily.
+/// A fault that needs more scenarios than this to be caught would be caught too rarely.
 const SEEDS: u64 = 1600;
 
 fn is_caught(fence: Fence, kind: WorkloadKind) -> bool {
@@ -56,7 +56,7 @@ fn is_caught(fence: Fence, kind: WorkloadKind) -> bool {
     })
 }
 
-/// Each hole that was once there, planted again, and caught within as many scenarios as every test run takes.
+/// Each defect that once existed, planted again, and caught within as many scenarios as every test run takes.
 #[test]
 fn a_hole_that_is_opened_again_is_caught() {
     type Draw = fn(u64, WorkloadKind) -> Scenario;

@@ -70,7 +70,6 @@ fn entries<'v>(template: &'v Value, map: &str) -> BTreeMap<&'v str, &'v Value> {
     map.into_iter().flatten().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| *key != HASH).collect()
 }
 
-/// `EqualIgnoreHash` (pkg/controller/deployment/util/deployment_util.go).
 /// The tolerations of a template that a pod does not have.
 pub(super) fn lacking_tolerations(pod: &Value, template: &Value) -> Vec<Value> {
     let list = |of: &Value| at(of, &["spec", "tolerations"]).as_array().cloned().unwrap_or_default();
@@ -78,6 +77,7 @@ pub(super) fn lacking_tolerations(pod: &Value, template: &Value) -> Vec<Value> {
     list(template).into_iter().filter(|toleration| !present.contains(toleration)).collect()
 }
 
+/// `EqualIgnoreHash` (pkg/controller/deployment/util/deployment_util.go).
 pub(super) fn same_template(a: &Value, b: &Value) -> bool {
     at(a, &["spec"]) == at(b, &["spec"])
         && ["labels", "annotations"].iter().all(|map| entries(a, map) == entries(b, map))

@@ -32,9 +32,9 @@ pub(super) struct Invariants {
     sizes: BTreeSet<i64>,
     /// How often the owner was scaled.
     scalings: u32,
-    /// The last that was heard of any run is that it was killed: there was nothing that another one could have found.
+    /// The last event of any run is that it was killed: another run could not have found anything.
     pub(super) killed_last: bool,
-    /// Pods that a controller has made from our template.
+    /// Pods that a controller has created from our template.
     pub(super) made_of_ours: BTreeSet<String>,
     /// Runs that have set a lock where there was none.
     begun: BTreeSet<String>,
@@ -71,7 +71,7 @@ impl Invariants {
         }
     }
 
-    /// What has been until now is no concern.
+    /// Past writes are not checked.
     pub(super) fn skip(&mut self, api: &ApiServer) {
         self.looked = api.log().len();
     }
@@ -97,13 +97,13 @@ impl Invariants {
                 if self.foreign.is_empty()
                     && is_newest
                     && !(self.may_be_nothing() && is_of_the_template(why))
-                    // Whoever goes on from a copy of the lock alone is told how the rollout ended.
+                    // A run that goes on from a copy of the lock alone reports how the rollout ended.
                     && !(goal.replaces.is_none()
                         && goal.lock.run != self.first.run
                         && why.starts_with("it was aborted by another run"))
-                    // A close that came late.
+                    // A late close.
                     && !why.starts_with("it was complete already")
-                    // Two scalings raise the generation as often as the lost write and whatever takes it back.
+                    // Two scalings raise the generation as often as the lost write and a write that takes it back.
                     && !(self.scalings > 1 && why.ends_with("after a write whose answer was lost")) =>
             {
                 self.broken(format!("superseded, but nobody else wrote: {why}"));
@@ -126,7 +126,7 @@ impl Invariants {
         self.scenario.deeds.iter().any(|(_, deed)| *deed == Deed::Scale(0))
     }
 
-    /// Looks at every write since the last look. Once a Deployment was scaled to nothing, its controller scales up
+    /// Checks every write since the last visit. Once a Deployment was scaled to zero, its controller scales up
     /// whichever ReplicaSet it takes for the newest, and there was no pod to keep.
     pub(super) fn visit(&mut self, api: &ApiServer) {
         let first = std::mem::replace(&mut self.looked, api.log().len());
@@ -194,7 +194,7 @@ impl Invariants {
     }
 }
 
-/// Tells a write in one line.
+/// Describes a write in one line.
 pub(super) fn tell(event: &Event) -> String {
     let nothing = Arc::new(Value::Null);
     let (before, after) = (event.before.as_ref().unwrap_or(&nothing), event.after.as_ref().unwrap_or(&nothing));
@@ -215,7 +215,7 @@ pub(super) fn tell(event: &Event) -> String {
     format!("{:>4} {:?} {:?} {}: {what}", event.by.step, event.by.actor, event.key.0, name(object))
 }
 
-/// Found by this run, or by another one that has ended the rollout for it.
+/// Found by this run, or by another one that has ended the rollout for that reason.
 fn is_of_the_template(why: &str) -> bool {
     why.contains("its template was changed by another client") || why.contains("found it changed by another client")
 }

@@ -1,6 +1,6 @@
 //! The owner's side against simulated controllers and an adversary, in steps.
 //!
-//! Each step one of them acts: the run, a controller, a cache that moves on, the kubelet, a person. A seed decides
+//! Each step one of them acts: the run, a controller, a cache that moves on, the kubelet, a user. A seed decides
 //! everything, and a violation names it. After a while the adversary is quiet, and everything has to come to rest.
 
 mod adversary;
@@ -36,7 +36,7 @@ use replica_set_controller::ReplicaSetController;
 use run::{End, Run, Stage, first_lock, send};
 use scenario::{Deed, Fate, Kill, Request, Scenario, Then};
 
-/// After the adversary is quiet, everything must be at rest within so many rounds.
+/// After the adversary is quiet, everything must be at rest within this number of rounds.
 const ROUNDS: u32 = 220;
 
 const CACHED: [Kind; 6] =
@@ -48,12 +48,12 @@ struct Stray {
     run: Run,
     /// It comes once everything is over.
     is_last: bool,
-    /// The run wakes with it, and hears whether it was stored; `Some` where it was stored before.
+    /// The run wakes with it, and learns whether it was stored; `Some` where it was stored before.
     wakes: bool,
     stored: Option<Stored>,
 }
 
-/// One scenario on its way.
+/// One scenario in progress.
 struct Simulation {
     scenario: Scenario,
     fault: Option<Fault>,
@@ -65,7 +65,7 @@ struct Simulation {
     /// What the owner's controller saw when it found nothing to do.
     controller_idle_at: Option<(u64, [u64; 6], i64)>,
     random: Random,
-    /// Those that are awake.
+    /// The runs that are awake.
     awake: Vec<Run>,
     next: Option<Then>,
     first: RolloutLock,
@@ -83,7 +83,7 @@ struct Simulation {
 struct Report {
     violations: Vec<String>,
     writes: u32,
-    /// What every write changed, for a person who looks into a seed.
+    /// What every write changed, for people who inspect a seed.
     trace: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ impl Simulation {
         if self.strays.is_empty() || !self.invariants.violations.is_empty() {
             return;
         }
-        // Once everything is over those come who slept, and what was on its way.
+        // Once everything is over, the sleeping runs and the requests in flight come.
         while let Some(stray) = self.strays.pop() {
             self.arrives(stray);
         }
@@ -262,7 +262,7 @@ impl Simulation {
         }
     }
 
-    /// What is late arrives; returns whether there was something.
+    /// A late request arrives; returns whether there was one.
     fn stray(&mut self) -> bool {
         let Some(at) = self.strays.iter().position(|stray| !stray.is_last) else { return false };
         let stray = self.strays.remove(at);
@@ -273,7 +273,7 @@ impl Simulation {
     fn arrives(&mut self, stray: Stray) {
         let Stray { stage, mut run, wakes, stored, .. } = stray;
         let is_create = matches!(&stage, Stage::Write(_, ObjectWrite::Create { .. }));
-        // What a dead run makes once everything is over goes with the next rollout.
+        // An object that a dead run creates once everything is over is removed by the next rollout.
         let stored = match stored {
             Some(stored) => stored,
             None if is_create && !wakes => return,
@@ -347,7 +347,7 @@ impl Simulation {
         let direction = run.goal.lock.direction;
         let is_newest = run.goal.lock.run == format!("run-{}", self.runs);
         if end == End::TakenOver && is_newest && !self.scenario.kills.is_empty() {
-            // The killed run's last write came late: the person tries again.
+            // The killed run's last write came late: the user tries again.
             self.next = Some(if direction == Direction::Back { Then::Abort } else { Then::Resume });
             return;
         }
@@ -359,7 +359,7 @@ impl Simulation {
         self.scenario.naps.iter().position(|(from, _)| *from <= self.api.step)
     }
 
-    /// It has read the owner, and sleeps before it makes something of it.
+    /// It has read the owner, and sleeps before it decides.
     fn sleeps(&mut self, run: Run, then: Then) {
         self.invariants.killed_last = true;
         let is_last = self.random.one_in(2);
@@ -385,14 +385,14 @@ impl Simulation {
         self.next = Some(kill.then);
     }
 
-    /// Another run goes on from what the objects say: from the owner's lock, or from a copy that was left.
+    /// Another run goes on from the objects: from the owner's lock, or from a copy that was left.
     fn begin_again(&mut self) {
         let owner = self.api.live(kind_of(self.scenario.kind), OWNER);
         let Some(owner) = owner.filter(|owner| uid(owner) == self.owner_uid) else { return };
         let text = RolloutLock::text_of(&owner).map(str::to_owned);
         let copies = self.api.list(Kind::ReplicaSet);
         let found = RolloutLock::of(&owner).ok().flatten();
-        // Nobody comes for a copy alone, but after a kill.
+        // A copy alone is resumed only after a kill.
         let copies = copies.iter().filter(|_| self.next.is_some());
         let mut copies = copies.filter_map(|set| RolloutLock::of(set).ok().flatten());
         let copy = || copies.next();
@@ -406,8 +406,9 @@ impl Simulation {
             Some(Then::Resume) | None => found.direction,
         };
         if direction != found.direction && self.scenario.seen_at_turn {
-            // Assumed: the controllers have seen the pods as they are when a rollout turns round. One that has not seen
-            // the label that the way forward set counts the pod as updated again before the way back has reached it.
+            // Assumed: the controllers have seen the present pods when a rollout changes direction. One that has not
+            // seen the label that the way forward set counts the pod as updated again before the way back has reached
+            // it.
             self.caches.move_to(Kind::Pod, self.api.version());
         }
         let lock = RolloutLock { run: format!("run-{}", self.runs), direction, ..found };

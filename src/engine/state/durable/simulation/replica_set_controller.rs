@@ -1,5 +1,5 @@
-//! The ReplicaSet controller (kube-controller-manager `pkg/controller/replicaset`): pods by number, from the template as
-//! its cache has it. The pods' images are never looked at.
+//! The ReplicaSet controller (kube-controller-manager `pkg/controller/replicaset`): pods by number, from the template
+//! as its cache has it. It never reads the pods' images.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::fields::{at, generation, is_terminating, name, pod, put, replicas, te
 
 const SELF: Actor = Actor::ReplicaSetController;
 
-/// What it remembers between syncs: the pods that its cache has to show before it makes or deletes more (expectations).
+/// Its expectations: the pods that its cache has to show before it creates or deletes more.
 #[derive(Debug, Default)]
 pub(super) struct ReplicaSetController {
     expects: BTreeMap<String, u64>,

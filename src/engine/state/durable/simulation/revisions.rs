@@ -19,7 +19,7 @@ pub(super) fn holds(revision: &Value, owner: &Value) -> bool {
     same_template(held(revision), template(owner))
 }
 
-/// A revision of the owner's template as it is.
+/// A revision of the owner's present template.
 pub(super) fn of(owner: &Value, kind: &str, number: i64, collisions: i64) -> Value {
     let hash = hash(template(owner), collisions);
     let mut data = json!({"spec": {"template": template(owner)}});
@@ -37,7 +37,7 @@ pub(super) fn renumber(api: &mut ApiServer, actor: Actor, revision: &Object, to:
     api.update(actor, Kind::ControllerRevision, object, Part::Main)
 }
 
-/// Makes it, or takes the one of that name where it says the same.
+/// Creates it, or returns the one of that name where it has the same content.
 pub(super) fn make(api: &mut ApiServer, actor: Actor, owner: &Value, made: Value) -> Result<Object, Refused> {
     let key = name(&made).to_owned();
     match api.create(actor, Kind::ControllerRevision, made) {

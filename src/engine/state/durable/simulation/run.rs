@@ -58,11 +58,11 @@ pub(super) struct Run {
     pub(super) goal: OwnerGoal,
     pub(super) stage: Stage,
     pub(super) end: Option<End>,
-    /// The revision that pods were said to take; `None` before.
+    /// The revision that was reported for the pods; `None` before.
     told: Option<Option<String>>,
     /// How far its watch of the pods has come.
     pub(super) pods_at: u64,
-    /// What it was told last, for a person who looks into a seed.
+    /// What it was told to do last, for people who inspect a seed.
     pub(super) said: String,
     partition: i64,
     /// The versions at which it found nothing to do.
@@ -74,7 +74,7 @@ pub(super) struct Run {
     generation: i64,
 }
 
-/// The lock as the plan makes it.
+/// The lock as the plan creates it.
 pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
     let (before, after) = (template_with(BEFORE), wanted_template(scenario));
     let is_deployment = scenario.kind == WorkloadKind::Deployment;
@@ -197,7 +197,7 @@ impl Run {
                 let told = self.told.clone();
                 self.decide(api, scenario, owner, &owned, fault);
                 let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Visit);
-                // A budget comes and goes without any of this being written.
+                // A budget comes and goes without a write to these objects.
                 let is_idle = is_idle && !scenario.has_budget(api.step);
                 self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
             }
@@ -274,7 +274,8 @@ impl Run {
             OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
             OwnerPhase::PodsReleased { revision } => {
                 self.told = Some(revision);
-                // A pod that is younger than the owner that was read may be another run's, and so may one that was noted since.
+                // A pod that is newer than the owner that was read may be another run's, and so may one that was noted
+                // since.
                 let known = api.list_seen(Kind::Pod, self.looked_at);
                 let is_known = |pod: &&Object| {
                     let mut same = known.iter().filter(|known| uid(known) == uid(pod));
@@ -325,7 +326,7 @@ impl Run {
         Stored::Yes
     }
 
-    /// The pods of the goal: those that are not going, of a StatefulSet those at or above the partition.
+    /// The pods of the goal: those that are not terminating, of a StatefulSet those at or above the partition.
     fn pods(&self, api: &ApiServer, kind: WorkloadKind) -> Vec<Object> {
         let mut pods = api.list_seen(Kind::Pod, self.pods_at);
         pods.retain(|pod| !is_terminating(pod));
@@ -341,7 +342,7 @@ impl Run {
         at(pod, &["spec", "containers"]) != at(self.goal.target(), &["spec", "containers"])
     }
 
-    /// Whether the budgets that stand now let the pod go down; they are asked at every turn, if its lock says so.
+    /// Whether the present budgets let the pod go down; they are read in every turn, if its lock says so.
     fn is_admitted(&self, scenario: &Scenario, step: u32, pods: &[Object]) -> bool {
         if !self.goal.lock.policy.respects_budgets {
             return true;
@@ -368,8 +369,8 @@ impl Run {
             && revision.is_none_or(|revision| label(pod, REVISION_HASH) == revision)
     }
 
-    /// The patch of a pod: images, labels and annotations of the change, and the label of the revision; all of it or
-    /// nothing where the pod is not what was seen.
+    /// The patch of a pod: images, labels and annotations of the change, and the label of the revision; all of it, or
+    /// nothing where the pod has changed since it was seen.
     pub(super) fn patch_pod(&self, api: &mut ApiServer, seen: &Object) -> Stored {
         let Some(live) = api.live(Kind::Pod, name(seen)).filter(|live| uid(live) == uid(seen)) else {
             return Stored::No;
@@ -436,7 +437,7 @@ pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) -> Stored {
     if answer.is_ok() { Stored::Yes } else { Stored::No }
 }
 
-/// Makes the view look as if a fence had been reached: a run that does not wait for it.
+/// Makes the view look as if a fence had been reached, for a run that does not wait for it.
 fn pretend(fence: Fence, view: &mut OwnerView, goal: &OwnerGoal, pods: &PodsState) {
     let Some(owner) = &mut view.object else { return };
     let of = |object: &Value, path: &[&str]| at(object, path).clone();

@@ -4,7 +4,7 @@ use crate::engine::kinds::WorkloadKind;
 
 use super::random::Random;
 
-/// No clock of a client is further off.
+/// The most that a client's clock is off.
 const MOST_HOURS_OFF: i64 = 8;
 
 /// What the run after a killed one does.
@@ -52,13 +52,13 @@ pub(super) enum Deed {
     /// A label of the owner, nothing of its template.
     Label,
     SetImage,
-    /// `kubectl apply` of the manifest from before: the template, and with `true` the strategy and the pause too.
+    /// `kubectl apply` of the old manifest: the template, and with `true` the strategy and the pause too.
     Apply(bool),
     Unpause,
     /// `kubectl rollout undo`.
     Undo,
     Delete,
-    /// `kubectl replace` with the whole owner as it was before anything was done, or so many versions ago.
+    /// `kubectl replace` with the whole owner from the beginning, or from this many versions ago.
     Put(Option<usize>),
     /// The lock is removed by hand.
     RemoveLock,
@@ -80,9 +80,9 @@ impl Deed {
 /// The clocks of the clients, and the server's.
 #[derive(Debug, Clone)]
 pub(super) struct Clocks {
-    /// The server tells its time with what it answers.
+    /// The server's answers have its time.
     pub(super) server_tells: bool,
-    /// By how many hours the clock of each client that comes is off, one after the other.
+    /// The offset of each client's clock in hours, one after the other.
     pub(super) hours_off: Vec<i64>,
     /// The same of those whose rollouts have ended before.
     pub(super) earlier: Vec<i64>,
@@ -121,12 +121,12 @@ pub(super) struct Scenario {
     pub(super) older: bool,
     /// Labels and annotations of the template change too.
     pub(super) metadata: bool,
-    /// The template gains a toleration: where it goes back, pods keep it.
+    /// The template gains a toleration: when it goes back, pods keep it.
     pub(super) tolerations: bool,
     pub(super) annotated: bool,
     /// The ReplicaSet controller reads the same caches as the Deployment controller.
     pub(super) shared: bool,
-    /// The controllers' cache of pods is fresh when a rollout turns round.
+    /// The controllers' cache of pods is fresh when a rollout changes direction.
     pub(super) seen_at_turn: bool,
     /// How rarely caches move.
     pub(super) lag: usize,
@@ -136,7 +136,7 @@ pub(super) struct Scenario {
     /// The steps from which and until which a PodDisruptionBudget stands over the pods; it lets none of them go down.
     pub(super) budget: Option<(u32, u32)>,
     pub(super) kills: Vec<Kill>,
-    /// The steps from which on a run falls asleep between what it has read and what it makes of it, and another one comes.
+    /// The steps from which on a run falls asleep between its read and its decision, and another one comes.
     pub(super) naps: Vec<(u32, Then)>,
     pub(super) deeds: Vec<(u32, Deed)>,
 }
@@ -228,7 +228,7 @@ impl Scenario {
         scenario
     }
 
-    /// Runs that are taken for dead and only sleep, and requests that come late, also once everything is over.
+    /// Runs that are taken for dead and only sleep, and late requests, also once everything is over.
     pub(super) fn raced(seed: u64, kind: WorkloadKind) -> Self {
         let mut scenario = Self::disturbed(seed, kind);
         let mut random = Random::new(seed ^ 0xACE);
@@ -249,7 +249,7 @@ impl Scenario {
         scenario
     }
 
-    /// Somebody puts the whole owner back as it was, or takes the lock away.
+    /// Somebody restores the whole earlier owner, or removes the lock.
     pub(super) fn overwritten(seed: u64, kind: WorkloadKind) -> Self {
         let mut scenario = Self::disturbed(seed, kind);
         let mut random = Random::new(seed ^ 0xB17);

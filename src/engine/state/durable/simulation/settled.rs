@@ -44,7 +44,7 @@ impl Invariants {
     }
 
     fn nothing_of_the_lock_is_left(&mut self, api: &ApiServer, owner: &Value) {
-        // One that nobody can read stays.
+        // A lock that nobody can read stays.
         if matches!(RolloutLock::of(owner), Ok(Some(_))) {
             self.broken("the owner is locked".into());
         }
@@ -56,14 +56,14 @@ impl Invariants {
             self.broken("a sign of life is left on the owner".into());
         }
         for set in api.list(Kind::ReplicaSet) {
-            // A controller that lags behind may copy it once the last run was killed, and who came after that found none.
+            // A controller that lags behind may copy it once the last run was killed, and the next client found none.
             if RolloutLock::text_of(&set).is_some() && !self.killed_last {
                 self.broken(format!("a copy of the lock is left on {}", name(&set)));
             }
         }
     }
 
-    /// What `undo` takes back is what came last, whatever the clocks of the clients said.
+    /// `undo` takes back the last rollout, whatever the clocks of the clients said.
     fn history_is_in_order(&mut self, api: &ApiServer, owner: &Value) {
         let owned = api.list(Kind::ReplicaSet);
         let objects = std::iter::once(owner).chain(owned.iter().map(|set| &**set));
@@ -81,7 +81,7 @@ impl Invariants {
         }
     }
 
-    /// Nobody else wrote: it is all the one or all the other.
+    /// Nobody else wrote: either everything is new or everything is old.
     fn alone(&mut self, api: &ApiServer, owner: &Value, nodes: i64) {
         let entries: Vec<_> = history::of(owner).into_iter().filter(|entry| entry.id.as_str() == ID).collect();
         let outcome = entries.first().map(|entry| entry.outcome);
@@ -90,7 +90,7 @@ impl Invariants {
             // Killed before anything was stored: nothing has happened.
             Some(EndResult::Aborted) | None => false,
             Some(EndResult::Superseded) if self.may_be_nothing() => {
-                // Unpaused it would replace the pods of another template, and that is refused.
+                // Without the pause it would replace the pods of another template, so that is refused.
                 let is_held = self.has_pods_of_another(api, owner);
                 return self.check(is_held || at(owner, &["spec", "paused"]).is_null(), || "it is paused".into());
             }
@@ -133,8 +133,8 @@ impl Invariants {
         let Some(current) = sets.iter().find(|set| uid(set) == outgoing.uid.as_str()) else {
             return self.broken("the ReplicaSet is gone".into());
         };
-        // Scaled to nothing and up again on the way back, the controller may have made the pods in the one that kept the
-        // outgoing template: that one is the current one then.
+        // After scaling to zero and up again on the way back, the controller may have created the pods in the one that
+        // kept the outgoing template: then that one is the current one.
         let has_pods = |set: &&Object| replicas(set) > 0 && same(&template_of(set), wanted);
         let other = sets.iter().find(has_pods).filter(|_| self.may_be_nothing() && !forward && replicas(current) == 0);
         let current = other.unwrap_or(current);
@@ -239,11 +239,11 @@ impl Invariants {
         pods.len()
     }
 
-    /// Somebody else wrote: theirs stays, and nothing of ours holds it back but what only the person may lift.
+    /// Somebody else wrote: theirs stays, and nothing of ours holds it back except what only the user may lift.
     fn contested(&mut self, api: &ApiServer, owner: &Value) {
         let takes_lock = |deed: &Deed| matches!(deed, Deed::Put(_) | Deed::RemoveLock | Deed::EditLock);
         if self.foreign.iter().any(takes_lock) {
-            // Nobody is left who knows what was ours.
+            // Nobody is left who knows which changes were ours.
             return;
         }
         let paused = at(owner, &["spec", "paused"]) == &json!(true);
@@ -256,8 +256,8 @@ impl Invariants {
         if !rolls {
             return;
         }
-        // Made while its ReplicaSet had our template, a pod stays as it is when that is put back: no controller replaces it, and
-        // a run that is superseded touches no pod. Its summary tells what the pods run.
+        // A pod that was created while its ReplicaSet had our template stays unchanged when that is restored: no
+        // controller replaces it, and a superseded run changes no pod. Its summary reports what the pods run.
         let sets = api.list(Kind::ReplicaSet);
         let is_put_back = |pod: &Object| {
             let set = sets.iter().find(|set| uid(set) == controller(pod));

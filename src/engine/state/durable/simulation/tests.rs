@@ -10,13 +10,13 @@ use super::simulate;
 /// How many disturbed scenarios of each kind a test run takes.
 pub(super) const DISTURBED: u64 = 240;
 
-/// How many in which runs sleep, and how many in which the owner is put back or its lock is gone.
+/// The number of scenarios in which runs sleep, and of those in which the owner is restored or its lock is gone.
 pub(super) const RACED: u64 = 240;
 pub(super) const OVERWRITTEN: u64 = 120;
 
 const KINDS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
 
-/// Runs scenarios and gathers what broke, so that one look shows all of it.
+/// Runs scenarios and gathers what broke, so that one run shows all of it.
 fn explore(seeds: u64, scenario: impl Fn(u64, WorkloadKind) -> Scenario) {
     let mut first_of_each: BTreeMap<String, (u32, Scenario, Vec<String>)> = BTreeMap::new();
     for kind in KINDS {
@@ -58,7 +58,7 @@ fn a_run_whose_lock_is_gone_never_begins_again() {
     explore(OVERWRITTEN, Scenario::overwritten);
 }
 
-/// Three kinds, four ways to disturb, and so many seeds of each, over several cores.
+/// Three kinds, four ways to disturb, and `RACED` or `DISTURBED` seeds of each, over several cores.
 #[test]
 #[ignore = "two minutes of one core: tests/run seeds"]
 fn ten_thousand_scenarios_of_the_owners_side() {
