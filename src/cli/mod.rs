@@ -328,7 +328,7 @@ pub struct RbacArgs {
     #[arg(long)]
     pub check: bool,
     /// With what is optional too: without it an answer is weaker, or a flag does not work
-    #[arg(long)]
+    #[arg(long, conflicts_with = "check")]
     pub optional: bool,
     /// For all namespaces: a ClusterRole
     #[arg(short = 'A', long)]

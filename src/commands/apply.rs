@@ -21,7 +21,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
     let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
-    show(&planned, args, shell)?;
+    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
     shell.tell_notices();
     if let Some(end) = planned.ends_here(args.dry_run, shell) {
         return Ok(end);
@@ -81,19 +81,9 @@ async fn saved_plan(
             return Ok(EndResult::Superseded);
         }
     };
-    show(&planned, args, shell)?;
+    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
     if let Some(end) = planned.ends_here(args.dry_run, shell) {
         return Ok(end);
     }
     carry_out(*planned, &field_manager, args, shell).await
-}
-
-fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
-    let acts = args.dry_run == DryRun::None;
-    // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
-    match args.output {
-        StreamFormat::Text => plan::show_before(planned, PlanFormat::Text, acts && args.yes, shell),
-        StreamFormat::Json if planned.plan.is_applyable() && acts => Ok(()),
-        StreamFormat::Json => plan::show_as(planned.shown(), PlanFormat::Json, (None, acts), shell),
-    }
 }

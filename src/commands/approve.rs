@@ -12,6 +12,7 @@ use super::{Shell, meant};
 use crate::cluster::Cluster;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
+use crate::engine::value::count::count;
 use crate::error::{CommandError, ErrorKind};
 use crate::render;
 
@@ -26,14 +27,14 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
         0 | 1 => String::new(),
         many => format!(" of {many} workloads"),
     };
-    let plural = if pods == 1 { "" } else { "s" };
+    let counted = count(pods, "pod");
     let question = if changing.clone().any(|workload| workload.restarts_the_same) {
         let containers = changing.flat_map(|workload| &workload.pods).flat_map(|pod| pod.changes.keys());
         let containers: BTreeSet<&str> = containers.map(ContainerName::as_str).collect();
         let containers = containers.into_iter().collect::<Vec<_>>().join(", ");
-        format!("Restart {containers} in {pods} pod{plural}{of} in place")
+        format!("Restart {containers} in {counted}{of} in place")
     } else {
-        format!("Update {pods} pod{plural}{of} in place")
+        format!("Update {counted}{of} in place")
     };
     self::question(&question, cluster, yes, shell)
 }

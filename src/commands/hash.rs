@@ -58,8 +58,7 @@ async fn request(args: &TargetArgs, shell: &mut Shell) -> Result<target::Request
         return Err(CommandError::usage("-l, --field-selector, --all and -A go with a TYPE, such as pods -l app=web"));
     }
     if args.all_namespaces && request.selected.is_empty() {
-        return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
-            .hint("give a selector with -l, or a namespace with -n"));
+        return Err(targets::by_name_everywhere().hint("give a selector with -l, or a namespace with -n"));
     }
     Ok(request)
 }

@@ -12,7 +12,7 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::Plan;
 use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, Guide, PlanFormat};
+use crate::render::{self, Guide, PlanFormat, StreamFormat};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let nodes = match args.output {
@@ -95,8 +95,23 @@ pub(super) fn show_as(
     Ok(())
 }
 
+/// Shows the plan of a command that carries it out, if it `acts`: with JSON the lines of the rollout are all that stdout has then.
+pub(super) fn show_stream(
+    planned: &Planned,
+    output: StreamFormat,
+    (acts, yes): (bool, bool),
+    shell: &Shell,
+) -> Result<(), CommandError> {
+    match output {
+        StreamFormat::Text => show_before(planned, acts && yes, shell),
+        StreamFormat::Json if acts && planned.plan.is_applyable() => Ok(()),
+        StreamFormat::Json => show_as(planned.shown(), PlanFormat::Json, (None, acts), shell),
+    }
+}
+
 /// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
-pub(super) fn show_before(planned: &Planned, output: PlanFormat, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+    let output = PlanFormat::Text;
     if shell.is_quiet() && yes && planned.plan.is_applyable() {
         return Ok(render::plan_warnings(output, &planned.plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
     }

@@ -253,6 +253,9 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
 pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
     let max_unavailable =
         pods("--max-unavailable", policy.max_unavailable.as_ref(), "a restart in place takes a pod down")?;
+    if policy.drain == Some(DrainBy::None) && policy.drain_seconds.is_some() {
+        return Err(CommandError::usage("--drain-seconds has no effect with --drain none: leave out one of them"));
+    }
     Ok(Options {
         max_unavailable,
         min_ready_seconds: policy.min_ready_seconds,

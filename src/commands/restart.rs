@@ -11,7 +11,6 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::{Intent, Options};
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
-use crate::render::StreamFormat;
 
 pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // Nothing changes that a template could say.
@@ -29,7 +28,7 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
-    show(&planned, args, shell)?;
+    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
     shell.tell_notices();
     if let Some(end) = planned.ends_here(args.dry_run, shell) {
         return Ok(end);
@@ -42,12 +41,4 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.is_restart = true;
     rolling.each((plan, lives), &id, shell).await
-}
-
-fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), CommandError> {
-    let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
-    if acts && args.output == StreamFormat::Json {
-        return Ok(());
-    }
-    plan::show_before(planned, args.output.into(), acts && args.yes, shell)
 }

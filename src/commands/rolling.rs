@@ -216,10 +216,9 @@ impl<'a> Rolling<'a> {
     async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<Option<bool>, CommandError> {
         let live = self.reread(goal).await?;
         let start = self.another_run(goal, shell);
-        let mut left = false;
-        let back = if goal.owner.is_some() {
+        let (back, leaves_some) = if goal.owner.is_some() {
             match plan::resume(&live, Some(Direction::Back), None, &start) {
-                Ok(back) => back,
+                Ok(back) => (back, false),
                 // It failed before the first write on the owner, such as when an image could not be pulled.
                 Err(ResumeError::NoRollout) => {
                     shell.note(&format!("{}: nothing was changed, so there is nothing to roll back", goal.workload));
@@ -244,13 +243,13 @@ impl<'a> Rolling<'a> {
             let mut plan = plan::build(&intent, &live, &chosen)
                 .map_err(|error| CommandError::usage(format!("{} cannot be rolled back: {error}", goal.workload)))?;
             plan.policy = goal.policy.on_the_way_back();
-            left = say_what_is_left(&plan, shell);
-            plan.goal(&shell.rollout_id(), &self.start.field_manager)
+            let leaves_some = say_what_is_left(&plan, shell);
+            (plan.goal(&shell.rollout_id(), &self.start.field_manager), leaves_some)
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_goes_back_keeps(&live, &back, shell);
         let outcome = self.drive(&back, live, None, shell).await?;
-        Ok(Some(matches!(outcome.result, EndResult::Aborted | EndResult::Complete) && !left))
+        Ok(Some(matches!(outcome.result, EndResult::Aborted | EndResult::Complete) && !leaves_some))
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.

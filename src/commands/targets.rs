@@ -143,8 +143,7 @@ async fn read_words(
                 .hint("say which container gets which image, such as side=acme/side:1.27.2; --requests and --limits give cpu and memory"));
         }
         if args.all_namespaces && request.selected.is_empty() {
-            return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
-                .hint("give a TYPE with -l or --all, or a namespace with -n"));
+            return Err(by_name_everywhere().hint("give a TYPE with -l or --all, or a namespace with -n"));
         }
         return Ok(Asked::Words(Box::new(request)));
     }
@@ -154,6 +153,11 @@ async fn read_words(
         ));
     }
     manifests(args, shell).await
+}
+
+/// kubectl's own words (cli-runtime `resource.Builder`).
+pub(super) fn by_name_everywhere() -> CommandError {
+    CommandError::usage("a resource cannot be retrieved by name across all namespaces")
 }
 
 async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {

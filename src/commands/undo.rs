@@ -15,7 +15,6 @@ use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::error::CommandError;
-use crate::render::StreamFormat;
 
 pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
@@ -54,7 +53,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
             say_what_stays(live, &update.fields, shell);
         }
     }
-    show(&planned, args, shell)?;
+    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
     shell.tell_notices();
     if let Some(end) = planned.ends_here(args.dry_run, shell) {
         return Ok(end);
@@ -110,12 +109,4 @@ async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Res
     let workloads = found.iter().map(|(workload, _)| workload.clone()).collect();
     let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await?;
     Ok(lives.iter().all(is_left_behind))
-}
-
-fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), CommandError> {
-    let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
-    if acts && args.output == StreamFormat::Json {
-        return Ok(());
-    }
-    plan::show_before(planned, args.output.into(), acts && args.yes, shell)
 }

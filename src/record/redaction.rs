@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::engine::k8s::mask;
-use crate::engine::k8s::metadata::LAST_APPLIED;
+use crate::engine::k8s::mask::{self, Secrets};
 
 /// Replaces a text, followed by its number.
 const PLACEHOLDER: &str = "redacted-";
@@ -24,8 +23,8 @@ impl Redaction {
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact(item)),
             Value::Object(fields) => {
                 for (name, value) in fields {
-                    match (name.as_str(), value) {
-                        ("env" | "httpHeaders", Value::Array(items)) => {
+                    match (Secrets::of_field(name), name.as_str(), value) {
+                        (Some(Secrets::Values), _, Value::Array(items)) => {
                             for item in items {
                                 match item.get_mut("value") {
                                     Some(value) => self.replace(value),
@@ -33,14 +32,14 @@ impl Redaction {
                                 }
                             }
                         }
-                        ("command" | "args", Value::Array(words)) => {
+                        (Some(Secrets::Whole), _, Value::Array(words)) => {
                             words.iter_mut().for_each(|word| self.replace(word));
                         }
+                        (Some(Secrets::Whole), _, text @ Value::String(_)) => self.replace(text),
                         // Words of a command line of the user's own.
-                        ("beforePod" | "afterPod", value @ Value::String(_)) => self.replace(value),
-                        (LAST_APPLIED, value) => self.replace(value),
-                        ("message" | "why", Value::String(text)) => *text = mask::text(text),
-                        (_, value) => self.redact(value),
+                        (_, "beforePod" | "afterPod", value @ Value::String(_)) => self.replace(value),
+                        (_, "message" | "why", Value::String(text)) => *text = mask::text(text),
+                        (_, _, value) => self.redact(value),
                     }
                 }
             }
@@ -63,6 +62,8 @@ impl Redaction {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    use crate::engine::k8s::metadata::LAST_APPLIED;
 
     use super::*;
 

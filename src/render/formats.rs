@@ -82,13 +82,3 @@ pub enum StreamFormat {
     /// For a script: one document; of a rollout, one object a line.
     Json,
 }
-
-/// Before a rollout, or in its place, its plan is shown.
-impl From<StreamFormat> for PlanFormat {
-    fn from(format: StreamFormat) -> Self {
-        match format {
-            StreamFormat::Text => Self::Text,
-            StreamFormat::Json => Self::Json,
-        }
-    }
-}

@@ -17,15 +17,11 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::engine::value::image::ImagePair;
 
+pub(super) use crate::engine::value::count::count;
+
 use super::elide::elided;
 use super::fields;
 use super::style::{Meaning, Style};
-
-/// Returns `1 pod`, `3 pods`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
 
 /// Returns things by what is said of them, in the order in which it was said first: the same is said once of all.
 pub(super) fn said_once<N, T: PartialEq>(things: impl Iterator<Item = (N, T)>) -> Vec<(T, Vec<N>)> {

@@ -97,6 +97,8 @@ fn resume_takes_no_flag_that_it_would_ignore() {
             run(&server, &format!("{verb} --help")).ends_with(0).omits(&format!("{name} ")).omits(&format!("{name}\n"));
         }
     }
+    // Seconds of a drain without a drain would be ignored.
+    run(&server, "plan deploy/web side=acme/side:v2 --drain none --drain-seconds 3").ends_with(1).says("has no effect");
     // What did not finish is rolled back whole.
     server.run_controllers(true);
     run(&server, "apply deploy/web side=acme/side:missing --yes --pre-pull never").ends_with(4);

@@ -125,6 +125,8 @@ fn each_missing_verb_is_named_and_what_is_optional_does_not_fail() {
     server.fault(When::verb("patch").of("replicasets"), Effect::Forbid);
     server.fault(When::verb("list").of("events"), Effect::Forbid);
     run(&server, "rbac apply deployment --pods-only --check").ends_with(0).prints("optional: proves a restart");
+    // Whoever checks is told of what is optional anyway.
+    run(&server, "rbac apply --check --optional").ends_with(1).says("cannot be used with");
 }
 
 #[test]

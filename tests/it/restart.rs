@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::support::api_server::{ApiServer, image_id};
+use crate::support::api_server::{ApiServer, Effect, When, image_id};
 use crate::support::builders::{self, Workload};
-use crate::support::run::Output;
+use crate::support::run::{Binary, Output};
 use crate::support::scene::{images, patched, probe, run, server_with, two_containers, web, with_controllers};
 use crate::support::snapshot::assert_snapshot;
 
@@ -136,4 +136,24 @@ fn the_back_off_is_expected_by_the_servers_clock() {
     run(&server, plan).ends_with(0).says("RestartInBackoff");
     server.set_clock(3600);
     run(&server, plan).ends_with(0).omits("RestartInBackoff");
+}
+
+/// What is refused says in its document what its exit code says, whichever command it is.
+#[test]
+fn a_refused_change_has_one_result() {
+    let server = web();
+    server.run_controllers(true);
+    run(&server, "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0").ends_with(0);
+    server.fault(When::verb("patch").of("pods"), Effect::Forbid);
+    for line in ["restart deploy/web -c side", "undo deploy/web", "apply deploy/web side=acme/side:v3"] {
+        let document = run(&server, &format!("{line} --yes -o json")).ends_with(3).json();
+        assert_eq!((&document["kind"], &document["result"]), (&"Plan".into(), &"notEligible".into()), "{line}");
+    }
+    server.clear_faults();
+    let held = ["apply", "deploy/web", "app=acme/app:v2", "--yes", "--before-pod", "exit 1"];
+    Binary::against(&server, held).run().ends_with(4);
+    for line in ["restart deploy/web -c side", "apply deploy/web side=acme/side:v3"] {
+        let document = run(&server, &format!("{line} --yes -o json")).ends_with(6).json();
+        assert_eq!(document["result"], "superseded", "{line}");
+    }
 }

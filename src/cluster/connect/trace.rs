@@ -12,8 +12,7 @@ use kube::client::Body;
 use serde_json::Value;
 
 use crate::cluster::error::ClusterError;
-use crate::engine::k8s::mask::{self, MASK};
-use crate::engine::k8s::metadata::LAST_APPLIED;
+use crate::engine::k8s::mask::{self, MASK, Secrets};
 use crate::engine::value::hostile::is_hostile;
 
 /// From which level on what is shown.
@@ -153,13 +152,12 @@ fn without_secrets(value: &mut Value) {
         }
         (_, Value::Object(fields)) => {
             for (name, field) in fields.iter_mut() {
-                match (name.as_str(), field) {
-                    ("env" | "httpHeaders", Value::Array(pairs)) => {
+                match (Secrets::of_field(name), field) {
+                    (Some(Secrets::Values), Value::Array(pairs)) => {
                         pairs.iter_mut().filter_map(|pair| pair.get_mut("value")).for_each(hide);
                     }
-                    // A manifest as one text, or what a process is started with.
-                    (LAST_APPLIED | "command" | "args", field) => hide(field),
-                    (_, field) => without_secrets(field),
+                    (Some(Secrets::Whole), field) => hide(field),
+                    (Some(Secrets::Values) | None, field) => without_secrets(field),
                 }
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::wanted::{Wanted, What, kind_of};
+use super::wanted::{OfPods, OfTargets, Wanted, What, kind_of};
 use super::{NO_FILES, NO_FILES_NO_BLANK};
 use crate::cli::{Cli, Command, GlobalArgs, TargetArgs, resolved, root};
 use crate::cluster::{Cluster, Nodes};
@@ -74,12 +74,8 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
         | What::User
         | What::Namespace
         | What::Workload(_)
-        | What::Container
         | What::ContainerOfImage(_)
-        | What::Image(_)
-        | What::Pod
-        | What::Node
-        | What::Update => {
+        | What::OfTargets(_) => {
             let question = Question { before, listed: &wanted.before, typed: part };
             tokio::time::timeout(TIMEOUT, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
         }
@@ -141,8 +137,8 @@ impl Question<'_> {
                 Names::of(cluster.workload_names(*kind, cluster.namespace()).await.ok()?)
             }
             What::ContainerOfImage(other) => return self.containers_of_images(other.as_deref(), &line, shell).await,
-            What::Image(_) => return self.images_of(what, &line, shell).await,
-            What::Container | What::Pod | What::Node | What::Update => {
+            What::OfTargets(image @ OfTargets::Image(_)) => return self.images_of(image, &line, shell).await,
+            What::OfTargets(what @ (OfTargets::Container | OfTargets::OfPods(_))) => {
                 let cluster = shell.connect(&line.global).await.ok()?;
                 of_targets(what, line.command.as_ref().and_then(targets_of), &line.global, &cluster).await?
             }
@@ -156,7 +152,7 @@ impl Question<'_> {
     async fn containers_of_images(&self, other: Option<&What>, line: &Cli, shell: &mut Shell) -> Option<Names> {
         let cluster = shell.connect(&line.global).await.ok()?;
         let targets = line.command.as_ref().and_then(targets_of);
-        let names = of_targets(&What::Container, targets, &line.global, &cluster).await.unwrap_or_default();
+        let names = of_targets(&OfTargets::Container, targets, &line.global, &cluster).await.unwrap_or_default();
         let mut names = self.sifted(names).fitting(self.typed);
         names.described = names.described.into_iter().map(|(name, help)| (format!("{name}="), help)).collect();
         names.described.retain(|name, _| !self.before.iter().any(|word| word.starts_with(name.as_str())));
@@ -173,7 +169,7 @@ impl Question<'_> {
     }
 
     /// The repository with its colon, as another tag is what is wanted; once that is typed, the image.
-    async fn images_of(&self, what: &What, line: &Cli, shell: &mut Shell) -> Option<Names> {
+    async fn images_of(&self, what: &OfTargets, line: &Cli, shell: &mut Shell) -> Option<Names> {
         let cluster = shell.connect(&line.global).await.ok()?;
         let targets = line.command.as_ref().and_then(targets_of);
         let images = of_targets(what, targets, &line.global, &cluster).await?.described.into_keys();
@@ -210,63 +206,52 @@ impl Question<'_> {
 }
 
 /// Asks for something of the targets; `None` where they cannot be had.
-async fn of_targets(what: &What, targets: Option<TargetArgs>, global: &GlobalArgs, cluster: &Cluster) -> Option<Names> {
+async fn of_targets(
+    what: &OfTargets,
+    targets: Option<TargetArgs>,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Option<Names> {
     let targets = targets?;
     let picked = targets::unnamed(&targets);
     let request = target::parse(&targets.words, &[], picked, targets.all_containers).ok()?;
     if request.named.is_empty() && request.selected.is_empty() {
-        return if *what == What::Node { cluster.node_names().await.ok().map(Names::of) } else { None };
+        return if *what == OfTargets::OfPods(OfPods::Node) {
+            cluster.node_names().await.ok().map(Names::of)
+        } else {
+            None
+        };
     }
     let found = targets::find_any(Asked::Words(Box::new(request)), &targets, global, cluster).await.ok()?;
     let workloads: Vec<Workload> = found.into_iter().map(|(workload, _)| workload).collect();
     let containers = || workloads.iter().flat_map(containers);
     let described = match what {
-        What::Container => containers().collect(),
-        What::Image(container) => {
+        OfTargets::Container => containers().collect(),
+        OfTargets::Image(container) => {
             let images = containers().filter(|(name, _)| name == container);
             images.map(|(_, image)| (image, String::new())).collect()
         }
-        What::Pod | What::Node | What::Update => {
+        OfTargets::OfPods(what) => {
             let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await.ok()?;
-            lives.iter().flat_map(|live| of_live(what, live)).collect()
+            lives.iter().flat_map(|live| of_live(*what, live)).collect()
         }
-        What::File
-        | What::Context
-        | What::Cluster
-        | What::User
-        | What::Namespace
-        | What::Code
-        | What::Kind
-        | What::Workload(_)
-        | What::ContainerOfImage(_) => return None,
     };
     Some(Names { described, goes_on: false })
 }
 
 /// Returns what a workload has of pods, of their nodes, or of updates.
-fn of_live(what: &What, live: &LiveWorkload) -> Vec<(String, String)> {
+fn of_live(what: OfPods, live: &LiveWorkload) -> Vec<(String, String)> {
     let pods = live.pods.iter();
     match what {
-        What::Pod => pods.map(|pod| (pod.key.name.clone(), pod.spec.node_name.clone())).collect(),
-        What::Node => {
+        OfPods::Pod => pods.map(|pod| (pod.key.name.clone(), pod.spec.node_name.clone())).collect(),
+        OfPods::Node => {
             let nodes: BTreeSet<&String> = pods.map(|pod| &pod.spec.node_name).collect();
             nodes.into_iter().map(|node| (node.clone(), String::new())).collect()
         }
-        What::Update => {
+        OfPods::Update => {
             let began = |update: &crate::engine::plan::updates::Update| update.began.clone().unwrap_or_default();
             updates(live).updates.iter().map(|update| (update.id.as_str().to_owned(), began(update))).collect()
         }
-        What::File
-        | What::Context
-        | What::Cluster
-        | What::User
-        | What::Namespace
-        | What::Code
-        | What::Kind
-        | What::Workload(_)
-        | What::ContainerOfImage(_)
-        | What::Container
-        | What::Image(_) => Vec::new(),
     }
 }
 

@@ -121,32 +121,25 @@ impl Typing {
     pub(super) fn despite_failures(&self, max_unavailable: Option<usize>) -> Self {
         let is_replaced =
             |typed: &Typed| typed.id == "on_failure" || typed.id == "max_unavailable" && max_unavailable.is_some();
-        let mut typing = self.without(is_replaced).unwrap_or_else(|| self.clone());
-        typing.typed.push(Typed::new("on_failure", ["continue"]));
+        let mut typing = self.with(Typed::new("on_failure", ["continue"]), is_replaced);
         typing.typed.extend(max_unavailable.map(|most| Typed::new("max_unavailable", [most.to_string()])));
         typing
     }
 
     /// The same that takes pods down without asking budgets.
     pub(super) fn ignoring_budgets(&self) -> Self {
-        let mut typing = self.without(|typed| typed.id == "disruption_budget").unwrap_or_else(|| self.clone());
-        typing.typed.push(Typed::new("disruption_budget", ["ignore"]));
-        typing
+        self.with(Typed::new("disruption_budget", ["ignore"]), |typed| typed.id == "disruption_budget")
     }
 
     /// The same without the commands around each pod.
     pub(super) fn without_hooks(&self) -> Self {
         let is_hook = |typed: &Typed| matches!(typed.id.as_str(), "before_pod" | "after_pod" | "no_hooks");
-        let mut typing = self.without(is_hook).unwrap_or_else(|| self.clone());
-        typing.typed.push(Typed::new("no_hooks", [""; 0]));
-        typing
+        self.with(Typed::new("no_hooks", [""; 0]), is_hook)
     }
 
     /// The same that waits for no resize which the kubelet does not do now.
     pub(super) fn leaving_resizes(&self) -> Self {
-        let mut typing = self.without(|typed| typed.id == "deferred").unwrap_or_else(|| self.clone());
-        typing.typed.push(Typed::new("deferred", ["leave"]));
-        typing
+        self.with(Typed::new("deferred", ["leave"]), |typed| typed.id == "deferred")
     }
 
     /// The same again, where what was typed says what is wanted.
@@ -166,6 +159,13 @@ impl Typing {
         let of_the_watching =
             |typed: &Typed| matches!(typed.id.as_str(), "timeout" | "total_timeout" | "min_ready_seconds");
         self.without(of_the_watching).unwrap_or_else(|| self.clone())
+    }
+
+    /// The same with a flag, in place of those that it takes the place of.
+    fn with(&self, flag: Typed, is_replaced: impl Fn(&Typed) -> bool) -> Self {
+        let mut typing = self.without(is_replaced).unwrap_or_else(|| self.clone());
+        typing.typed.push(flag);
+        typing
     }
 
     fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {

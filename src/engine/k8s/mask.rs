@@ -8,6 +8,8 @@
 //! Promise: a text without a credential comes out unchanged; masking twice is masking once. It is a net and no wall: a
 //! secret that nothing marks as one passes.
 
+use super::metadata::LAST_APPLIED;
+
 /// The mask of a credential.
 pub const MASK: &str = "***";
 
@@ -47,6 +49,26 @@ const SHAPES: [(&str, usize); 12] = [
     ("sk_live_", 12),
     ("AIza", 30),
 ];
+
+/// How much of a field people put secrets into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrets {
+    /// The `value` of each of its items.
+    Values,
+    /// All of it: a manifest as one text, or what a process is started with.
+    Whole,
+}
+
+impl Secrets {
+    /// Returns how much of a field of an object, by its name; `None` of what is no such field.
+    pub fn of_field(name: &str) -> Option<Self> {
+        match name {
+            "env" | "httpHeaders" => Some(Self::Values),
+            "command" | "args" | LAST_APPLIED => Some(Self::Whole),
+            _ => None,
+        }
+    }
+}
 
 /// What precedes and follows the label of a block of PEM.
 const BEGIN: &str = "-----BEGIN ";

@@ -10,6 +10,7 @@
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::value::count::pods_that;
 
 use super::admission::{Admission, Why};
 use super::entry::Is;
@@ -79,11 +80,10 @@ impl Run<'_> {
     }
 
     fn unavailable(&self, down: usize) -> String {
-        let is_are = if down == 1 { "pod is" } else { "pods are" };
         let unready = |key: &&PodKey| self.world.pod(key).is_some_and(|pod| !pod.is_ready());
         let which = self.state.pods.down().iter().find(unready).map(|key| format!(", such as {key}"));
         let (which, allowed) = (which.unwrap_or_default(), self.goal.policy.max_unavailable);
-        format!("{down} {is_are} down or missing{which}, and {allowed} may be")
+        format!("{} down or missing{which}, and {allowed} may be", pods_that(down, "is", "are"))
     }
 
     fn unread(&self) -> Option<String> {

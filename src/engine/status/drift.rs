@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::{Comparison, WorkloadStatus};
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::engine::value::count::pods_that;
 
 /// One container whose image differs from the template in some pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Drift {
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workload, container, template, images, pods } = self;
-        let pods = if *pods == 1 { "1 pod asks".to_owned() } else { format!("{pods} pods ask") };
+        let pods = pods_that(*pods, "asks", "ask");
         let images = images.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         write!(
             f,

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod api_schema;
+pub mod count;
 pub mod duration;
 pub mod hint;
 pub mod hostile;

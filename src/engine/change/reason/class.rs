@@ -1,6 +1,7 @@
 //! What kind of obstacle a reason is: the first line of a refusal says it, so that a typo does not read like a verdict.
 
 use super::{Reason, ReasonCode};
+use crate::engine::value::count::count;
 
 /// The kinds of obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,12 +93,13 @@ pub fn verdict<'r>(reasons: impl IntoIterator<Item = &'r Reason>) -> String {
     let number = classes.len();
     classes.sort_unstable();
     classes.dedup();
-    let count = |noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-    let problems = count("problem");
+    let problems = count(number, "problem");
     match classes.as_slice() {
         [ReasonClass::NotNow] => format!("cannot be updated in place now: {problems}"),
         [ReasonClass::Request] => format!("the request is not valid: {problems}"),
-        [ReasonClass::Permission] => format!("you are not allowed to update it: {} missing", count("permission")),
+        [ReasonClass::Permission] => {
+            format!("you are not allowed to update it: {} missing", count(number, "permission"))
+        }
         [ReasonClass::Held] => "a rollout holds it".into(),
         [ReasonClass::Server] => format!("the API server refuses the change: {problems}"),
         [ReasonClass::Stale] => format!("the saved plan is out of date: {problems}"),

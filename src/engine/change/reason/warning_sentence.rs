@@ -2,6 +2,7 @@
 
 use super::Warning;
 use crate::engine::k8s::names::ContainerName;
+use crate::engine::value::count::{count, pods_that};
 
 impl Warning {
     /// Returns one sentence, without a full stop.
@@ -42,7 +43,7 @@ impl Warning {
             Self::DrainLabelMissing { label, pods } => {
                 format!(
                     "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::LabelMissing { label, pods } => format!(
@@ -54,7 +55,7 @@ impl Warning {
             Self::DrainGateFalse { gate, pods } => {
                 format!(
                     "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::StartupProbeUnreliable { container, kubelets } => {
@@ -94,14 +95,14 @@ impl Warning {
             Self::RestartInBackoff { container, image, pods, seconds } => {
                 format!(
                     "{container} of {} asked for {image} a moment ago: the kubelet holds its start back for about {seconds} s; a CrashLoopBackOff, or an error that names another image, that it shows meanwhile says nothing of the new container",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::PodsDiffer { container, images } => {
                 format!("the pods run different images of {container} now: {}", images.join(", "))
             }
             Self::PodsDrifted { container, template, images, pods, back_to } => {
-                let run = if *pods == 1 { "1 pod runs".to_owned() } else { format!("{pods} pods run") };
+                let run = pods_that(*pods, "runs", "run");
                 let images = images.join(", ");
                 match back_to {
                     None => format!(
@@ -113,7 +114,7 @@ impl Warning {
                 }
             }
             Self::PodsResized { what, template, values, pods, to } => {
-                let have = if *pods == 1 { "1 pod has".to_owned() } else { format!("{pods} pods have") };
+                let have = pods_that(*pods, "has", "have");
                 let (values, template) = (values.join(", "), template.as_deref().unwrap_or("none"));
                 let then = match to {
                     None => ", which this change does not touch".to_owned(),
@@ -122,7 +123,7 @@ impl Warning {
                 format!("{have} {what} {values}{then}; the template says {template}")
             }
             Self::PodsMetadataDiffers { what, template, values, pods, to } => {
-                let have = if *pods == 1 { "1 pod has".to_owned() } else { format!("{pods} pods have") };
+                let have = pods_that(*pods, "has", "have");
                 let template = template.as_deref().unwrap_or("none");
                 let then = to.as_ref().map_or("lose it".to_owned(), |to| format!("get {to}"));
                 format!("{have} {what} {}, and would {then}; the template says {template}", values.join(", "))
@@ -135,7 +136,7 @@ impl Warning {
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
                     "{} of an older revision than {current}: only what is shown here changes in {}",
-                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") },
+                    pods_that(*pods, "is", "are"),
                     if *pods == 1 { "it" } else { "them" }
                 )
             }
@@ -147,7 +148,7 @@ impl Warning {
             Self::DisruptionBudgetAllowsNone { budget, pods, why } => {
                 format!(
                     "poddisruptionbudget/{budget} allows none of {} to be down now: {why}; a pod that is ready is taken down only when it allows one",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::PodsNotScheduled { pod, pods, why } => {
@@ -173,7 +174,7 @@ impl Warning {
                 let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
                 format!(
                     "{} down or missing{first}, and {allowed} may be (maxUnavailable): no pod is taken down until there are fewer",
-                    if *down == 1 { "1 pod is".to_owned() } else { format!("{down} pods are") }
+                    pods_that(*down, "is", "are")
                 )
             }
             Self::PullQuotaExceeded { quota, left, needed } => {
@@ -203,23 +204,23 @@ impl Warning {
                 };
                 format!(
                     "the resize of {} would be put off until there is room: node {node} has {free} {resource} left, and a pod needs {needed} more{others}",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::MemoryLimitBelowUse { container, pods, limit, used } => {
                 format!(
                     "container {container} of {} uses {used} of memory, and the limit would be {limit}: the kubelet does not lower it below what is used",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::MemoryLimitNotLowered { container, pods } => {
                 format!(
                     "container {container} of {} has restarted before, and a kubelet may not lower the memory limit of such a container (\"missing container memory usage\"): the rollout would wait until its timeout",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                    count(*pods, "pod")
                 )
             }
             Self::MemoryTiny { path, value, bytes } => {
-                let bytes = if *bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
+                let bytes = count(*bytes, "byte");
                 format!("{path} would be {value}, which is {bytes}; Mi or Gi may be missing")
             }
             Self::RuntimeSizedAtStart { container, resource, signs } => {

@@ -21,6 +21,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::engine::k8s::metadata::is_observed;
+use crate::engine::value::count::{count, pods_that};
 use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::engine::value::selector;
 
@@ -111,15 +112,10 @@ impl fmt::Display for Bound {
             Self::SyncFailed { message } => write!(f, "the disruption controller cannot work it out: {message}"),
             Self::NoRule => f.write_str("it has no minAvailable or maxUnavailable that can be read"),
             Self::NoRoom { rule, expected, desired } => {
-                write!(
-                    f,
-                    "of {expected} {} {desired} must be healthy ({rule})",
-                    if *expected == 1 { "pod" } else { "pods" }
-                )
+                write!(f, "of {} {desired} must be healthy ({rule})", count(*expected, "pod"))
             }
             Self::Counted { rule, healthy, desired } => {
-                let is = if *healthy == 1 { "pod is" } else { "pods are" };
-                write!(f, "{healthy} {is} healthy and {desired} must be ({rule})")
+                write!(f, "{} healthy and {desired} must be ({rule})", pods_that(*healthy, "is", "are"))
             }
             Self::Status { disruptions_allowed, in_progress: 0 } => {
                 write!(f, "its status allows {disruptions_allowed} disruptions")

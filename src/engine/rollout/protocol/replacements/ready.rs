@@ -14,6 +14,7 @@ use crate::engine::rollout::goal::{Mode, PodGoal};
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::visit::Visit;
 use crate::engine::state::policy::CANARY_HOLD_SECONDS;
+use crate::engine::value::count::count;
 use crate::engine::value::duration::seconds_between;
 
 use super::super::{Effect, Effects};
@@ -163,11 +164,10 @@ impl<'p> Made<'p> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let pods = |count: usize| if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
         let unready = (unready > 0).then(|| format!("new pods are not ready: {}{more}", named.join(", ")));
         let missing = (self.missing > 0).then(|| match self.is_watched {
-            true => format!("{} still to be made", pods(self.missing)),
-            false => format!("{} that left must still be replaced", pods(self.missing)),
+            true => format!("{} still to be made", count(self.missing, "pod")),
+            false => format!("{} that left must still be replaced", count(self.missing, "pod")),
         });
         let waits: Vec<String> = [missing, unready].into_iter().flatten().collect();
         (!waits.is_empty()).then(|| waits.join("; "))
