@@ -90,9 +90,9 @@ impl Audience<'_> {
         if self.is_gone {
             return Ok(());
         }
-        let told = tell(self.listener);
-        self.is_gone = self.may_go && told.is_err();
-        if self.is_gone { Ok(()) } else { told }
+        let reported = tell(self.listener);
+        self.is_gone = self.may_go && reported.is_err();
+        if self.is_gone { Ok(()) } else { reported }
     }
 
     fn next_tick(&self) -> Option<Duration> {

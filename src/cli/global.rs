@@ -1,7 +1,10 @@
 //! The flags that every command has.
 
+use std::time::Duration;
+
 use clap::{Args, Command, ValueHint};
 
+use crate::engine::value::duration;
 use crate::render::ColorChoice;
 
 /// kubectl's connection and identity flags, and how to show things.
@@ -82,8 +85,8 @@ pub struct GlobalArgs {
     #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "KEY=VALUE")]
     pub as_user_extra: Vec<String>,
     /// How long one request may take, repetitions included; 0 is no limit [default: 65s]
-    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "DURATION")]
-    pub request_timeout: Option<String>,
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "DURATION", value_parser = duration::parse)]
+    pub request_timeout: Option<Duration>,
     /// Ask the server not to compress its answers
     #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub disable_compression: bool,

@@ -23,7 +23,7 @@ use examples::{
 use formats::{TemplateArgs, format};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
-    ChoiceArgs, DisruptionBudget, OnFailure, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
+    ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
     UndoArgs,
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
@@ -224,6 +224,9 @@ pub struct ApplyArgs {
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
+    /// What is written to the owner.
+    #[command(flatten)]
+    pub owner: OwnerArgs,
     /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,

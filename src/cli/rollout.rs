@@ -8,13 +8,28 @@ use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, seconds};
 use crate::engine::plan::PodOrder;
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
-use crate::engine::state::policy::OnDeferred;
+use crate::engine::state::policy::{OnDeferred, OnFailure};
+use crate::engine::value::int_or_percent::{IntOrPercent, IntOrPercentError};
 use crate::render::StreamFormat;
 
 /// Headings of flags.
 const PACE: &str = "Pace";
 const SAFETY: &str = "Safety";
 const PODS: &str = "Which pods";
+
+/// Reads how many pods: an update of none would do nothing.
+fn pods(given: &str) -> Result<IntOrPercent, String> {
+    match given.parse().map_err(|error: IntOrPercentError| error.to_string())? {
+        IntOrPercent::Int(0) | IntOrPercent::Percent(0) => Err("must be at least 1, or no pod is updated".into()),
+        IntOrPercent::Percent(more) if more > 100 => Err("must not be more than 100%".into()),
+        number @ (IntOrPercent::Int(_) | IntOrPercent::Percent(_)) => Ok(number),
+    }
+}
+
+/// Reads a command; a blank one would do nothing, and look as if it did something.
+fn command(given: &str) -> Result<String, &'static str> {
+    if given.trim().is_empty() { Err("a command is needed") } else { Ok(given.to_owned()) }
+}
 
 /// How fast, how careful, and which pods.
 #[derive(Debug, Args, Default)]
@@ -27,14 +42,14 @@ pub struct PolicyArgs {
     pub choice: ChoiceArgs,
 }
 
-/// How fast, how careful: what may be said anew of a rollout that has begun, too.
+/// How fast, how careful: what may be chosen again for a rollout that has begun, too.
 #[derive(Debug, Args, Default)]
 pub struct PaceArgs {
     /// Pods down at once [default: owner's, else 1]
     ///
     /// Pods down at once [default: the owner's own, else 1]
-    #[arg(long, help_heading = PACE, value_name = "N|N%")]
-    pub max_unavailable: Option<String>,
+    #[arg(long, help_heading = PACE, value_name = "N|N%", value_parser = pods)]
+    pub max_unavailable: Option<IntOrPercent>,
     /// Seconds that a pod must stay ready
     ///
     /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]. With 0 the first pod does not go alone
@@ -78,10 +93,10 @@ pub struct PaceArgs {
     /// Shell command before each pod; a failure stops the rollout
     ///
     /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. Not stored in the cluster; pass it again to resume. It runs at least once.
-    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND", value_parser = command)]
     pub before_pod: Option<String>,
     /// The same once a pod is done and back in its Services; both count in the pod's --timeout
-    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND", value_parser = command)]
     pub after_pod: Option<String>,
 }
 
@@ -96,8 +111,8 @@ pub struct ChoiceArgs {
     /// Stop after the first pods
     ///
     /// Stop after the first pods, and ask or print how to resume
-    #[arg(long, help_heading = PACE, value_name = "N|N%")]
-    pub canary: Option<String>,
+    #[arg(long, help_heading = PACE, value_name = "N|N%", value_parser = pods)]
+    pub canary: Option<IntOrPercent>,
     /// Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet's own
     #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "N")]
     pub partition: Option<u32>,
@@ -112,20 +127,25 @@ pub struct ChoiceArgs {
     pub order: PodOrder,
 }
 
-/// What becomes of a rollout, and what is written down of it.
+/// What is written to the owner, which a rollout of pods alone does not write to.
 #[derive(Debug, Args)]
-pub struct RolloutArgs {
+pub struct OwnerArgs {
     /// Why; recorded in the history
     ///
     /// Why; recorded in the history and as kubernetes.io/change-cause
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "pods_only")]
     pub reason: Option<String>,
+    /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
+    #[arg(long, hide_short_help = true, conflicts_with = "pods_only")]
+    pub keep_field_ownership: bool,
+}
+
+/// What becomes of a rollout.
+#[derive(Debug, Args)]
+pub struct RolloutArgs {
     /// What to do when a pod fails [default: stop; resume: as the rollout began]
     #[arg(long, help_heading = SAFETY, value_name = "WHAT")]
     pub on_failure: Option<OnFailure>,
-    /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
-    #[arg(long, hide_short_help = true)]
-    pub keep_field_ownership: bool,
     /// Record every decision, and what it was made from, as one JSON object a line: for a report of a bug
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -194,17 +214,6 @@ impl DisruptionBudget {
     }
 }
 
-/// `--on-failure`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnFailure {
-    /// Stop before the next pod.
-    Stop,
-    /// Roll everything back.
-    Undo,
-    /// Continue with the other pods, as long as pods may be down: one that failed counts as down.
-    Continue,
-}
-
 /// `resume`.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
@@ -217,6 +226,9 @@ pub struct ResumeArgs {
     /// Without the --before-pod and --after-pod that the rollout began with, unless they are given here: they are not stored in the cluster
     #[arg(long)]
     pub no_hooks: bool,
+    /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
+    #[arg(long, hide_short_help = true)]
+    pub keep_field_ownership: bool,
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
@@ -251,6 +263,9 @@ pub struct UndoArgs {
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
+    /// What is written to the owner.
+    #[command(flatten)]
+    pub owner: OwnerArgs,
     /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,
@@ -283,6 +298,24 @@ impl ValueEnum for OnDeferred {
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         Some(clap::builder::PossibleValue::new(self.word()))
+    }
+}
+
+impl ValueEnum for OnFailure {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Stop, Self::Undo, Self::Continue]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let (name, help) = match self {
+            Self::Stop => ("stop", "Stop before the next pod"),
+            Self::Undo => ("undo", "Roll everything back"),
+            Self::Continue => (
+                "continue",
+                "Continue with the other pods, as long as pods may be down: one that failed counts as down",
+            ),
+        };
+        Some(clap::builder::PossibleValue::new(name).help(help))
     }
 }
 

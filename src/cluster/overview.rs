@@ -92,15 +92,15 @@ impl Cluster {
     /// no note.
     pub async fn pulling_for(&self, workloads: &[&WorkloadRef]) -> Vec<Hint> {
         let namespaces: BTreeSet<&str> = workloads.iter().map(|workload| workload.namespace.as_str()).collect();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for namespace in namespaces {
             let found = self.all_pull_pods(Some(namespace)).await.unwrap_or_default();
             let here = || workloads.iter().filter(|workload| workload.namespace == namespace);
             let is_theirs = |pod: &&Value| here().any(|workload| is_pull_pod_of(workload, pod));
             let now = self.now();
-            told.extend(found.iter().filter(is_theirs).map(|pod| stands(pod, now.as_deref())));
+            reported.extend(found.iter().filter(is_theirs).map(|pod| stands(pod, now.as_deref())));
         }
-        told
+        reported
     }
 
     async fn all_pull_pods(&self, namespace: Option<&str>) -> Result<Vec<Value>, ClusterError> {

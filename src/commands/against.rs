@@ -5,8 +5,8 @@ use std::io;
 
 use serde_json::Value;
 
-use super::{Shell, plan, planning, sources};
-use crate::cli::{GlobalArgs, PlanArgs, TargetArgs};
+use super::{Shell, next, plan, planning, sources};
+use crate::cli::{GlobalArgs, PlanArgs, TargetArgs, Typed, root};
 use crate::engine::plan::offline::{self, Written};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::api_schema::{Scope, Validation};
@@ -28,7 +28,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         return Err(CommandError::usage("a plan of two manifests names no pods, so that it cannot be saved")
             .hint("leave out --against to plan against the cluster"));
     }
-    if let Some(flag) = connection_flag(global) {
+    if let Some(flag) = connection_flag(shell) {
         return Err(CommandError::usage(format!("--against asks no cluster, so that {flag} has no meaning"))
             .hint("leave out --against to plan against the cluster"));
     }
@@ -47,29 +47,12 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
 }
 
 /// Returns a flag that was given and leads to a cluster. The namespace is not one: manifests may leave theirs out.
-fn connection_flag(global: &GlobalArgs) -> Option<&'static str> {
-    let flags = [
-        ("--kubeconfig", global.kubeconfig.is_some()),
-        ("--kuberc", global.kuberc.is_some()),
-        ("--context", global.context.is_some()),
-        ("--cluster", global.cluster.is_some()),
-        ("--user", global.user.is_some()),
-        ("--server", global.server.is_some()),
-        ("--token", global.token.is_some()),
-        ("--username", global.username.is_some()),
-        ("--certificate-authority", global.certificate_authority.is_some()),
-        ("--client-certificate", global.client_certificate.is_some()),
-        ("--client-key", global.client_key.is_some()),
-        ("--insecure-skip-tls-verify", global.insecure_skip_tls_verify),
-        ("--tls-server-name", global.tls_server_name.is_some()),
-        ("--as", global.as_user.is_some()),
-        ("--as-group", !global.as_group.is_empty()),
-        ("--as-uid", global.as_uid.is_some()),
-        ("--as-user-extra", !global.as_user_extra.is_empty()),
-        ("--request-timeout", global.request_timeout.is_some()),
-        ("--disable-compression", global.disable_compression),
-    ];
-    flags.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+fn connection_flag(shell: &Shell) -> Option<String> {
+    let leads_there = |typed: &&Typed| typed.id != "namespace" && next::is_of_the_connection(&typed.id);
+    let typed = shell.typed.iter().find(leads_there)?;
+    let root = root();
+    let flag = root.get_arguments().find(|flag| flag.get_id() == typed.id.as_str())?;
+    Some(format!("--{}", flag.get_long()?))
 }
 
 /// Reads one side; what is no workload is noted where there is a shell to note it.

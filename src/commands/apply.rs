@@ -6,9 +6,10 @@ use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
 use super::{Shell, approve, plan, planning, saved};
-use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
+use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
 use crate::cluster::Nodes;
 use crate::engine::k8s::permissions::ClusterCommand;
+use crate::engine::plan::Plan;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{Meaning, PlanFormat, StreamFormat};
@@ -19,7 +20,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     }
     let ask_server = args.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
     plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
     shell.tell_notices();
@@ -47,8 +48,18 @@ async fn carry_out(
     let Planned { plan, lives, cluster, id, .. } = planned;
     let writer = (args.output, field_manager);
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
+    note_unkept(&plan, &args.owner, shell);
+    rolling.start.reason.clone_from(&args.owner.reason);
+    rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
     rolling.on_deferred = args.resize.deferred;
     rolling.each((plan, lives), &id, shell).await
+}
+
+/// A reason is kept with the owner, and not every workload has one that is written to.
+pub(super) fn note_unkept(plan: &Plan, owner: &OwnerArgs, shell: &Shell) {
+    for workload in plan.workloads.iter().filter(|workload| owner.reason.is_some() && workload.durable.is_none()) {
+        shell.note(&format!("{}: the reason is not kept, since pods alone are changed", workload.workload));
+    }
 }
 
 /// Does exactly what a saved plan says: it was approved when it was given.

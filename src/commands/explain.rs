@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_part_of_a_code_leads_to_the_codes_that_have_it() {
         let hints = |code| unknown(code).hints.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        for (code, told) in [
+        for (code, reported) in [
             ("templatefield", "did you mean TemplateFieldNotInPlace?"),
             ("keeps image", "did you mean TemplateKeepsImage?"),
             ("StartupPr", "did you mean StartupProbeUnreliable?"),
@@ -214,7 +214,7 @@ mod tests {
             ("not", "see all of them with: kubectl inplace explain"),
             ("weather", "see all of them with: kubectl inplace explain"),
         ] {
-            assert_eq!(hints(code), told, "{code}");
+            assert_eq!(hints(code), reported, "{code}");
         }
     }
 

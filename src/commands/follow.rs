@@ -32,11 +32,11 @@ use crate::record::Recorder;
 use crate::render::{Listener, NextSteps};
 
 /// How often the owner is asked whether the rollout that is followed still goes on.
-const LOOKS_AGAIN: Duration = Duration::from_secs(5);
+const FINDS_AGAIN: Duration = Duration::from_secs(5);
 
 /// How often a way out of a failure is looked for, and the time between.
-const LOOKS_AFTER_A_FAILURE: u32 = 5;
-const LOOKS_AGAIN_SOON: Duration = Duration::from_millis(500);
+const TRIES_AFTER_A_FAILURE: u32 = 5;
+const TRIES_AGAIN_SOON: Duration = Duration::from_millis(500);
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy);
@@ -57,27 +57,10 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
                 "the controller of {workload} has not observed its newest change: whether it replaces pods is unknown"
             ));
         }
-        if let Some(denied) = live.surroundings.denied.first() {
-            let workload = &live.workload.reference;
-            let role = Asked::role(ClusterCommand::Follow, workload.kind, Deed::default());
-            let denied = Denied { role: Some(role), ..denied.clone() };
-            let hint = denied.reason(workload).hint_for(workload);
-            return Err(CommandError::from_server("Forbidden", &denied.message).hint(hint));
-        }
-        if let Some(images) = &images {
-            let unknown = unknown_containers(&live.pods, images);
-            if !unknown.is_empty() {
-                return Err(CommandError::reasons(&live.workload.reference, &unknown));
-            }
-        }
+        refuse_what_cannot_be_followed(&live, images.as_ref())?;
         let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock(&cluster));
         if goal.pods.is_empty() {
-            let is_going = live.pods.iter().any(|pod| pod.terminating);
-            let why = if is_going { "no pod to follow but such as are being deleted" } else { "no pod to follow" };
-            let message = format!("{} has {why}", goal.workload);
-            return Err(CommandError::new(ErrorKind::Cluster, message).hint(
-                Hint::from("see its pods with: ").command(kubectl("get pods").in_namespace(&goal.workload.namespace)),
-            ));
+            return Err(no_pod(&live));
         }
         cluster.check_watch(&goal.workload.namespace).await?;
         let replacing = plan::replacing(&live);
@@ -127,6 +110,28 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     Ok(result)
 }
 
+/// Refuses pods that may not be read, and containers that no pod has.
+fn refuse_what_cannot_be_followed(live: &LiveWorkload, images: Option<&Images>) -> Result<(), CommandError> {
+    let workload = &live.workload.reference;
+    if let Some(denied) = live.surroundings.denied.first() {
+        let role = Asked::role(ClusterCommand::Follow, workload.kind, Deed::default());
+        let denied = Denied { role: Some(role), ..denied.clone() };
+        let hint = denied.reason(workload).hint_for(workload);
+        return Err(CommandError::from_server("Forbidden", &denied.message).hint(hint));
+    }
+    let unknown = images.map(|images| unknown_containers(&live.pods, images)).unwrap_or_default();
+    if unknown.is_empty() { Ok(()) } else { Err(CommandError::reasons(workload, &unknown)) }
+}
+
+fn no_pod(live: &LiveWorkload) -> CommandError {
+    let workload = &live.workload.reference;
+    let is_going = live.pods.iter().any(|pod| pod.terminating);
+    let why = if is_going { "no pod to follow but such as are being deleted" } else { "no pod to follow" };
+    let pods = kubectl("get pods").in_namespace(&workload.namespace);
+    CommandError::new(ErrorKind::Cluster, format!("{workload} has {why}"))
+        .hint(Hint::from("see its pods with: ").command(pods))
+}
+
 /// Watches the pods to their end; returns it, and what became of the rollout that held them, if that ended in another way.
 async fn watch(
     (live, goal): (&LiveWorkload, &Goal),
@@ -168,14 +173,14 @@ async fn say_ways_from_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: 
     // What cannot be read does not change how the pods ended.
     let read = async || cluster.live(cluster.workload(owner).await.ok()?, Nodes::Nowhere).await.ok();
     let typing = shell.typing(cluster).of_what_is_watched();
-    let mut looks = 0;
+    let mut tries = 0;
     while let Some(live) = read().await {
-        looks += 1;
+        tries += 1;
         // A kubelet that pulls again shows nothing of the failure meanwhile.
-        if !status::status(&live).ways.is_empty() || looks == LOOKS_AFTER_A_FAILURE || !owner.kind.has_template() {
+        if !status::status(&live).ways.is_empty() || tries == TRIES_AFTER_A_FAILURE || !owner.kind.has_template() {
             return say_ways_on(&live, &typing, shell);
         }
-        drive::until_found(LOOKS_AGAIN_SOON, async || Some(())).await;
+        drive::until_found(TRIES_AGAIN_SOON, async || Some(())).await;
     }
 }
 
@@ -207,7 +212,7 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, clust
 }
 
 /// What has become of the rollout that held a workload.
-enum Look {
+enum Found {
     /// It will not bring any more what it was to bring.
     Became(Became),
     /// It may.
@@ -216,22 +221,22 @@ enum Look {
 
 /// Returns what became of the rollout that held a workload, if that will not bring any more what it was to bring.
 async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
-    match look(before, cluster).await? {
-        Look::Became(became) => Some(became),
-        Look::Held(_) => None,
+    match find(before, cluster).await? {
+        Found::Became(became) => Some(became),
+        Found::Held(_) => None,
     }
 }
 
-async fn look(before: &LiveWorkload, cluster: &Cluster) -> Option<Look> {
+async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Found> {
     let followed = plan::present(before)?;
     // An owner that cannot be read now shows nothing.
     let workload = cluster.workload(&before.workload.reference).await.ok()?;
     if let Some(became) = Became::of(&followed, &workload.object, &[]) {
-        return Some(Look::Became(became));
+        return Some(Found::Became(became));
     }
     let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
     let became = Became::of(&followed, &live.workload.object, &live.surroundings.owned).or(match plan::hold(&live) {
-        Some(Hold::Overtaken | Hold::LetGo | Hold::Anothers) => Some(Became::Superseded),
+        Some(Hold::Overtaken | Hold::Released | Hold::Anothers) => Some(Became::Superseded),
         Some(
             Hold::AtWork
             | Hold::PerhapsAtWork
@@ -244,7 +249,7 @@ async fn look(before: &LiveWorkload, cluster: &Cluster) -> Option<Look> {
         )
         | None => None,
     });
-    Some(became.map_or_else(|| Look::Held(Box::new(live)), Look::Became))
+    Some(became.map_or_else(|| Found::Held(Box::new(live)), Found::Became))
 }
 
 /// Waits until a rollout that is followed has ended while pods still wait for their turn: no pod shows that.
@@ -259,15 +264,15 @@ async fn ended_elsewhere(
         return std::future::pending().await;
     }
     // The pods themselves show a way back in full.
-    let ended = async || match look(before, cluster).await? {
-        Look::Became(Became::GoingBack) => None,
-        Look::Became(became) => Some(became),
-        Look::Held(live) => {
+    let ended = async || match find(before, cluster).await? {
+        Found::Became(Became::GoingBack) => None,
+        Found::Became(became) => Some(became),
+        Found::Held(live) => {
             is_left.set(is_left.get() || say_what_is_left(&live, cluster, shell));
             None
         }
     };
-    drive::until_found(LOOKS_AGAIN, ended).await
+    drive::until_found(FINDS_AGAIN, ended).await
 }
 
 /// Says how a rollout is brought to its end that still holds the workload and that nobody carries on; returns whether one does.

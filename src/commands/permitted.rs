@@ -17,7 +17,7 @@ use crate::error::{CommandError, ErrorKind};
 /// (`resourceNames`).
 type Subject = (String, WorkloadKind, Deed, Option<String>);
 
-fn not_told(error: &str) -> String {
+fn not_reported(error: &str) -> String {
     format!("the server does not say what you may do ({error}), so a missing permission shows only when it is needed")
 }
 
@@ -49,7 +49,7 @@ impl<'c> Permitted<'c> {
                 Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(workload, &reasons) })
             }
             Err(error) => {
-                shell.note(&format!("{workload}: {}", not_told(error)));
+                shell.note(&format!("{workload}: {}", not_reported(error)));
                 Ok(())
             }
         }
@@ -57,7 +57,7 @@ impl<'c> Permitted<'c> {
 
     /// Returns what the caller of a plan may not do, or why the server does not say.
     pub(super) async fn of_plan(&mut self, plan: &WorkloadPlan) -> Result<Vec<Denied>, String> {
-        self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| not_told(&error))
+        self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| not_reported(&error))
     }
 
     /// Returns what the caller may not do to have nodes pull images first. A server that does not answer is no

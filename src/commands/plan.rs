@@ -20,9 +20,15 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         PlanFormat::Text | PlanFormat::Name | PlanFormat::Markdown => Nodes::WhereDecisive,
     };
     let ask_server = args.dry_run != DryRun::Client;
-    let purpose = Purpose { command: ClusterCommand::Plan, field_manager: &args.field_manager, ask_server, nodes };
+    let purpose = Purpose {
+        command: ClusterCommand::Plan,
+        field_manager: &args.field_manager,
+        ask_server,
+        nodes,
+        shows_kubelets: args.output == PlanFormat::Wide,
+    };
     let made = planning::make(&args.change, &args.policy, global, &purpose, shell).await;
-    let mut planned = match made {
+    let planned = match made {
         Err(error) if error.kind == ErrorKind::NothingFound && args.out.is_some() => {
             let message = format!("no plan was saved: no resources {}", error.message);
             return Err(CommandError::new(ErrorKind::Cluster, message));
@@ -36,9 +42,6 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         }
         made => made?,
     };
-    if args.output == PlanFormat::Wide {
-        warn_of_nodes(&mut planned);
-    }
     let next = match &args.out {
         _ if !planned.plan.is_applyable() => shell.typing(&planned.cluster).apply_to_the_others(&planned.plan),
         Some(file) => Some(shell.typing(&planned.cluster).apply_saved(file)),
@@ -54,19 +57,6 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Name | PlanFormat::Markdown => {}
     }
     Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
-}
-
-/// A caller that asked for the nodes' kubelets gets a note why they are not shown, unless a warning has it already.
-fn warn_of_nodes(planned: &mut Planned) {
-    for (plan, live) in planned.plan.workloads.iter_mut().zip(&planned.lives) {
-        let Some(error) = &live.surroundings.nodes_not_read else { continue };
-        let is_told =
-            |warning: &Warning| matches!(warning, Warning::ReadFailed { what } if what.contains(error.as_str()));
-        if !plan.warnings.iter().any(is_told) {
-            let what = format!("the nodes could not be read ({error}), so their kubelets' versions are not known");
-            plan.warnings.push(Warning::ReadFailed { what });
-        }
-    }
 }
 
 /// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr.
@@ -121,17 +111,17 @@ fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), Comman
 
 /// Returns the plan without what the shell shows on stderr itself: a server's warning would be there twice.
 fn as_shown(plan: &Plan, output: PlanFormat) -> Cow<'_, Plan> {
-    let is_told_by_the_shell = match output {
+    let is_reported_by_the_shell = match output {
         PlanFormat::Text | PlanFormat::Wide | PlanFormat::Name => true,
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => false,
     };
-    let is_told = |warning: &Warning| is_told_by_the_shell && matches!(warning, Warning::ServerWarning { .. });
-    if !plan.workloads.iter().any(|workload| workload.warnings.iter().any(is_told)) {
+    let is_reported = |warning: &Warning| is_reported_by_the_shell && matches!(warning, Warning::ServerWarning { .. });
+    if !plan.workloads.iter().any(|workload| workload.warnings.iter().any(is_reported)) {
         return Cow::Borrowed(plan);
     }
     let mut shown = plan.clone();
     for workload in &mut shown.workloads {
-        workload.warnings.retain(|warning| !is_told(warning));
+        workload.warnings.retain(|warning| !is_reported(warning));
     }
     Cow::Owned(shown)
 }

@@ -23,10 +23,9 @@ use crate::engine::plan::{
     ServerAnswers, Subset, Verdict, WorkloadPlan, offline,
 };
 use crate::engine::rollout::drain::DrainBy;
-use crate::engine::state::hook::{HookPhase, Hooks};
+use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::status;
-use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::error::CommandError;
 use crate::render::Meaning;
 
@@ -95,6 +94,8 @@ pub(super) struct Purpose<'a> {
     /// Whether the server is asked by a dry run.
     pub(super) ask_server: bool,
     pub(super) nodes: Nodes,
+    /// The kubelets' versions are shown.
+    pub(super) shows_kubelets: bool,
 }
 
 /// Reads, compares, and asks the server whether it would accept exactly these patches.
@@ -105,7 +106,7 @@ pub(super) async fn make(
     purpose: &Purpose<'_>,
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
-    let options = options(policy)?;
+    let options = Options { shows_kubelets: purpose.shows_kubelets, ..options(policy)? };
     let asked = targets::read_change(change, shell).await?;
     let cluster = shell.connect(global).await?;
     let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
@@ -161,8 +162,9 @@ pub(super) async fn make_for(
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (intent, mut live) in read {
-        let build =
-            |live: &LiveWorkload| plan::build(&intent, live, options).map_err(|error| reading::not_told(live, &error));
+        let build = |live: &LiveWorkload| {
+            plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error))
+        };
         let mut plan = build(&live)?;
         if plan.verdict == Verdict::InPlace && plan.resizes() {
             // Whether those that have done their work are resized depends on the kubelets.
@@ -183,9 +185,9 @@ pub(super) async fn make_for(
         workloads.push(plan);
         lives.push(live);
     }
-    let told: BTreeSet<String> = cluster.warnings().into_iter().collect();
+    let reported: BTreeSet<String> = cluster.warnings().into_iter().collect();
     if let Some(first) = workloads.first_mut() {
-        first.warnings.extend(told.into_iter().map(|message| Warning::ServerWarning { message }));
+        first.warnings.extend(reported.into_iter().map(|message| Warning::ServerWarning { message }));
     }
     let plan = Plan { workloads };
     check_order(&plan, &found, options)?;
@@ -218,20 +220,6 @@ pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
     cluster.selecting(std::iter::once(live)).await;
 }
 
-/// Reads a number of pods, or a percentage of them, of which neither 0 nor more than all makes sense.
-fn pods(flag: &str, given: Option<&String>, why: &str) -> Result<Option<IntOrPercent>, CommandError> {
-    let Some(given) = given else { return Ok(None) };
-    match given.parse().map_err(|error| CommandError::usage(format!("{flag}: {error}")))? {
-        IntOrPercent::Int(0) | IntOrPercent::Percent(0) => {
-            Err(CommandError::usage(format!("{flag} must be at least 1: {why}")))
-        }
-        IntOrPercent::Percent(more) if more > 100 => {
-            Err(CommandError::usage(format!("{flag} must not be more than 100%: {more}%")))
-        }
-        number @ (IntOrPercent::Int(_) | IntOrPercent::Percent(_)) => Ok(Some(number)),
-    }
-}
-
 /// Turns the flags into the engine's options.
 pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
     let choice = &policy.choice;
@@ -242,7 +230,7 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
     };
     Ok(Options {
         pods_only: choice.pods_only,
-        canary: pods("--canary", choice.canary.as_ref(), "without it nothing would be updated")?,
+        canary: choice.canary,
         order: choice.order,
         subset,
         ..pace(&policy.pace)?
@@ -251,37 +239,24 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
 
 /// The options of how fast and how careful.
 pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
-    let max_unavailable =
-        pods("--max-unavailable", policy.max_unavailable.as_ref(), "a restart in place takes a pod down")?;
     if policy.drain == Some(DrainBy::None) && policy.drain_seconds.is_some() {
         return Err(CommandError::usage("--drain-seconds has no effect with --drain none: leave out one of them"));
     }
     Ok(Options {
-        max_unavailable,
+        max_unavailable: policy.max_unavailable,
         min_ready_seconds: policy.min_ready_seconds,
         timeout: policy.timeout,
         total_timeout: policy.total_timeout,
         take_over: policy.take_over,
         pause_after: policy.pause_after,
         container_order: policy.container_order.iter().map(|name| ContainerName::from(name.as_str())).collect(),
-        hooks: hooks(policy)?,
+        hooks: Hooks { before_pod: policy.before_pod.clone(), after_pod: policy.after_pod.clone() },
         pre_pull: policy.pre_pull,
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
         respects_budgets: policy.disruption_budget.map(DisruptionBudget::respects),
         ..Options::default()
     })
-}
-
-/// A blank command would do nothing, and look as if it did something.
-fn hooks(policy: &PaceArgs) -> Result<Hooks, CommandError> {
-    let hooks = Hooks { before_pod: policy.before_pod.clone(), after_pod: policy.after_pod.clone() };
-    for phase in [HookPhase::Before, HookPhase::After] {
-        if hooks.command(phase).is_some_and(|command| command.trim().is_empty()) {
-            return Err(CommandError::usage(format!("{} needs a command", phase.flag())));
-        }
-    }
-    Ok(hooks)
 }
 
 /// An order that names what does not change is a slip.

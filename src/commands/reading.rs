@@ -16,8 +16,8 @@ use crate::error::CommandError;
 const AT_ONCE: usize = 10;
 
 /// How often a workload is read again whose controller is behind, and how long that is waited for each time.
-const LOOKS_AGAIN: u32 = 20;
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const READS_AGAIN: u32 = 20;
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Reads what is wanted and the live objects of every workload: side by side, in their order.
 ///
@@ -31,12 +31,12 @@ pub(super) async fn all(
 ) -> Result<Vec<(Intent, LiveWorkload)>, CommandError> {
     let reads = found.into_iter().map(|(mut workload, given)| async move {
         let reference = workload.reference.clone();
-        for _ in 0..LOOKS_AGAIN {
+        for _ in 0..READS_AGAIN {
             let (intent, live) = one(workload, &given, cluster, field_manager, nodes).await?;
             if !plan::is_behind(&live) {
                 return Ok((intent, live));
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(READ_AGAIN_AFTER).await;
             workload = cluster.workload(&reference).await?;
         }
         one(workload, &given, cluster, field_manager, nodes).await
@@ -79,7 +79,7 @@ async fn one(
 }
 
 /// Why what is wanted is not known, and what the user can do.
-pub(super) fn not_told(live: &LiveWorkload, error: &IntentError) -> CommandError {
+pub(super) fn not_reported(live: &LiveWorkload, error: &IntentError) -> CommandError {
     match error {
         IntentError::Undo(error) => nothing_to_undo(live, error),
         IntentError::Restart(error) => not_restartable(live, error),

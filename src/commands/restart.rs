@@ -13,6 +13,9 @@ use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 
 pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    if args.policy.choice.pods_only {
+        return Err(CommandError::usage("--pods-only makes no difference to restart, which changes pods alone"));
+    }
     // Nothing changes that a template could say.
     let options = Options { pods_only: true, ..planning::options(&args.policy)? };
     let words = TargetArgs::from(&args.targets);
@@ -26,7 +29,7 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     }
     let ask_server = args.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
     shell.tell_notices();

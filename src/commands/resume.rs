@@ -18,8 +18,7 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::updates::{Course, updates};
 use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
-use crate::engine::rollout::drain::DrainBy;
-use crate::engine::rollout::{self, Goal, PodGoal, Policy};
+use crate::engine::rollout::{self, Goal, PodGoal};
 use crate::engine::state::durable::deployment;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
@@ -43,6 +42,7 @@ pub(super) async fn run(
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
     rolling.no_hooks = args.no_hooks;
+    rolling.start.keep_field_ownership = args.keep_field_ownership;
     rolling.dry_run = args.dry_run;
     rolling.on_deferred = args.resize.deferred;
     rolling.start.take_over = options.take_over;
@@ -74,7 +74,7 @@ pub(super) async fn go_on(
                     remove_leftover(&live, cluster, &rolling.start.field_manager, shell).await;
                 }
                 let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
-                if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
+                if let Some(goal) = plan::restore_all(&live, policy, &id, &rolling.start) {
                     rolling.preview(&goal, &live, shell).await?;
                     goals.push((goal, live));
                     continue;
@@ -171,27 +171,7 @@ fn goal(
     start: &Start,
 ) -> Result<Goal, ResumeError> {
     let mut goal = plan::resume(live, direction, None, start)?;
-    let given = plan::policy_of(live, options);
-    let known = &mut goal.policy;
-    *known = Policy {
-        max_unavailable: if options.max_unavailable.is_some() { given.max_unavailable } else { known.max_unavailable },
-        min_ready_seconds_given: options.min_ready_seconds.or(known.min_ready_seconds_given),
-        // How long somebody waits is a matter of each run.
-        timeout_given: options.timeout,
-        total_timeout: options.total_timeout,
-        pause_after: options.pause_after.or(known.pause_after).filter(|pods| *pods > 0),
-        respects_budgets: options.respects_budgets.unwrap_or(known.respects_budgets),
-        drain_seconds: match options.drain {
-            None => options.drain_seconds.or(known.drain_seconds),
-            Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
-            Some(DrainBy::None) => None,
-        },
-        container_order: match options.container_order.is_empty() {
-            true => known.container_order.clone(),
-            false => options.container_order.clone(),
-        },
-        ..known.clone()
-    };
+    goal.policy = plan::carried_on(&goal.policy, live, options);
     if let Some(owner) = &mut goal.owner {
         owner.lock.policy = goal.policy.clone();
     }

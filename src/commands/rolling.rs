@@ -11,7 +11,7 @@ use super::planning;
 use super::recording::RecordTo;
 use super::witness::Witness;
 use super::{Shell, approve};
-use crate::cli::{DryRun, OnFailure, RolloutArgs};
+use crate::cli::{DryRun, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::change::reason::Reason;
@@ -71,9 +71,9 @@ impl<'a> Rolling<'a> {
             who: cluster.who_am_i().await.unwrap_or_else(|| "unknown".into()),
             process: process::this(),
             clock: shell.clock(cluster),
-            reason: rollout.reason.clone(),
+            reason: None,
             field_manager: field_manager.to_owned(),
-            keep_field_ownership: rollout.keep_field_ownership,
+            keep_field_ownership: false,
             take_over: false,
             pre_pull: PrePull::Auto,
             hooks: Hooks::default(),
@@ -157,20 +157,12 @@ impl<'a> Rolling<'a> {
         Ok(outcome)
     }
 
-    /// Sets what the user has chosen for this run; later runs of the rollout keep it, unless they choose otherwise.
-    /// Choices for the new images do not apply on the way back.
+    /// Sets what the user has chosen for this run.
     fn choose(&self, goal: &mut Goal) {
         let is_back = goal.is_back();
-        let policy = &mut goal.policy;
-        if is_back || self.rollout.on_failure.is_some() {
-            policy.goes_on_after_failure = self.rollout.on_failure == Some(OnFailure::Continue);
-            policy.undoes_failures = self.rollout.on_failure == Some(OnFailure::Undo) && !is_back;
-        }
-        if is_back || self.on_deferred.is_some() {
-            policy.on_deferred = self.on_deferred.unwrap_or_default();
-        }
+        goal.policy.choose(self.rollout.on_failure, self.on_deferred, is_back);
         if let Some(owner) = &mut goal.owner {
-            owner.lock.policy = policy.clone();
+            owner.lock.policy = goal.policy.clone();
         }
     }
 
@@ -283,21 +275,21 @@ impl<'a> Rolling<'a> {
         let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, workload, None));
         match error {
             ResumeError::AtWork(_) => {
-                let told = with_ways(CommandError::new(ErrorKind::Held, message));
+                let error = with_ways(CommandError::new(ErrorKind::Held, message));
                 if matches!(plan::hold(live), Some(Hold::AtWork)) {
-                    told.hint(format!("to act in its place all the same: {}", take_over(verb)))
+                    error.hint(format!("to act in its place all the same: {}", take_over(verb)))
                 } else {
-                    told
+                    error
                 }
             }
             ResumeError::Unreadable | ResumeError::LockLost(_) | ResumeError::LeftOnPods => {
                 with_ways(CommandError::new(ErrorKind::Cluster, message))
             }
             ResumeError::SetBack => {
-                let told = with_ways(CommandError::new(ErrorKind::Held, message));
+                let error = with_ways(CommandError::new(ErrorKind::Held, message));
                 match workload.kind.holds_by().restores_the_field() {
-                    true => told.hint(format!("let its controller replace its pods: {}", take_over(Verb::Resume))),
-                    false => told,
+                    true => error.hint(format!("let its controller replace its pods: {}", take_over(Verb::Resume))),
+                    false => error,
                 }
             }
             ResumeError::NoWayOn(_) => with_ways(CommandError::new(ErrorKind::Cluster, message)),
@@ -352,7 +344,7 @@ impl<'a> Rolling<'a> {
                  before its rollouts are resumed: "
             );
             let resume = kubectl("rollout resume").of(workload).in_namespace(&workload.namespace);
-            shell.note(&shell.told(&Hint::from(what).command(resume)));
+            shell.note(&shell.with_flags(&Hint::from(what).command(resume)));
         }
     }
 
@@ -455,7 +447,7 @@ impl<'a> Rolling<'a> {
                      brings it to them, status says: "
                 );
                 let status = inplace("status").of(workload).in_namespace(&workload.namespace);
-                shell.note(&shell.told(&Hint::from(what).command(status)));
+                shell.note(&shell.with_flags(&Hint::from(what).command(status)));
             }
             return;
         }

@@ -12,11 +12,11 @@ use futures::stream::{self, StreamExt};
 use super::Shell;
 use super::job::Job;
 use super::rolling::Rolling;
-use crate::cli::OnFailure;
 use crate::drive::Session;
 use crate::engine::report::WorkloadEnd;
 use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::state::policy::OnFailure;
 use crate::error::CommandError;
 use crate::render::{self, Meaning};
 

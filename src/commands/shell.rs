@@ -18,7 +18,6 @@ use crate::engine::k8s::names::RolloutId;
 use crate::engine::report::Outcome;
 use crate::engine::rollout::Goal;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::value::duration;
 use crate::engine::value::hint::{Flags, Hint};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, SharedScreen, StreamFormat, Terminal};
@@ -127,10 +126,7 @@ impl Shell {
     /// # Errors
     /// When a flag, the kubeconfig or the credentials do not give a way to a server.
     pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
-        let timeout = match global.request_timeout.as_deref().map(duration::parse) {
-            None => REQUEST_TIMEOUT,
-            Some(given) => given.map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?,
-        };
+        let timeout = global.request_timeout.unwrap_or(REQUEST_TIMEOUT);
         let (sender, receiver) = mpsc::unbounded_channel();
         self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.quiet));
         let mut options = self.options(global);
@@ -262,8 +258,8 @@ impl Shell {
     }
 
     /// Returns a hint whose commands lead to the same server as the same user.
-    pub(super) fn told(&self, hint: &Hint) -> String {
-        hint.told(&self.flags())
+    pub(super) fn with_flags(&self, hint: &Hint) -> String {
+        hint.with_flags(&self.flags())
     }
 
     /// Returns the time by the server's clock, where an answer has had it, else by this machine's (RFC 3339, whole
@@ -377,7 +373,7 @@ impl Shell {
 
     /// Shows a hint; a command in it leads to the same server as the same user.
     pub(super) fn hint(&self, hint: &Hint) {
-        self.say(Meaning::Plain, "hint:", &self.told(hint));
+        self.say(Meaning::Plain, "hint:", &self.with_flags(hint));
     }
 
     /// Ends a command that did what it was asked to.

@@ -48,13 +48,13 @@ async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
             .hint("build it elsewhere and pipe it in: kustomize build DIRECTORY, with -f - here")
     })?;
     if !output.status.success() {
-        let told = mask::text(&String::from_utf8_lossy(&output.stderr));
-        let told = told
+        let text = mask::text(&String::from_utf8_lossy(&output.stderr));
+        let text = text
             .lines()
             .map(|line| without_klog(line).trim_start_matches("error: "))
             .filter(|line| !line.trim().is_empty());
-        let told: Vec<&str> = told.take(SHOWN_LINES).collect();
-        let why = if told.is_empty() { output.status.to_string() } else { told.join("; ") };
+        let text: Vec<&str> = text.take(SHOWN_LINES).collect();
+        let why = if text.is_empty() { output.status.to_string() } else { text.join("; ") };
         return Err(error(format!("kubectl kustomize {folder:?} failed: {why}")));
     }
     Ok(Origin::Text { name: format!("kustomization {folder}"), bytes: output.stdout })
@@ -65,8 +65,8 @@ async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
 fn without_klog(line: &str) -> &str {
     let Some((head, rest)) = line.split_once("] ") else { return line };
     let is_head = head.starts_with(['E', 'F', 'W', 'I']) && head.contains(".go:");
-    let Some(told) = rest.split_once("err=").map(|(_, told)| told).filter(|_| is_head) else { return line };
-    told.strip_prefix('"').and_then(|told| told.strip_suffix('"')).unwrap_or(told)
+    let Some(text) = rest.split_once("err=").map(|(_, text)| text).filter(|_| is_head) else { return line };
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
 #[cfg(test)]

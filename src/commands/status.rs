@@ -34,7 +34,7 @@ const REST: u32 = 4;
 const MOST_READ_AGAIN: usize = 50;
 
 /// What is read.
-struct Look<'a> {
+struct Query<'a> {
     /// `None` is every workload.
     asked: Option<Asked>,
     words: TargetArgs,
@@ -74,14 +74,14 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     let named = !words.words.is_empty() || !words.filename.is_empty() || words.kustomize.is_some() || picks;
     let asked = if named { Some(targets::read_without_images(&words, shell).await?) } else { None };
     let cluster = shell.connect(global).await?;
-    let look = Look { asked, words, global, cluster, output: args.output };
+    let query = Query { asked, words, global, cluster, output: args.output };
     if args.watch {
-        return watch(&look, shell).await;
+        return watch(&query, shell).await;
     }
-    let seen = look.look(shell.terminal.stdout, shell).await?;
+    let seen = query.query(shell.terminal.stdout, shell).await?;
     shell.print(&seen.text)?;
     if seen.is_empty {
-        targets::note_nothing((!look.words.all_namespaces).then(|| look.cluster.namespace()), shell);
+        targets::note_nothing((!query.words.all_namespaces).then(|| query.cluster.namespace()), shell);
     }
     for note in &seen.notes {
         shell.note(note);
@@ -94,9 +94,9 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
 
 /// Looks again and again until a signal comes. What cannot be read for a while is said once; what was named and is gone,
 /// or may not be read, ends it.
-async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError> {
+async fn watch(query: &Query<'_>, shell: &Shell) -> Result<EndResult, CommandError> {
     let mut signals = Signals::listen()?;
-    let (in_place, separator) = match look.output {
+    let (in_place, separator) = match query.output {
         StatusFormat::Text | StatusFormat::Wide => (true, "\n"),
         StatusFormat::Yaml => (false, "---\n"),
         StatusFormat::Json | StatusFormat::Name => (false, ""),
@@ -106,7 +106,7 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
     let mut has_shown = false;
     loop {
         let began = Instant::now();
-        let seen = match unless_stopped(&mut signals, look.look(shown.style(shell.terminal.stdout), shell)).await {
+        let seen = match unless_stopped(&mut signals, query.query(shown.style(shell.terminal.stdout), shell)).await {
             Ok(seen) => seen,
             Err(stop) => return Ok(leave(&mut shown, stop)),
         };
@@ -155,8 +155,8 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
     }
 }
 
-impl Look<'_> {
-    async fn look(&self, style: Style, shell: &Shell) -> Result<Seen, CommandError> {
+impl Query<'_> {
+    async fn query(&self, style: Style, shell: &Shell) -> Result<Seen, CommandError> {
         let Read { workloads, not_read, pulling, missing } = self.read().await?;
         let mut text = Vec::new();
         let typing = shell.typing(&self.cluster);
@@ -174,7 +174,7 @@ impl Look<'_> {
             text: shell.taken_out(&text)?,
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
-            notes: [not_read, pulling.iter().map(|hint| shell.told(hint)).collect()].concat(),
+            notes: [not_read, pulling.iter().map(|hint| shell.with_flags(hint)).collect()].concat(),
             missing,
         })
     }

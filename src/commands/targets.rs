@@ -250,7 +250,7 @@ pub(super) fn refuse_misspelt<'m>(manifests: impl IntoIterator<Item = &'m Packed
 pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
     let Packed { api_version, kind, name, source, .. } = manifest;
     let why = match (WorkloadKind::from_manifest(api_version, kind), WorkloadKind::named(kind)) {
-        (Some(_), _) => shell.told(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: "))),
+        (Some(_), _) => shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: "))),
         // What is served no longer is no other kind.
         (None, Some(known)) => format!("not a workload of {}", known.spec().api_version()),
         (None, None) => "not a workload".to_owned(),

@@ -4,8 +4,8 @@ use super::kept::{say_what_pods_keep, say_what_stays};
 use super::planning::{self, Planned, Purpose};
 use super::rolling::Rolling;
 use super::targets;
-use super::{Shell, approve, plan, resume};
-use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
+use super::{Shell, apply, approve, plan, resume};
+use crate::cli::{DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::permissions::ClusterCommand;
@@ -26,7 +26,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let mut found = targets::find(asked, &words, global, &cluster).await?;
     let writer = (args.output, args.field_manager.as_str());
     if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
-        refuse_what_the_rollout_has(&args.policy.choice)?;
+        refuse_what_the_rollout_has(args)?;
         for (workload, _) in &found {
             shell.note(&format!("{}: its last rollout did not finish and is rolled back", workload.reference));
         }
@@ -34,6 +34,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         rolling.start.pre_pull = options.pre_pull;
         rolling.start.hooks = options.hooks.clone();
         rolling.dry_run = args.dry_run;
+        rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
         rolling.on_deferred = args.resize.deferred;
         rolling.start.take_over = options.take_over;
         return resume::go_on(found, Some(Direction::Back), &options, &rolling, args.yes, shell).await;
@@ -43,7 +44,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     let ask_server = args.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Undo, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes };
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         // The reason why there is none was reported before.
@@ -66,13 +67,18 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     let Planned { plan, lives, cluster, id, .. } = planned;
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
+    apply::note_unkept(&plan, &args.owner, shell);
+    rolling.start.reason.clone_from(&args.owner.reason);
+    rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
     rolling.on_deferred = args.resize.deferred;
     rolling.each((plan, lives), &id, shell).await
 }
 
 /// A rollout that did not finish is rolled back whole, in its own order: to ignore a flag would be to promise something.
-fn refuse_what_the_rollout_has(choice: &ChoiceArgs) -> Result<(), CommandError> {
+fn refuse_what_the_rollout_has(args: &UndoArgs) -> Result<(), CommandError> {
+    let choice = &args.policy.choice;
     let given = [
+        ("--reason", args.owner.reason.is_some()),
         ("--pods-only", choice.pods_only),
         ("--canary", choice.canary.is_some()),
         ("--partition", choice.partition.is_some()),

@@ -197,31 +197,31 @@ fn without_all(word: &str, typed: &[Typed]) -> Option<Vec<String>> {
 
 /// Says what is wrong, in these words where there are any, and what was probably meant.
 fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandError {
-    let told = match words {
+    let refusal = match words {
         Some(words) => CommandError::usage(words).hint(format!("supported: {}", target::known())),
         None => CommandError::from(error.clone()),
     };
     if let TargetError::UnknownKind { word, .. } = error
         && std::path::Path::new(word).is_file()
     {
-        let told = CommandError::from(TargetError::UnknownKind { word: word.clone(), suggestion: None });
-        return told.hint("that is a file: -f takes a manifest, and apply --plan a plan that plan --out has saved");
+        let refusal = CommandError::from(TargetError::UnknownKind { word: word.clone(), suggestion: None });
+        return refusal.hint("that is a file: -f takes a manifest, and apply --plan a plan that plan --out has saved");
     }
     if let Some(words) = corrected(error, &shell.typed) {
-        return told.hint(whole_command(words, shell.line()));
+        return refusal.hint(whole_command(words, shell.line()));
     }
     if let TargetError::UnknownKind { word, .. } = error
         && is_word(&shell.typed, word)
     {
         // Whether a word is a name, or an unknown kind, is not clear.
-        told.hint(with_types(word))
+        refusal.hint(with_types(word))
     } else if let TargetError::MixedForms { word } = error
         && !word.contains('/')
         && takes_images(shell)
     {
-        told.hint(format!("an image is written CONTAINER=IMAGE, such as {word}=:TAG"))
+        refusal.hint(format!("an image is written CONTAINER=IMAGE, such as {word}=:TAG"))
     } else {
-        told
+        refusal
     }
 }
 
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::cli::root;
 
-    fn told(line: &str) -> String {
+    fn refusal(line: &str) -> String {
         let words = std::iter::once("kubectl-inplace").chain(line.split_whitespace());
         let words: Vec<String> = words.map(str::to_owned).collect();
         with_tips(root().clone().try_get_matches_from(&words).unwrap_err(), &words).to_string()
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn words_of_other_tools_lead_to_the_command_that_does_it() {
         for (line, command) in [("rollback deployment/web", "undo"), ("update deployment/web", "apply")] {
-            assert!(told(line).contains(&format!("'{command}'")), "{}", told(line));
+            assert!(refusal(line).contains(&format!("'{command}'")), "{}", refusal(line));
         }
         for (line, whole) in [
             ("rollback deployment/web", "undo deployment/web"),
@@ -309,10 +309,10 @@ mod tests {
             ("aply a --server=https://u:hidden@h --yes", "apply a --server=https://h --yes"),
         ] {
             let whole = format!("tip: the whole command: kubectl inplace {whole}\n");
-            assert!(told(line).contains(&whole), "{}", told(line));
+            assert!(refusal(line).contains(&whole), "{}", refusal(line));
         }
         for line in ["weather", "logs deployment/web", "rollout pause deployment/web", "rollout"] {
-            assert!(!told(line).contains("tip: "), "{}", told(line));
+            assert!(!refusal(line).contains("tip: "), "{}", refusal(line));
         }
         for (command, words) in MEANT {
             assert!(root().find_subcommand(command).is_some(), "{command}");
@@ -329,18 +329,18 @@ mod tests {
             ("plan deploy/web --timout 3", Some("'--timeout'")),
             ("plan deploy/web --all-container", Some("'--all-containers'")),
         ] {
-            let told = told(line);
-            assert_eq!(told.contains("tip: "), tip.is_some(), "{told}");
-            assert!(tip.is_none_or(|tip| told.contains(tip)), "{told}");
-            assert!(tip.is_some() || !told.contains("--order") && !told.contains("Usage: "), "{told}");
+            let refusal = refusal(line);
+            assert_eq!(refusal.contains("tip: "), tip.is_some(), "{refusal}");
+            assert!(tip.is_none_or(|tip| refusal.contains(tip)), "{refusal}");
+            assert!(tip.is_some() || !refusal.contains("--order") && !refusal.contains("Usage: "), "{refusal}");
         }
-        assert_eq!(told("plan -f a.yaml -k dir"), "error: only one of -f or -k can be specified\n");
-        assert_eq!(told("status -k dir -f a.yaml"), "error: only one of -f or -k can be specified\n");
+        assert_eq!(refusal("plan -f a.yaml -k dir"), "error: only one of -f or -k can be specified\n");
+        assert_eq!(refusal("status -k dir -f a.yaml"), "error: only one of -f or -k can be specified\n");
     }
 
     #[test]
     fn two_namespaces_are_refused() {
-        let told = |line: &str| {
+        let refusal = |line: &str| {
             let words = std::iter::once("kubectl-inplace").chain(line.split_whitespace());
             one_namespace(&words.map(str::to_owned).collect::<Vec<_>>()).map_err(|error| error.message)
         };
@@ -348,7 +348,7 @@ mod tests {
             ("plan deploy/a --namespace=x deploy/b --namespace=y side=:v2", "x and y"),
             ("plan deploy/a -n x deploy/b --namespace y", "x and y"),
         ] {
-            assert_eq!(told(line), Err(format!("targets of two namespaces were given: {others}")));
+            assert_eq!(refusal(line), Err(format!("targets of two namespaces were given: {others}")));
         }
         for line in [
             "plan deploy/a -n x --namespace=x",
@@ -358,7 +358,7 @@ mod tests {
             "plan deploy/a",
             "plan -n",
         ] {
-            assert_eq!(told(line), Ok(()), "{line}");
+            assert_eq!(refusal(line), Ok(()), "{line}");
         }
     }
 
@@ -374,9 +374,9 @@ mod tests {
                 "allowed formats are: text,json,yaml,jsonpath,jsonpath-as-json,jsonpath-file",
             ),
         ] {
-            let told = told(line);
+            let refusal = refusal(line);
             let sentence = "error: unable to match a printer suitable for the output format \"";
-            assert!(told.starts_with(sentence) && told.contains(tip), "{told}");
+            assert!(refusal.starts_with(sentence) && refusal.contains(tip), "{refusal}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `version`: this program's, and the server's.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::Shell;
@@ -10,7 +12,7 @@ use crate::error::CommandError;
 use crate::render::{self, DocumentFormat};
 
 /// Where no `--request-timeout` is given: a user who asks for versions may be looking for a server that hangs.
-const TIMEOUT: &str = "5s";
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -56,7 +58,7 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
 }
 
 async fn server_version(global: &GlobalArgs, shell: &mut Shell) -> Result<String, CommandError> {
-    let request_timeout = global.request_timeout.clone().or_else(|| Some(TIMEOUT.to_owned()));
+    let request_timeout = global.request_timeout.or(Some(TIMEOUT));
     let global = GlobalArgs { request_timeout, ..global.clone() };
     Ok(shell.connect(&global).await?.server_version().await?)
 }

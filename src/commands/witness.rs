@@ -30,7 +30,7 @@ impl Witness {
     pub(super) async fn end(self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<bool> {
         match self.tell(cluster, outcome).await {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-            told => told.map(|()| true),
+            reported => reported.map(|()| true),
         }
     }
 

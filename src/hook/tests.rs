@@ -30,11 +30,11 @@ fn ran(command: &str) -> (HookEnd, Vec<String>) {
         let end = runner.run(run(HookPhase::Before)).await;
         assert!(!runner.is_any(), "{command}: it has ended");
         drop(runner);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         while let Some(line) = lines.recv().await {
-            told.push(line.text);
+            reported.push(line.text);
         }
-        (end, told)
+        (end, reported)
     })
 }
 
@@ -61,21 +61,21 @@ fn a_command_ends_as_it_ends_and_its_lines_are_reported() {
             &["before web-0 app,side"],
         ),
     ] {
-        let (end, mut told) = ran(command);
+        let (end, mut reported) = ran(command);
         assert_eq!(end.how, how, "{command}");
         if !message.is_empty() {
             assert_eq!(end.message, message, "{command}");
         }
-        told.sort();
-        assert_eq!(told, lines, "{command}");
+        reported.sort();
+        assert_eq!(reported, lines, "{command}");
     }
 }
 
 #[test]
 fn what_is_left_in_the_background_holds_nobody_up() {
     let began = std::time::Instant::now();
-    let (end, told) = ran("sleep 30 & echo started");
-    assert!(end.is_success() && told == ["started"], "{end:?}");
+    let (end, reported) = ran("sleep 30 & echo started");
+    assert!(end.is_success() && reported == ["started"], "{end:?}");
     assert!(began.elapsed() < Duration::from_secs(10));
 }
 

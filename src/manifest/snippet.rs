@@ -1,5 +1,6 @@
 //! The offending line of an error, safe to print.
 
+use crate::engine::k8s::mask::Secrets;
 use std::fmt;
 use std::fmt::Write as _;
 
@@ -51,14 +52,16 @@ impl fmt::Display for Snippet {
     }
 }
 
-/// What credentials are written under.
-const VALUED: [&str; 6] = ["env", "value", "args", "command", "data", "stringData"];
+/// What credentials are written under besides.
+const VALUED: [&str; 3] = ["value", "data", "stringData"];
 
 /// Whether a line is below one of these keys, by its indentation, or has one in it.
 fn may_hold_values(text: &str, line: usize, content: &str) -> bool {
     let names_one = |content: &str| {
         let is_word = |character: char| character.is_alphanumeric();
-        content.split(|character| !is_word(character)).any(|word| VALUED.contains(&word))
+        content
+            .split(|character| !is_word(character))
+            .any(|word| Secrets::of_field(word).is_some() || VALUED.contains(&word))
     };
     let depth = |content: &str| content.len() - content.trim_start().len();
     let is_item = |content: &str| content.trim_start().starts_with('-');

@@ -9,20 +9,25 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
 use crate::engine::report::progress::Stage;
 
+use super::run::Reported;
 use super::run::Run;
-use super::run::Told;
 use super::style::{Meaning, Style};
 use super::words;
 
 /// Writes the report.
-pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    reported: Reported<'_>,
+    report: &FailureReport,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out)?;
     for (_, alike) in words::said_once(report.pods.iter().map(|pod| (pod, said_of(pod)))) {
         let Some((pod, alike)) = alike.split_first() else { continue };
         heading(pod, alike, style, out)?;
         let one = (!alike.is_empty()).then(|| words::pod(style, &pod.pod));
-        if told.is_gone {
-            time_line(told.run, pod, one.as_deref(), style, out)?;
+        if reported.is_gone {
+            time_line(reported.run, pod, one.as_deref(), style, out)?;
         }
         if let Some(log) = &pod.log {
             log_lines(log, style, out)?;
@@ -121,8 +126,8 @@ fn says(event: &str, reason: &str, message: &str) -> bool {
     // As "Failed to pull image "...": CAUSE", and "Error: REASON".
     let cause = event.split_once(": ").map_or("", |(_, cause)| cause);
     // As "OOMKilled: back-off ...".
-    let told = message.split_once(": ").map_or(message, |(_, told)| told);
-    is_in(event) || is_in(cause) || !told.is_empty() && event.contains(told)
+    let reported = message.split_once(": ").map_or(message, |(_, reported)| reported);
+    is_in(event) || is_in(cause) || !reported.is_empty() && event.contains(reported)
 }
 
 fn events(events: &[&Event], name: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -155,13 +160,13 @@ mod tests {
     #[test]
     fn a_failure_is_said_once() {
         let cause = "rpc error: code = NotFound desc = registry.example/side:v9: not found";
-        for (event, is_told) in [
+        for (event, is_reported) in [
             (format!("Failed to pull image \"registry.example/side:v9\": {cause}"), true),
             ("Error: ErrImagePull".to_owned(), true),
             ("Stopping container side".to_owned(), false),
             (String::new(), false),
         ] {
-            assert_eq!(says(&event, "ErrImagePull", cause), is_told, "{event}");
+            assert_eq!(says(&event, "ErrImagePull", cause), is_reported, "{event}");
             assert!(!says(&event, "TimedOut", "") || event.is_empty(), "nothing was told: {event}");
         }
     }

@@ -10,11 +10,11 @@ pub enum PlanFormat {
     Text,
     /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.
     Wide,
-    /// For a script: one document; of a rollout, one object a line.
+    /// One document for a script.
     Json,
     /// The JSON document as YAML.
     Yaml,
-    /// Names, one a line as `pod/NAME`: of a plan the pods that would change, else the workloads.
+    /// The pods that would change, one a line as `pod/NAME`.
     Name,
     /// For a pull request's comment.
     Markdown,
@@ -37,11 +37,11 @@ pub enum StatusFormat {
     Text,
     /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.
     Wide,
-    /// For a script: one document; of a rollout, one object a line.
+    /// One document for a script.
     Json,
     /// The JSON document as YAML.
     Yaml,
-    /// Names, one a line as `pod/NAME`: of a plan the pods that would change, else the workloads.
+    /// The workloads, one a line as `deployment.apps/NAME`.
     Name,
 }
 
@@ -50,7 +50,7 @@ pub enum StatusFormat {
 pub enum DocumentFormat {
     /// Plain text.
     Text,
-    /// For a script: one document; of a rollout, one object a line.
+    /// One document for a script.
     Json,
     /// The JSON document as YAML.
     Yaml,
@@ -59,9 +59,9 @@ pub enum DocumentFormat {
 /// How a Role is written, or who has it; of a Role the text is YAML, for `kubectl apply -f -`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RoleFormat {
-    /// Plain text.
+    /// YAML for `kubectl apply -f -`; with --check, a table.
     Text,
-    /// For a script: one document; of a rollout, one object a line.
+    /// One document for a script.
     Json,
 }
 
@@ -74,11 +74,11 @@ pub enum HashFormat {
     Json,
 }
 
-/// How a rollout tells what happens: in JSON no document, but one object a line.
+/// How a rollout reports what happens: in JSON no document, but one object a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StreamFormat {
     /// Plain text.
     Text,
-    /// For a script: one document; of a rollout, one object a line.
+    /// For a script: one object a line.
     Json,
 }

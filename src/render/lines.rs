@@ -13,7 +13,7 @@ use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::hook::HookPhase;
 
 use super::elide::elided;
-use super::run::{NextSteps, Run, Told};
+use super::run::{NextSteps, Reported, Run};
 use super::style::{Meaning, Style};
 use super::summary;
 use super::{Listener, Terminal, Writer, words};
@@ -97,8 +97,8 @@ impl Listener for Lines<'_> {
         if self.narrator.names_workload {
             whose(outcome, &self.out_style, &mut self.out)?;
         }
-        let told = Told { run: self.narrator.run(), failure: self.failure.as_ref(), is_gone: self.quiet };
-        summary::write(told, outcome, &self.out_style, &mut self.out)?;
+        let reported = Reported { run: self.narrator.run(), failure: self.failure.as_ref(), is_gone: self.quiet };
+        summary::write(reported, outcome, &self.out_style, &mut self.out)?;
         self.out.flush()
     }
 }
@@ -236,13 +236,13 @@ impl Narrator {
         }
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
         // The rest of a failure, and why something was left, is said at the end, once.
-        let mut told = phase.clone();
-        if let PodProgress::Failing(failure) = &mut told {
+        let mut reported = phase.clone();
+        if let PodProgress::Failing(failure) = &mut reported {
             failure.message.clear();
-        } else if let PodProgress::Left { why, .. } = &mut told {
+        } else if let PodProgress::Left { why, .. } = &mut reported {
             *why = None;
         }
-        let (meaning, mut text) = words::phase(&self.style, &told, goal);
+        let (meaning, mut text) = words::phase(&self.style, &reported, goal);
         if self.said.get(pod) == Some(&text) {
             return None;
         }

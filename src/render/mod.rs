@@ -97,7 +97,7 @@ pub struct Guide<'a> {
 
 impl Guide<'_> {
     fn hint(&self, hint: &Hint) -> String {
-        self.flags.map_or_else(|| hint.to_string(), |flags| hint.told(flags))
+        self.flags.map_or_else(|| hint.to_string(), |flags| hint.with_flags(flags))
     }
 }
 

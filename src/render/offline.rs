@@ -47,6 +47,6 @@ pub(super) fn totals(plan: &Plan) -> String {
         };
         counter.0 += 1;
     }
-    let told = counts.iter().filter(|(number, _, always)| *always || *number > 0);
-    told.map(|(number, word, _)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+    let reported = counts.iter().filter(|(number, _, always)| *always || *number > 0);
+    reported.map(|(number, word, _)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }

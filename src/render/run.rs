@@ -236,7 +236,7 @@ impl Run {
 
 /// What a listener was given before the end.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Told<'a> {
+pub(super) struct Reported<'a> {
     /// At the start.
     pub(super) run: Option<&'a Run>,
     /// Of the pods that failed.

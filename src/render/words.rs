@@ -269,8 +269,8 @@ pub(super) fn changing<'a>(
 ) -> impl Iterator<Item = (&'a ContainerName, &'a ContainerGoal)> {
     let named = phase.late();
     let is_named = |name: &ContainerName| named.is_empty() || named.contains(name);
-    let is_told = |goal: &ContainerGoal| goal.to.is_some() || goal.by_resize || goal.asks.is_some();
-    let wanted = || goal.containers.iter().filter(move |(name, goal)| is_named(name) && is_told(goal));
+    let is_reported = |goal: &ContainerGoal| goal.to.is_some() || goal.by_resize || goal.asks.is_some();
+    let wanted = || goal.containers.iter().filter(move |(name, goal)| is_named(name) && is_reported(goal));
     let has_it = |goal: &ContainerGoal| goal.from == goal.to && !goal.by_resize && goal.asks.is_none();
     let all_have_it = wanted().all(|(_, goal)| has_it(goal));
     wanted().filter(move |(_, goal)| all_have_it || !has_it(goal))

@@ -215,13 +215,15 @@ fn wrong_usage_is_reported() {
         (with(&["side=acme/side:2"]), "--against cannot be combined with"),
         (with(&["-l", "a=b"]), "--against cannot be combined with"),
         (with(&["--out", "x.plan"]), "cannot be saved"),
-        (with(&["--max-unavailable", "0"]), "--max-unavailable must be at least 1"),
+        (with(&["--max-unavailable", "0"]), "must be at least 1"),
         (vec!["--against", "none.yaml", "-f", "new.yaml"], "none.yaml"),
         (with(&["--context", "prod"]), "--against asks no cluster, so that --context has no meaning"),
         (with(&["--kubeconfig", "x"]), "--kubeconfig has no meaning"),
         (with(&["-s", "https://x"]), "--server has no meaning"),
         (with(&["--as-group", "x"]), "--as-group has no meaning"),
         (with(&["--request-timeout=5s"]), "--request-timeout has no meaning"),
+        (with(&["--password", "x"]), "--password has no meaning"),
+        (with(&["--disable-compression"]), "--disable-compression has no meaning"),
     ];
     for (arguments, said) in cases {
         let output = plan(&arguments, OLD, &image());

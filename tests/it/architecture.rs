@@ -307,6 +307,21 @@ fn no_modules_of_the_engine_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "{circles:#?}");
 }
 
+/// Whoever opens a folder finds what each of its files is.
+#[test]
+fn the_tables_of_large_folders_name_every_file() {
+    for folder in ["src/engine/rollout", "src/engine/plan"] {
+        let source = read(&format!("{folder}/mod.rs"));
+        let rows = source.lines().filter_map(|line| line.strip_prefix("//! | ")?.split('|').next());
+        let named: BTreeSet<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        let product = code(&source);
+        let declared = product.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod "));
+        let declared: BTreeSet<&str> = declared.map(|name| name.trim_end_matches(';')).collect();
+        assert!(declared.len() > 20, "{folder}");
+        assert_eq!(named, declared, "{folder}/mod.rs");
+    }
+}
+
 /// People keep about ten things in mind.
 #[test]
 fn the_engine_has_few_modules() {

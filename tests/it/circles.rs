@@ -18,6 +18,8 @@ type Module = Vec<String>;
 #[derive(Default)]
 struct Source {
     names: Vec<Vec<String>>,
+    /// What a path may begin with because it is imported.
+    imports: BTreeMap<String, Vec<String>>,
     gives_on: BTreeMap<String, Vec<String>>,
 }
 
@@ -68,6 +70,7 @@ impl<'ast> Visit<'ast> for Source {
         let mut found = Vec::new();
         flattened(&item.tree, Vec::new(), &mut found);
         for (name, path) in found {
+            self.imports.insert(name.clone(), path.clone());
             if matches!(item.vis, Visibility::Inherited) {
                 self.names.push(path);
             } else {
@@ -121,7 +124,11 @@ fn from_the_crate(module: &Module, path: &[String], all: &BTreeMap<Module, Sourc
         }
         _ => {
             let child = [module.clone(), vec![first.clone()]].concat();
-            return all.contains_key(&child).then(|| [child, rest.to_vec()].concat());
+            if all.contains_key(&child) {
+                return Some([child, rest.to_vec()].concat());
+            }
+            let imported = all.get(module)?.imports.get(first).filter(|imported| imported.first() != Some(first))?;
+            return from_the_crate(module, &[imported.clone(), rest.to_vec()].concat(), all);
         }
     }
     Some([base, rest.to_vec()].concat())
@@ -198,4 +205,6 @@ fn a_circle_is_seen() {
     let folder = ("m", "mod c;\npub use c::C;");
     assert_eq!(of(&[folder, ("m/c", "use crate::d::D;\npub struct C;"), ("d", "use crate::m::C;")]).len(), 2);
     assert_eq!(of(&[folder, ("m/c", "use super::Shared;\npub struct C;")]), [""; 0]);
+    let by_folder = ("d", "use crate::m;\nfn d() { m::C }");
+    assert_eq!(of(&[folder, ("m/c", "use crate::d::D;\npub struct C;"), by_folder]).len(), 2);
 }

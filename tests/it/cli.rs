@@ -329,8 +329,8 @@ fn completion_answers_under_the_name_that_kubectl_looks_for() {
     ask(&["plan", "--detailed"]).prints("--detailed-exitcode\t");
     ask(&["--help"]).omits("Usage:");
     // The script that a release installs under that name asks as it does: kubectl puts the flag before the values.
-    let told = Binary::alone(["__complete-for-kubectl", "plan", "--validate=w"]).run().ends_with(0).stdout;
-    assert!(told.starts_with("warn"), "{told}");
+    let reported = Binary::alone(["__complete-for-kubectl", "plan", "--validate=w"]).run().ends_with(0).stdout;
+    assert!(reported.starts_with("warn"), "{reported}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn the_plan_says_the_order_and_counts_every_step() {
 #[test]
 fn an_order_may_only_name_what_changes() {
     let server = web();
-    for (line, told, hint) in [
+    for (line, reported, hint) in [
         (
             "apply deploy/web side=acme/side:v2 --yes --container-order sid",
             "no container is called sid",
@@ -94,7 +94,7 @@ fn an_order_may_only_name_what_changes() {
             "what changes: side",
         ),
     ] {
-        run(&server, line).ends_with(1).says(&format!("--container-order: {told}")).says(hint);
+        run(&server, line).ends_with(1).says(&format!("--container-order: {reported}")).says(hint);
     }
     assert!(steps(&server).is_empty());
     run(&server, &format!("apply {BOTH} --pods-only --container-order app,side")).ends_with(0);

@@ -48,9 +48,9 @@ fn packages() -> Vec<Value> {
     };
     let version = cargo(&["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo says its host");
-    let told = cargo(&["metadata", "--locked", "--offline", "--format-version=1", "--filter-platform", host]);
-    let told: Value = serde_json::from_str(&told).expect("cargo writes JSON");
-    told["packages"].as_array().expect("a list").clone()
+    let reported = cargo(&["metadata", "--locked", "--offline", "--format-version=1", "--filter-platform", host]);
+    let reported: Value = serde_json::from_str(&reported).expect("cargo writes JSON");
+    reported["packages"].as_array().expect("a list").clone()
 }
 
 fn name(package: &Value) -> &str {
@@ -168,15 +168,15 @@ fn no_other_crate_is_there_twice() {
 fn no_dependency_asks_for_a_newer_rust() {
     let number = |text: &str| -> Vec<u32> { text.split('.').map(|part| part.parse().expect("a version")).collect() };
     let ours = number(env!("CARGO_PKG_RUST_VERSION"));
-    let (mut newer, mut told) = (Vec::new(), 0);
+    let (mut newer, mut reported) = (Vec::new(), 0);
     for package in packages() {
         let Some(version) = package["rust_version"].as_str() else { continue };
-        told += 1;
+        reported += 1;
         let theirs = number(version);
         if theirs.get(..2) > ours.get(..2) {
             newer.push(format!("{} asks for {version}", name(&package)));
         }
     }
     assert!(newer.is_empty(), "{newer:#?}");
-    assert!(told > 50, "only {told} say what they need");
+    assert!(reported > 50, "only {reported} say what they need");
 }

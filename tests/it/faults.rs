@@ -75,10 +75,10 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
         ] {
             let output = run(&server, line).ends_with(code);
             let command = line.split(' ').next().unwrap_or_default();
-            let told = output.prints(&format!("PermissionMissing: you may not list {resource}"));
+            let reported = output.prints(&format!("PermissionMissing: you may not list {resource}"));
             // A Role of the plan alone would lead to the next that is missing.
-            let told = told.prints(&format!("kubectl inplace rbac {command} deployment"));
-            told.prints("User \"jane\" cannot list resource");
+            let reported = reported.prints(&format!("kubectl inplace rbac {command} deployment"));
+            reported.prints("User \"jane\" cannot list resource");
         }
         assert!(server.writes().is_empty());
     }
@@ -87,12 +87,12 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
 /// A caller whose permissions are unknown is not stopped, and gets a note that they were not checked.
 #[test]
 fn a_server_that_does_not_tell_permissions_is_no_obstacle_and_that_is_said() {
-    let told = "the server does not say what you may do";
+    let reported = "the server does not say what you may do";
     let server = web();
     server.hide_permissions();
-    run(&server, "plan deploy/web side=:v2").ends_with(0).says(told).prints("can be updated in place: 3 pods");
+    run(&server, "plan deploy/web side=:v2").ends_with(0).says(reported).prints("can be updated in place: 3 pods");
     let applied = run(&server, APPLY).ends_with(0);
-    applied.says(told).omits("PermissionMissing");
+    applied.says(reported).omits("PermissionMissing");
     assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
     run(&server, "rbac apply deployment --check").ends_with(1).says("the authorizer is away");
 }
@@ -459,10 +459,10 @@ fn warnings_of_the_server_break_between_words() {
     let text = "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior";
     server.fault(When::verb("patch").of("pods"), Effect::Warn(text.to_owned()));
     let output = typed(&server, "plan deploy/web side=:v3").env("COLUMNS", "40").run().ends_with(0);
-    let told: Vec<&str> = output.stderr.lines().skip_while(|line| !line.starts_with("Warning: metadata")).collect();
-    assert!(told.len() > 2 && told.iter().all(|line| line.len() <= 40), "{told:#?}");
-    let words: Vec<&str> = told.iter().flat_map(|line| line.split_whitespace()).collect();
-    assert!(words.join(" ").contains(text), "{told:#?}");
+    let reported: Vec<&str> = output.stderr.lines().skip_while(|line| !line.starts_with("Warning: metadata")).collect();
+    assert!(reported.len() > 2 && reported.iter().all(|line| line.len() <= 40), "{reported:#?}");
+    let words: Vec<&str> = reported.iter().flat_map(|line| line.split_whitespace()).collect();
+    assert!(words.join(" ").contains(text), "{reported:#?}");
 }
 
 /// Runs `apply` with a kubelet that does nothing, and sends signals once the first patch has been taken.

@@ -70,11 +70,11 @@ fn a_command_that_fails_before_a_pod_leaves_it_untouched() {
         .prints("ended with exit code 3; the pod was not touched")
         .prints("no backend")
         .says("before] one");
-    for (command, told) in [("kill -9 $$", "ended by signal 9"), ("exec /nowhere/at/all", "exit code 127")] {
-        hooked(&server, &["--before-pod", command]).run().ends_with(4).prints(told);
+    for (command, reported) in [("kill -9 $$", "ended by signal 9"), ("exec /nowhere/at/all", "exit code 127")] {
+        hooked(&server, &["--before-pod", command]).run().ends_with(4).prints(reported);
     }
     assert!(patched(&server).is_empty());
-    hooked(&server, &["--before-pod", "  "]).run().ends_with(1).says("--before-pod needs a command");
+    hooked(&server, &["--before-pod", "  "]).run().ends_with(1).says("a command is needed");
 }
 
 #[test]

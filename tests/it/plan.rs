@@ -20,7 +20,7 @@ fn manifest(name: &str, image: &str, more: &str) -> String {
 }
 
 /// One line a workload: `deployment/web side acme/side:v1 -> acme/side:v2`.
-fn told(output: &Output) -> Vec<String> {
+fn reported(output: &Output) -> Vec<String> {
     let document = output.json();
     let workloads = document["workloads"].as_array().cloned().unwrap_or_default();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -141,7 +141,7 @@ fn workloads_and_images_are_named_as_kubectl_set_image_names_them() {
     ];
     for (line, wanted) in cases {
         let output = run(&server, &format!("plan -o json {line}")).ends_with(0);
-        assert_eq!(told(&output), wanted, "{line}\n{}", output.stderr);
+        assert_eq!(reported(&output), wanted, "{line}\n{}", output.stderr);
     }
 }
 
@@ -160,7 +160,7 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         ("deploy web -l app=web side=:v2", "-l, --field-selector and --all cannot be combined with a name (web)"),
         ("deploy web --field-selector a=b side=:v2", "-l, --field-selector and --all cannot be combined with a name"),
         ("deploy/web -A side=:v2", "a resource cannot be retrieved by name across all namespaces"),
-        ("deploy/web side=:v2 --max-unavailable 0", "--max-unavailable must be at least 1"),
+        ("deploy/web side=:v2 --max-unavailable 0", "must be at least 1"),
         ("deploy/web side=:v2 --max-unavailable none", "--max-unavailable"),
         ("deploy/web side=:v2 --timeout soon", "--timeout"),
         ("deploy/web side=:v2 -f x.yaml", "-f and -k cannot be combined with"),
@@ -257,10 +257,10 @@ fn what_is_not_there_is_named() {
         ("apply deploy/web sdie=:v2 side=:v3 --yes", None),
         ("status sts/wbe", None),
     ] {
-        let told = run(&server, line);
+        let reported = run(&server, line);
         match whole {
-            Some(whole) => drop(told.says(&format!("the whole command: kubectl inplace {whole}\n"))),
-            None => drop(told.omits("the whole command")),
+            Some(whole) => drop(reported.says(&format!("the whole command: kubectl inplace {whole}\n"))),
+            None => drop(reported.omits("the whole command")),
         }
     }
     run(&server, "plan deploy/entirely-other side=:v2").ends_with(1).omits("did you mean");
@@ -301,7 +301,7 @@ fn manifests_come_from_files_folders_lists_and_standard_input() {
             .file("list.json", &list.to_string())
             .stdin(web.as_bytes());
         let output = binary.run().ends_with(0);
-        assert_eq!(told(&output), wanted, "{line}\n{}", output.stderr);
+        assert_eq!(reported(&output), wanted, "{line}\n{}", output.stderr);
         assert_eq!(
             output.stderr.contains("v1 Service/web: skipped: not a workload"),
             line.contains("all.yaml"),
@@ -327,7 +327,7 @@ fn a_folder_may_hold_a_workload_that_is_new_and_what_is_none() {
     let skipped = ["v1 ConfigMap/c: skipped: not a workload", "acme.io/v1 Widget/w: skipped: not a workload"];
     let server = web();
     let plan = folder(&server, "plan -f folder -o json").ends_with(0).says(skipped[0]).says(skipped[1]);
-    assert_eq!(told(&plan), ["deployment/default/web side=acme/side:v2", "deployment/default/new"]);
+    assert_eq!(reported(&plan), ["deployment/default/web side=acme/side:v2", "deployment/default/new"]);
     assert_eq!(plan.json()["workloads"][1]["warnings"][0]["code"], "WorkloadAdded", "{}", plan.stdout);
     let diff = folder(&server, "diff -f folder").ends_with(1).says(skipped[0]).says(skipped[1]);
     let diff = diff.prints("# in place: restarts side").prints("+kind: Deployment").prints("+  name: new");
@@ -512,11 +512,11 @@ fn a_sidecar_without_ports_puts_no_traffic_at_risk() {
         let workload = Workload::deployment("web").container("app", "acme/app:v1");
         let server = server_with([workload.container_with("side", "acme/side:v1", fields.clone())]);
         server.insert([builders::service("web", &json!({"app": "web"}))]);
-        let told = run(&server, "plan deploy/web side=acme/side:v2").ends_with(0).stderr;
-        assert_eq!(told.contains("TrafficWhileDown"), is_at_risk, "{fields}: {told}");
+        let reported = run(&server, "plan deploy/web side=acme/side:v2").ends_with(0).stderr;
+        assert_eq!(reported.contains("TrafficWhileDown"), is_at_risk, "{fields}: {reported}");
         let serves = fields != port(80);
-        let told = run(&server, "plan deploy/web app=acme/app:v2").ends_with(0).stderr;
-        assert_eq!(told.contains("TrafficWhileDown"), serves, "{fields}: {told}");
+        let reported = run(&server, "plan deploy/web app=acme/app:v2").ends_with(0).stderr;
+        assert_eq!(reported.contains("TrafficWhileDown"), serves, "{fields}: {reported}");
     }
 }
 

@@ -90,12 +90,19 @@ fn what_undoes_itself_prints_no_command_for_it() {
 #[test]
 fn resume_takes_no_flag_that_it_would_ignore() {
     let server = web();
-    for flag in ["--pods a", "--node n", "--canary 1", "--partition 1", "--order name", "--pods-only"] {
+    for flag in ["--pods a", "--node n", "--canary 1", "--partition 1", "--order name", "--pods-only", "--reason x"] {
         for verb in ["resume", "abort"] {
             run(&server, &format!("{verb} deploy/web {flag}")).ends_with(1).says("unexpected argument");
             let name = flag.split(' ').next().unwrap_or_default();
             run(&server, &format!("{verb} --help")).ends_with(0).omits(&format!("{name} ")).omits(&format!("{name}\n"));
         }
+    }
+    // What only an owner keeps is not taken by who changes pods alone, and a pod keeps no reason.
+    run(&server, "restart deploy/web -c side --reason x").ends_with(1).says("unexpected argument '--reason'");
+    run(&server, "restart deploy/web -c side --pods-only").ends_with(1).says("makes no difference to restart");
+    for flag in ["--reason x", "--keep-field-ownership"] {
+        let line = format!("apply deploy/web side=acme/side:v2 --pods-only {flag} --dry-run");
+        run(&server, &line).ends_with(1).says("'--pods-only' cannot be used with");
     }
     // Seconds of a drain without a drain would be ignored.
     run(&server, "plan deploy/web side=acme/side:v2 --drain none --drain-seconds 3").ends_with(1).says("has no effect");

@@ -502,8 +502,8 @@ fn another_client_that_resizes_meanwhile_is_named_and_its_pod_is_not_said_to_be_
     ended
         .prints("CONFLICT: its spec.containers[side].resources.requests.cpu was changed by another client")
         .prints("1 changed outside this run");
-    let told = format!("{name}: side requests.cpu is 33m, which this rollout has not set; it gets 1\n");
-    run(&server, "resume deploy/web --dry-run=client").ends_with(0).prints(&told);
+    let reported = format!("{name}: side requests.cpu is 33m, which this rollout has not set; it gets 1\n");
+    run(&server, "resume deploy/web --dry-run=client").ends_with(0).prints(&reported);
     run(&server, "abort deploy/web --yes").ends_with(0);
     assert_eq!(requests(&server), vec![json!("10m"); 3]);
 }
@@ -526,8 +526,8 @@ fn what_the_kubelet_says_again_with_other_amounts_is_reported_once() {
         sleep(Duration::from_millis(200));
     }
     let late = running.wait().ends_with(5);
-    let told = late.stderr.lines().filter(|line| line.starts_with('[') && line.contains(", used: "));
-    assert_eq!(told.count(), 1, "{late:#?}");
+    let reported = late.stderr.lines().filter(|line| line.starts_with('[') && line.contains(", used: "));
+    assert_eq!(reported.count(), 1, "{late:#?}");
     late.prints("used: 1530");
     let undone = run(&server, "abort deploy/web --yes").ends_with(0);
     undone.prints("Rolled back: deployment/web");

@@ -57,18 +57,18 @@ fn a_stale_plan_is_refused_before_the_first_write_and_names_what_changed() {
             server.edit("deployments", "web", |web| web["metadata"]["uid"] = "another".into());
         }),
     ];
-    for (told, change) in cases {
+    for (reported, change) in cases {
         let server = with_controllers();
         let plan = save(&server);
         let pods = server.objects("pods");
         change(&server, pods[0]["metadata"]["name"].as_str().expect("a name"));
         let stale = carry_out(&server, &plan).ends_with(6);
-        stale.says(told).says("PlanStale: ").says("nothing was changed").says("plan again");
+        stale.says(reported).says("PlanStale: ").says("nothing was changed").says("plan again");
         let json = typed(&server, "apply --plan web.plan -o json").file("web.plan", &plan).run().ends_with(6);
         let document: Value = serde_json::from_str(&json.stdout).expect("JSON");
         assert_eq!(document["result"], "superseded");
         assert_eq!(document["workloads"][0]["reasons"][0]["code"], "PlanStale");
-        assert!(server.writes().is_empty(), "{told}");
+        assert!(server.writes().is_empty(), "{reported}");
     }
 }
 
@@ -87,13 +87,13 @@ fn what_is_no_plan_for_this_server_is_refused() {
     let plan = save(&server);
     let other = with_controllers();
     carry_out(&other, &plan).ends_with(1).says("the plan was made for the server");
-    for (text, told) in [
+    for (text, reported) in [
         ("", "it is no saved plan"),
         ("{", "it is no saved plan"),
         (r#"{"apiVersion":"v1","kind":"Pod"}"#, "it is a Pod of v1"),
         (r#"{"apiVersion":"kubectl-inplace.io/v1alpha1","kind":"SavedPlan"}"#, "it is no saved plan"),
     ] {
-        carry_out(&server, text).ends_with(1).says(told);
+        carry_out(&server, text).ends_with(1).says(reported);
     }
     run(&server, "apply --plan missing.plan").ends_with(1).says("missing.plan");
     let elsewhere = typed(&server, "apply --plan web.plan -n prod").file("web.plan", &plan).run().ends_with(1);

@@ -69,14 +69,14 @@ fn answering(answers: &[(&'static str, &'static str)]) -> (String, thread::JoinH
 #[test]
 fn an_address_is_asked_three_times_as_by_kubectl() {
     let busy = ("503 Service Unavailable", "");
-    for (answers, code, told) in [
+    for (answers, code, reported) in [
         (vec![busy, busy, ("200 OK", MANIFEST)], 0, "deployment/web can be updated in place"),
         (vec![busy, busy, busy], 1, "503"),
         (vec![("404 Not Found", "")], 1, "404"),
     ] {
         let (address, serving) = answering(&answers);
         let output = typed(&web(), &format!("plan -f {address}")).run().ends_with(code);
-        assert!(output.stdout.contains(told) || output.stderr.contains(told), "{}", output.block());
+        assert!(output.stdout.contains(reported) || output.stderr.contains(reported), "{}", output.block());
         // No more and no fewer were asked for: else it would wait for another, or the address be gone.
         serving.join().expect("each was asked for");
     }

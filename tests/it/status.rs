@@ -137,8 +137,8 @@ fn targets_are_named_as_everywhere() {
     // Existing objects are shown beside the errors, as kubectl get does.
     for command in ["status", "history", "status -w"] {
         let line = format!("{command} deploy/web deploy/none deploy/nope");
-        let told = run(&server, &line).ends_with(1).prints("deployment/web").says("\"none\" not found");
-        told.says("\"nope\" not found");
+        let reported = run(&server, &line).ends_with(1).prints("deployment/web").says("\"none\" not found");
+        reported.says("\"nope\" not found");
     }
     run(&server, "status deploy -l app=none").ends_with(0).says("No resources found in default namespace.\n");
     // Without a namespace kubectl writes no full stop.

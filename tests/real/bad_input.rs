@@ -210,6 +210,6 @@ fn consent_is_asked_for() {
     assert_says(&same, 0, &["No changes."]);
     let zero =
         web.namespace.inplace(&["apply", "deploy/web", "side=:v2", "--pods-only", "--yes", "--max-unavailable", "0"]);
-    assert_says(&zero, 1, &["--max-unavailable must be at least 1"]);
+    assert_says(&zero, 1, &["must be at least 1"]);
     web.check();
 }

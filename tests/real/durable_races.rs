@@ -26,7 +26,7 @@ fn aborted_while_it_slept(name: &str, kind: Kind) {
         running.signal("STOP");
         let aborted = namespace.inplace(&["abort", &reference, "--yes", "--take-over", "--min-ready-seconds", "0"]);
         running.signal("CONT");
-        gate.let_go();
+        gate.releasing();
         let output = running.wait();
         let context = format!("asleep before write {number}, {write}: {output:#?}; beside it: {aborted:#?}");
         assert_eq!(aborted.code, 0, "{context}");
@@ -38,8 +38,8 @@ fn aborted_while_it_slept(name: &str, kind: Kind) {
         assert_eq!(owner.tag(&container), tag, "{context}");
         assert_eq!(output.code, if is_before_all { 0 } else { 6 }, "{context}");
         // Which of the two it sees first, the owner or a pod, is the watch's.
-        let is_told = ["by another run", "which this run did not set"].iter().any(|text| says(&output, text));
-        assert!(is_before_all || is_told, "{context}");
+        let is_reported = ["by another run", "which this run did not set"].iter().any(|text| says(&output, text));
+        assert!(is_before_all || is_reported, "{context}");
         assert_nothing_is_spare(&owner, &context);
     }
     panic!("{MOST_WRITES} writes and no end: {:?}", gate.writes());
@@ -92,7 +92,7 @@ fn put_back_under_the_run(name: &str, kind: Kind) {
     // kubectl reads before it writes, and the controller may write between.
     let replaced = (0..20).any(|_| namespace.try_kubectl(&["replace", "-f", "-"], &old.to_string()).code == 0);
     assert!(replaced, "kubectl replace found a conflict 20 times");
-    gate.let_go();
+    gate.releasing();
     let output = running.wait();
     let context = format!("{output:#?}");
     assert_eq!(output.code, 6, "{context}");

@@ -128,7 +128,7 @@ fn acts_before(namespace: &Namespace, gate: &Gate, owner: &Owner<'_>, number: us
         return false;
     };
     let said = writer.act(namespace, owner, &tags, number);
-    gate.let_go();
+    gate.releasing();
     let output = running.wait();
     let context =
         format!("{writer:?} ({said:?}) before write {number}, {write}: {output:#?}; all: {:#?}", gate.writes());
@@ -211,8 +211,8 @@ fn two_runs_at_once_have_one_winner() {
         let (winner, loser) = if one.code == 0 { ("side:v2", other) } else { ("side:v3", one) };
         assert!([1, 6].contains(&loser.code), "{context}");
         let said = format!("{}{}", loser.stdout, loser.stderr);
-        let told = ["has taken its place; no further changes by this run", "RolloutHeld"];
-        assert!(told.iter().any(|words| said.contains(words)), "{context}");
+        let reported = ["has taken its place; no further changes by this run", "RolloutHeld"];
+        assert!(reported.iter().any(|words| said.contains(words)), "{context}");
         owner.wait_settled_or(&context);
         assert_eq!(owner.tag(&container), winner, "{context}");
         owner.assert_same_pods(&context);

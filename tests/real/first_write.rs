@@ -40,9 +40,9 @@ fn waits(kind: Kind, name: &str) {
     let blocked = namespace.inplace(&[&line[..], &["--timeout", "4s", "-o", "json"]].concat());
     assert_eq!(blocked.code, 5, "{blocked:#?}");
     let lines: Vec<Value> = blocked.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let told = lines.iter().filter(|line| line["type"] == "waitsToBegin").count();
+    let reported = lines.iter().filter(|line| line["type"] == "waitsToBegin").count();
     let summary = lines.last().cloned().unwrap_or_default();
-    assert_eq!((told, &summary["nothingChanged"]), (1, &json!(true)), "{blocked:#?}");
+    assert_eq!((reported, &summary["nothingChanged"]), (1, &json!(true)), "{blocked:#?}");
     assert_eq!(standing(&owner), before, "{kind:?}: the owner is as it was");
     assert_eq!(namespace.kubectl(&["rollout", "history", &reference]), history);
     assert_eq!(restarted(&owner.before, &owner.pods()), [""; 0]);

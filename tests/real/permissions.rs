@@ -137,8 +137,8 @@ fn a_pod_is_updated_with_the_least_role_and_with_one_verb_less_nothing_is_writte
         let refused = account.inplace(&["apply", "pod/web", "side=:v1", "--pods-only", "--yes"]);
         assert!([1, 3].contains(&refused.code), "without {missing}: {refused:#?}");
         let verb = missing.split(' ').next().unwrap_or_default();
-        let told = format!("{}{}", refused.stdout, refused.stderr);
-        assert!(told.contains(verb), "without {missing}: {refused:#?}");
+        let reported = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(reported.contains(verb), "without {missing}: {refused:#?}");
         assert_eq!(images(&namespace.pods("app=web"), "side"), ["side:v2"], "without {missing}: {refused:#?}");
     });
 }
@@ -160,8 +160,8 @@ fn a_deployment_is_updated_durably_with_the_least_role_and_with_one_verb_less_no
         let refused = account.inplace(&["apply", "deployment/web", "side=:v1", "--yes"]);
         assert!([1, 3].contains(&refused.code), "without {missing}: {refused:#?}");
         let verb = missing.split(' ').next().unwrap_or_default();
-        let told = format!("{}{}", refused.stdout, refused.stderr);
-        assert!(told.contains(verb), "without {missing}: {refused:#?}");
+        let reported = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(reported.contains(verb), "without {missing}: {refused:#?}");
         let now = namespace.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.template}"]);
         assert_eq!(now, template, "without {missing}: {refused:#?}");
         let paused = namespace.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.paused}"]);

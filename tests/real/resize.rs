@@ -131,8 +131,11 @@ fn many_in_a_row(kind: Kind, name: &str) {
         mebibytes += if mebibytes == 1023 { 2 } else { 1 };
         let (requests, limits) = (format!("cpu={cpu},memory={memory}"), format!("memory={mebibytes}Mi"));
         let line = ["apply", &reference, "-c", "c1", "--requests", &requests, "--limits", &limits, "--yes"];
-        let told = case.inplace(&line, 0);
-        assert!(told.contains("Restarted as planned: nothing; nothing else restarted; pods replaced: 0."), "{told}");
+        let reported = case.inplace(&line, 0);
+        assert!(
+            reported.contains("Restarted as planned: nothing; nothing else restarted; pods replaced: 0."),
+            "{reported}"
+        );
         case.has(&cpu, &memory, mebibytes);
         if turn % 50 == 0 {
             namespace.kubectl(&["rollout", "status", &reference, "--timeout=30s"]);
@@ -254,16 +257,19 @@ fn a_container_restarts_for_its_resize_by_its_policy_and_with_an_image_twice() {
         let plan = case.inplace(&["plan", &reference, "-c", "c1", "--limits", "memory=80Mi"], 0);
         assert!(plan.contains("c1 restarts in place"), "{plan}");
         // A request alone restarts it too, though no file of the cgroup shows it.
-        let told = case.inplace(&["apply", &reference, "-c", "c1", "--requests", "memory=17Mi", "--yes"], 0);
-        assert!(told.contains(&restarted) && told.contains("nothing else restarted; pods replaced: 0"), "{told}");
+        let reported = case.inplace(&["apply", &reference, "-c", "c1", "--requests", "memory=17Mi", "--yes"], 0);
+        assert!(
+            reported.contains(&restarted) && reported.contains("nothing else restarted; pods replaced: 0"),
+            "{reported}"
+        );
         assert_eq!(counts(), all(1));
         let image = format!("c1={}/side:v2", crate::support::registry());
         let both = ["apply", &reference, &image, "-c", "c1", "--limits", "memory=80Mi", "--yes"];
         let plan = case.inplace(&["plan", &reference, &image, "-c", "c1", "--limits", "memory=80Mi"], 0);
         assert!(plan.contains("restarts in place, twice"), "{plan}");
-        let told = case.inplace(&both, 0);
+        let reported = case.inplace(&both, 0);
         let twice = format!("({} of them twice)", owner.before.len());
-        assert!(told.contains(&restarted) && told.contains(&twice), "{told}");
+        assert!(reported.contains(&restarted) && reported.contains(&twice), "{reported}");
         assert_eq!(counts(), all(3));
         assert!(owner.pods().iter().all(|pod| memory_in_cgroup(pod) == Some((80 * 1024 * 1024).to_string())));
         owner.wait_settled();
@@ -295,8 +301,8 @@ fn what_was_resized_in_pods_alone_is_taken_back_by_undo_and_by_the_manifest() {
     assert_eq!(cpu(), [json!("21m"), json!("21m")]);
     let history = case.inplace(&["history", &reference], 0);
     assert!(history.contains("c1 requests.cpu"), "{history}");
-    let told = case.inplace(&["undo", &reference, "--yes"], 0);
-    assert!(told.contains("Resized: c1 in 2 pods. Restarted as planned: nothing"), "{told}");
+    let reported = case.inplace(&["undo", &reference, "--yes"], 0);
+    assert!(reported.contains("Resized: c1 in 2 pods. Restarted as planned: nothing"), "{reported}");
     assert_eq!(cpu(), [json!("10m"), json!("10m")]);
     let (pods, manifest) = (owner.pods(), owner.object().to_string());
     let patch = r#"{"spec":{"containers":[{"name":"c1","resources":{"requests":{"cpu":"31m"}}}]}}"#;
@@ -334,15 +340,15 @@ fn killed_at_every_write(kind: Kind, name: &str, (moment, verb): (Moment, &str))
         running.signal("KILL");
         assert_eq!(running.wait().code, 137);
         gate.lose();
-        let told = case.inplace(&[verb, &reference, "--yes", "--min-ready-seconds", "0"], 0);
-        let context = format!("killed {moment:?} write {number}, {write}; {verb}: {told}");
+        let reported = case.inplace(&[verb, &reference, "--yes", "--min-ready-seconds", "0"], 0);
+        let context = format!("killed {moment:?} write {number}, {write}; {verb}: {reported}");
         owner.wait_settled_or(&context);
         owner.assert_same_pods(&context);
         // Before its first write there is nothing; where its end was written, abort finds nothing to take back.
         let is_new = match (verb, number, moment) {
             (_, 1, Moment::Before) => false,
             ("resume", _, _) => true,
-            _ => !told.contains("Rolled back:"),
+            _ => !reported.contains("Rolled back:"),
         };
         let expected = if is_new { "65Mi" } else { "64Mi" };
         let template = &owner.object()["spec"]["template"]["spec"]["containers"][number - 1];
@@ -431,10 +437,10 @@ fn an_init_container_that_has_done_its_work_is_resized() {
         pods().iter().map(of).collect()
     };
     let before = running(&pods());
-    let told = namespace.inplace(&["apply", "sts/web", "-c", "once", "--requests", "cpu=20m", "--yes"]);
-    assert_eq!(told.code, 0, "{told:#?}");
+    let reported = namespace.inplace(&["apply", "sts/web", "-c", "once", "--requests", "cpu=20m", "--yes"]);
+    assert_eq!(reported.code, 0, "{reported:#?}");
     let line = "Resized: once in 2 pods. Restarted as planned: nothing; nothing else restarted; pods replaced: 0.";
-    assert!(told.stdout.contains(line), "{told:#?}");
+    assert!(reported.stdout.contains(line), "{reported:#?}");
     assert_eq!((has(), running(&pods())), (vec![json!("20m"); 2], before.clone()));
     assert_eq!(namespace.inplace(&["undo", "sts/web", "--yes"]).code, 0);
     assert_eq!((has(), running(&pods())), (vec![json!("10m"); 2], before));

@@ -75,14 +75,14 @@ fn killed_at_every_write(kind: Kind, name: &str, (moment, verb): (Moment, &str))
         running.signal("KILL");
         assert_eq!(running.wait().code, 137);
         gate.lose();
-        let told = namespace.inplace(&[verb, &owner.reference(), "--yes"]);
-        let context = format!("killed {moment:?} write {number}, {write}; {verb}: {told:#?}");
-        assert_eq!(told.code, 0, "{context}");
+        let reported = namespace.inplace(&[verb, &owner.reference(), "--yes"]);
+        let context = format!("killed {moment:?} write {number}, {write}; {verb}: {reported:#?}");
+        assert_eq!(reported.code, 0, "{context}");
         // Before its first write there is nothing; where its end was written, abort finds nothing to take back.
         let is_new = match (verb, number, moment) {
             (_, 1, Moment::Before) => false,
             ("resume", _, _) => true,
-            _ => !told.stdout.contains("Rolled back:"),
+            _ => !reported.stdout.contains("Rolled back:"),
         };
         let expected = if is_new { cpu_of(number) } else { before };
         is_whole(&owner, &expected, &context);
@@ -115,7 +115,7 @@ fn resized_by_another(kind: Kind, name: &str) {
         let patch = json!({"spec": {"containers": [{"name": "c1", "resources": {"requests": {"cpu": theirs}}}]}});
         let pod = crate::support::name(&pods[number % pods.len()]);
         namespace.kubectl(&["patch", "pod", pod, "--subresource", "resize", "-p", &patch.to_string()]);
-        gate.let_go();
+        gate.releasing();
         let ended = running.wait();
         let context = format!("cpu of {pod} set before write {number}, {write}: {ended:#?}");
         let asked = cpu_of(number);
@@ -150,7 +150,7 @@ fn template_edited(kind: Kind, name: &str) {
         let Some((running, write)) = held(&namespace, (&gate, &owner), (number, Moment::Before)) else { return };
         let requests = format!("--requests=cpu={}m,memory=16Mi", 50 + number);
         let said = namespace.try_kubectl(&["set", "resources", &reference, "-c", "c1", &requests], "");
-        gate.let_go();
+        gate.releasing();
         let ended = running.wait();
         let context = format!("{said:?} before write {number}, {write}: {ended:#?}");
         assert!([0, 6].contains(&ended.code), "{context}");
@@ -211,20 +211,23 @@ fn what_waits_for_an_init_container_that_crashes_is_resized_and_taken_back() {
     for container in ["setup", "app"] {
         let asked = ["-c", container, "--requests", "cpu=20m", "--limits", "memory=80Mi"];
         for (verb, more) in [("apply", asked.as_slice()), ("undo", &[])] {
-            let told = namespace.inplace(&[&[verb, "deployment/web", "--yes", "--timeout", "20s"], more].concat());
-            assert_eq!(told.code, 0, "{container}: {told:#?}");
+            let reported = namespace.inplace(&[&[verb, "deployment/web", "--yes", "--timeout", "20s"], more].concat());
+            assert_eq!(reported.code, 0, "{container}: {reported:#?}");
             let resized = format!("Resized: {container} in 2 pods. Restarted as planned: nothing");
-            assert!(told.stdout.contains(&resized), "{container}: {told:#?}");
-            let waits = told.stdout.matches("  done, but app is not ready (PodInitializing)\n").count();
-            assert_eq!(waits, 2, "{container}: {told:#?}");
+            assert!(reported.stdout.contains(&resized), "{container}: {reported:#?}");
+            let waits = reported.stdout.matches("  done, but app is not ready (PodInitializing)\n").count();
+            assert_eq!(waits, 2, "{container}: {reported:#?}");
         }
     }
     // Another image has to prove itself, and cannot; to go back there is nothing to wait for.
     let image = ["apply", "deployment/web", "app=:v2", "--yes", "--pre-pull=never", "--timeout", "5s"];
     assert_eq!(namespace.inplace(&image).code, 5);
-    let told = namespace.inplace(&["abort", "deployment/web", "--yes", "--timeout", "20s"]);
-    assert_eq!(told.code, 0, "{told:#?}");
-    assert!(told.stdout.contains("Rolled back:") && told.stdout.contains("Restarted as planned: nothing"), "{told:#?}");
+    let reported = namespace.inplace(&["abort", "deployment/web", "--yes", "--timeout", "20s"]);
+    assert_eq!(reported.code, 0, "{reported:#?}");
+    assert!(
+        reported.stdout.contains("Rolled back:") && reported.stdout.contains("Restarted as planned: nothing"),
+        "{reported:#?}"
+    );
     assert_eq!(names(), before);
 }
 
@@ -254,8 +257,8 @@ fn what_begins_after_the_plan_restarts_as_planned() {
     let kubectl = format!("kubectl -n {} ", namespace.name());
     let begins =
         format!("{kubectl} exec web-0 -c setup -- touch /tmp/go && {kubectl} wait --for=condition=Ready pod/web-0");
-    let told = namespace.inplace(&[asked.as_slice(), &["--before-pod", &begins]].concat());
-    assert_eq!(told.code, 0, "{told:#?}");
-    assert!(told.stdout.contains("Restarted as planned: app in 1 pod; nothing else restarted"), "{told:#?}");
+    let reported = namespace.inplace(&[asked.as_slice(), &["--before-pod", &begins]].concat());
+    assert_eq!(reported.code, 0, "{reported:#?}");
+    assert!(reported.stdout.contains("Restarted as planned: app in 1 pod; nothing else restarted"), "{reported:#?}");
     assert_eq!(pod()["metadata"]["uid"], uid);
 }

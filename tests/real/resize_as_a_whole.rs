@@ -91,12 +91,12 @@ fn every_kind_is_resized_as_a_whole_and_nothing_restarts() {
         let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
         case.has(("50m", "500m"), (32, 64));
         let after = owner.manifest.replace(BEFORE, AFTER);
-        let told = case.manifest(&["apply", "--yes"], &after, 0);
+        let reported = case.manifest(&["apply", "--yes"], &after, 0);
         let count = owner.before.len();
         let pods = if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
         let line = format!("Resized: {pods} as a whole. Restarted as planned: nothing; nothing else restarted");
-        assert!(told.contains(&line) && told.contains("pods replaced: 0"), "{told}");
-        assert!(told.contains("requests.cpu of the pod"), "{told}");
+        assert!(reported.contains(&line) && reported.contains("pods replaced: 0"), "{reported}");
+        assert!(reported.contains("requests.cpu of the pod"), "{reported}");
         case.has(("70m", "600m"), (40, 80));
         case.is_as_it_began();
         owner.wait_settled();
@@ -130,8 +130,8 @@ fn containers_and_the_pod_are_resized_together() {
         owner.manifest.replace("/side:v1'}", &fields)
     };
     // Containers that ask for nothing get requests, and the pod, which asked for its limit, asks for less.
-    let told = case.manifest(&["apply", "--yes"], &of("20m"), 0);
-    assert!(told.contains("2 pods as a whole. Restarted as planned: nothing"), "{told}");
+    let reported = case.manifest(&["apply", "--yes"], &of("20m"), 0);
+    assert!(reported.contains("2 pods as a whole. Restarted as planned: nothing"), "{reported}");
     let requests =
         || -> Vec<Value> { owner.pods().iter().map(|pod| pod["spec"]["resources"]["requests"].clone()).collect() };
     assert_eq!(requests(), vec![json!({"cpu": "40m", "memory": "32Mi"}); 2]);
@@ -167,12 +167,15 @@ fn a_limit_that_a_container_has_from_its_pod_restarts_nothing() {
     namespace.kubectl(&["rollout", "status", "deployment/web", "--timeout=60s"]);
     owner.wait_settled();
     let before = running(&owner.pods());
-    let told = case.manifest(&["apply", "--yes"], &of("64Mi"), 0);
-    assert!(told.contains("none of which goes down") && told.contains("Restarted as planned: nothing"), "{told}");
+    let reported = case.manifest(&["apply", "--yes"], &of("64Mi"), 0);
+    assert!(
+        reported.contains("none of which goes down") && reported.contains("Restarted as planned: nothing"),
+        "{reported}"
+    );
     assert_eq!(running(&owner.pods()), before);
     owner.wait_settled();
-    let told = case.manifest(&["apply", "--yes"], &of("48Mi"), 0);
-    assert!(told.contains("Restarted as planned: c1 in 2 pods; nothing else restarted"), "{told}");
+    let reported = case.manifest(&["apply", "--yes"], &of("48Mi"), 0);
+    assert!(reported.contains("Restarted as planned: c1 in 2 pods; nothing else restarted"), "{reported}");
 }
 
 /// A resize of pods alone is noted on them and taken back by `undo`; what somebody has resized by hand is shown by `status` and
@@ -188,8 +191,8 @@ fn what_was_resized_in_pods_alone_is_taken_back() {
         owner.pods().iter().map(|pod| pod["spec"]["resources"]["requests"]["cpu"].clone()).collect()
     };
     assert_eq!(cpu(), vec![json!("70m"); 2]);
-    let told = case.inplace(&["undo", &reference, "--yes"]);
-    assert!(told.contains("Resized: 2 pods as a whole."), "{told}");
+    let reported = case.inplace(&["undo", &reference, "--yes"]);
+    assert!(reported.contains("Resized: 2 pods as a whole."), "{reported}");
     case.has(("50m", "500m"), (32, 64));
     let patch = r#"{"spec":{"resources":{"requests":{"cpu":"66m"}}}}"#;
     namespace.kubectl(&["patch", "pod", name(&owner.pods()[0]), "--subresource", "resize", "-p", patch]);
@@ -213,8 +216,8 @@ fn what_a_runtime_class_costs_comes_on_top() {
     let fields = format!("runtimeClassName: {class}\n      {BEFORE}");
     let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 1), Fields::Pod(&fields));
     let case = Case { namespace: &namespace, owner: &owner };
-    let told = case.manifest(&["apply", "--yes"], &owner.manifest.replace(BEFORE, AFTER), 0);
-    assert!(told.contains("Resized: 2 pods as a whole. Restarted as planned: nothing"), "{told}");
+    let reported = case.manifest(&["apply", "--yes"], &owner.manifest.replace(BEFORE, AFTER), 0);
+    assert!(reported.contains("Resized: 2 pods as a whole. Restarted as planned: nothing"), "{reported}");
     for pod in owner.pods() {
         let status = &pod["status"];
         assert_eq!(status["allocatedResources"], json!({"cpu": "100m", "memory": "60Mi"}), "{}", name(&pod));

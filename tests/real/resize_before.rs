@@ -28,8 +28,9 @@ fn a_quota_is_found_before_the_template_is_written() {
     poll(|| (api.get(&path)["status"]["used"]["requests.cpu"] == "30m").then_some(())).expect("it is counted");
     let (before, reference) = (resources(&owner), owner.reference());
     let refused = inplace(&namespace, &["apply", &reference, "--requests", "cpu=25m", "--yes"], 3);
-    let told = "QuotaExceeded: the pods together ask for 45m more requests.cpu, and resourcequota/compute has 30m left";
-    assert!(refused.contains(told), "{refused}");
+    let reported =
+        "QuotaExceeded: the pods together ask for 45m more requests.cpu, and resourcequota/compute has 30m left";
+    assert!(refused.contains(reported), "{refused}");
     assert_eq!(resources(&owner), before);
     // The server's own view of the same.
     let pods = owner.pods();

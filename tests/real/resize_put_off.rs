@@ -34,14 +34,14 @@ fn what_a_kubelet_does_not_do_is_said_in_its_words_and_taken_back() {
     };
     inplace("apply deploy/web -c app --requests cpu=20m --yes", 0);
     assert_eq!(cpus(&namespace), ["20m", "20m"]);
-    for (what, code, told, state) in [
+    for (what, code, reported, state) in [
         ("Deferred", 5, "deferred by node", "1 resize deferred"),
         ("Infeasible", 4, "FAILED: ResizeInfeasible", "1 failed"),
         ("Error", 5, "resizing app requests.cpu: failed to resize: the cgroup could not be written", "1 resizing"),
     ] {
         namespace.kubectl(&["annotate", "pods", "--all", "--overwrite", &format!("resize={what}")]);
         let output = inplace("apply deploy/web -c app --requests cpu=55m --yes --timeout 4s", code);
-        assert!(output.contains(told) && output.contains("Roll back: kubectl inplace abort"), "{what}: {output}");
+        assert!(output.contains(reported) && output.contains("Roll back: kubectl inplace abort"), "{what}: {output}");
         let status = inplace("status deploy/web", 0);
         assert!(status.contains(state), "{what}: {status}");
         let back = inplace("abort deploy/web --yes", 0);
@@ -49,8 +49,8 @@ fn what_a_kubelet_does_not_do_is_said_in_its_words_and_taken_back() {
         assert_eq!(cpus(&namespace), ["20m", "20m"], "{what}");
     }
     // The kubelet is older than the server.
-    let told = inplace("apply deploy/web -c init --requests cpu=30m --yes", 0);
-    assert!(told.contains("new pods only") && told.contains("No pod had to change"), "{told}");
+    let reported = inplace("apply deploy/web -c init --requests cpu=30m --yes", 0);
+    assert!(reported.contains("new pods only") && reported.contains("No pod had to change"), "{reported}");
     let later = namespace.pods("app=web");
     assert!(later.iter().all(|pod| pod["spec"]["initContainers"][0]["resources"]["requests"]["cpu"] == "10m"));
 }

@@ -120,7 +120,7 @@ impl Case {
         object
     }
 
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         let way = self.way.iter().map(|step| match step {
             Step::Field(name) => name.as_str(),
             Step::Element => "[0]",
@@ -185,15 +185,15 @@ fn ask(api: &Api, kind: &str, object: &Value) -> Answer {
 /// Returns how the two disagree. `plain` is what the server says of the manifest before it was changed.
 fn disagreement(problems: &[Problem], answer: &Answer, plain: impl FnOnce() -> Answer) -> Option<String> {
     let (missing, other): (Vec<_>, Vec<_>) = problems.iter().partition(|problem| problem.fault == Fault::NotSet);
-    let told =
+    let reported =
         |problems: Vec<&Problem>| problems.iter().map(|found| found.sentence(false)).collect::<Vec<_>>().join(", ");
     match answer {
         Answer::NotDecoded(message) => other.is_empty().then(|| format!("taken here; the server: {message}")),
         Answer::Accepted | Answer::Invalid(_) | Answer::Forbidden if !other.is_empty() => {
-            Some(format!("{}; the server: {answer:?}", told(other)))
+            Some(format!("{}; the server: {answer:?}", reported(other)))
         }
         _ if missing.is_empty() => None,
-        Answer::Accepted | Answer::Forbidden => Some(format!("{}; the server: {answer:?}", told(missing))),
+        Answer::Accepted | Answer::Forbidden => Some(format!("{}; the server: {answer:?}", reported(missing))),
         Answer::Invalid(fields) => {
             let before = if let Answer::Invalid(before) = plain() { before } else { Vec::new() };
             let is_new = |field: &String| {
@@ -208,7 +208,7 @@ fn disagreement(problems: &[Problem], answer: &Answer, plain: impl FnOnce() -> A
                     .any(|place| place.starts_with(field.as_str()) || field.starts_with(&place))
             };
             (!fields.iter().any(|field| is_there(field) || is_new(field)))
-                .then(|| format!("{}; the server: {answer:?} as before", told(missing)))
+                .then(|| format!("{}; the server: {answer:?} as before", reported(missing)))
         }
     }
 }
@@ -406,7 +406,7 @@ fn what_is_taken_offline_is_decoded_and_what_is_refused_is_refused() {
             let problems = check(kind, &object, Scope::Whole);
             let answer = ask(&api, kind, &object);
             let wrong = disagreement(&problems, &answer, || ask(&api, kind, &plain))
-                .map(|found| format!("{}: {found}", case.told()));
+                .map(|found| format!("{}: {found}", case.reported()));
             (problems.is_empty(), wrong.filter(|_| !is_stated(&case)))
         });
         asked += answers.len();

@@ -177,7 +177,7 @@ fn cut_at(name: &str, kind: &'static str, cut: Cut, number: usize, moment: Momen
         gate.lose();
     } else {
         running.wait_for("stopping");
-        gate.let_go();
+        gate.releasing();
         let output = running.wait();
         let context = format!("{context}: {output:#?}");
         let took = output.ended - asked;

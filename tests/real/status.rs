@@ -64,9 +64,9 @@ fn what_runs_is_distinguished_from_what_is_asked() {
     assert_eq!(watching.wait().code, 143);
     let document = status(&namespace, &["deploy/web"]);
     assert_eq!(document["workloads"][0]["owner"][0]["state"], "rollingOut", "{document}");
-    let mut told = states(&document, "web");
-    told.sort();
-    assert_eq!(told, ["failed", "older", "older"], "{document}");
+    let mut reported = states(&document, "web");
+    reported.sort();
+    assert_eq!(reported, ["failed", "older", "older"], "{document}");
     namespace.kubectl(&["rollout", "pause", "deploy/web"]);
     let output = namespace.inplace(&["status", "-o", "name"]);
     assert_eq!(output.stdout, "deployment.apps/web\ndaemonset.apps/log\npod/alone\n", "{output:#?}");

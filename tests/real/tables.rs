@@ -427,8 +427,8 @@ fn every_leaf(api: &Api, kind: &str, name: &str) -> Checked {
             checked.accepted += 1;
             let mut here = Vec::new();
             differences(kind, &defaults(kind).fill(&object), &cleaned(stored, kind), &mut here);
-            let told = |difference| format!("{} = {value}: {difference}", leaf.fields());
-            checked.found.extend(here.into_iter().map(told));
+            let reported = |difference| format!("{} = {value}: {difference}", leaf.fields());
+            checked.found.extend(here.into_iter().map(reported));
         }
     }
     checked

@@ -78,8 +78,8 @@ fn there_and_back(kind: Kind, name: &str) {
     let (plain, wanted) = (owner.manifest.clone(), with(&owner.manifest, GPU));
     let count = owner.before.len();
 
-    let told = case.apply(&wanted, 0);
-    assert!(told.contains("toleration gpu:NoSchedule op=Exists   <none>   gpu:NoSchedule op=Exists"), "{told}");
+    let reported = case.apply(&wanted, 0);
+    assert!(reported.contains("toleration gpu:NoSchedule op=Exists   <none>   gpu:NoSchedule op=Exists"), "{reported}");
     case.settles(&owner.before, true, count);
     case.is_settled_for(&wanted);
 
@@ -170,7 +170,7 @@ fn the_server_takes_no_toleration_from_a_running_pod() {
     let all = pod["spec"]["tolerations"].as_array().cloned().unwrap_or_default();
     let place = all.iter().position(|one| *one == toleration);
     let place = place.unwrap_or_else(|| panic!("it is not there: {all:?}"));
-    let (code, told) = send(&json!([{"op": "remove", "path": format!("/spec/tolerations/{place}")}]));
-    assert_eq!(code, 422, "{told}");
-    assert!(told["message"].as_str().is_some_and(|message| message.contains("toleration")), "{told}");
+    let (code, reported) = send(&json!([{"op": "remove", "path": format!("/spec/tolerations/{place}")}]));
+    assert_eq!(code, 422, "{reported}");
+    assert!(reported["message"].as_str().is_some_and(|message| message.contains("toleration")), "{reported}");
 }

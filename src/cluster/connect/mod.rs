@@ -220,7 +220,7 @@ impl Connection {
 
     /// Lists the warnings the server has sent so far, each once.
     pub fn warnings(&self) -> Vec<String> {
-        self.warnings.told()
+        self.warnings.texts()
     }
 }
 

@@ -62,8 +62,8 @@ pub(super) fn pause(
     left: Option<Duration>,
     backoff: Duration,
 ) -> Option<Duration> {
-    let is_told_when = matches!(ended, Try::Answered { code: 429, retry_after: Some(_) });
-    if tries >= if is_told_when { TRIES_OF_BUSY } else { TRIES } {
+    let says_when = matches!(ended, Try::Answered { code: 429, retry_after: Some(_) });
+    if tries >= if says_when { TRIES_OF_BUSY } else { TRIES } {
         return None;
     }
     let growing = backoff.saturating_mul(4_u32.saturating_pow(tries.saturating_sub(1)));

@@ -15,13 +15,13 @@ use crate::engine::k8s::mask;
 /// Remembers which warnings were reported, and reports the others.
 #[derive(Clone)]
 pub(super) struct Warnings {
-    told: Arc<Mutex<BTreeSet<String>>>,
+    reported: Arc<Mutex<BTreeSet<String>>>,
     notices: Option<UnboundedSender<ServerNotice>>,
 }
 
 impl Warnings {
     pub(super) fn new(notices: Option<UnboundedSender<ServerNotice>>) -> Self {
-        Self { told: Arc::default(), notices }
+        Self { reported: Arc::default(), notices }
     }
 
     /// Tells a notice; nobody listening is no error.
@@ -34,7 +34,7 @@ impl Warnings {
 
     /// Reports a warning unless the same text was reported before.
     pub(super) fn tell_once(&self, text: String) {
-        let new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone());
+        let new = self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone());
         if new {
             self.tell(ServerNotice::Warning(text));
         }
@@ -50,8 +50,8 @@ impl Warnings {
     }
 
     /// Lists what was reported so far.
-    pub(super) fn told(&self) -> Vec<String> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 
@@ -127,6 +127,6 @@ mod tests {
         assert_eq!(receiver.try_recv(), Ok(ServerNotice::Warning("old".to_owned())));
         assert_eq!(receiver.try_recv(), Ok(ServerNotice::Warning("other".to_owned())));
         assert!(receiver.try_recv().is_err());
-        assert_eq!(warnings.told(), ["old", "other"]);
+        assert_eq!(warnings.texts(), ["old", "other"]);
     }
 }

@@ -102,22 +102,22 @@ fn without_kube<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 
 
 /// Tells a chain of causes once: a text that the next cause repeats at its end is cut.
 fn chain(error: &(dyn StdError + 'static)) -> String {
-    let mut told = String::new();
+    let mut reported = String::new();
     let mut rest = links(error).map(ToString::to_string).peekable();
     while let Some(text) = rest.next() {
         let own = match rest.peek() {
             Some(next) => text.strip_suffix(next.as_str()).unwrap_or(&text).trim_end_matches([':', ' ']),
             None => &text,
         };
-        if own.is_empty() || told.ends_with(own) {
+        if own.is_empty() || reported.ends_with(own) {
             continue;
         }
-        if !told.is_empty() {
-            told.push_str(": ");
+        if !reported.is_empty() {
+            reported.push_str(": ");
         }
-        told.push_str(own);
+        reported.push_str(own);
     }
-    told
+    reported
 }
 
 fn from_status(status: &Status, what: &RequestDescription) -> ClusterError {

@@ -19,7 +19,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Meaning};
 
 /// How often an object that keeps changing is compared, as by kubectl (`kubectl/pkg/cmd/diff`, `maxRetries`).
-const MAX_LOOKS: u32 = 4;
+const MAX_READS: u32 = 4;
 
 pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> DiffResult {
     match compare(args, global, shell).await {
@@ -102,7 +102,7 @@ async fn stored(
             loop {
                 let answer = cluster.desired(workload, object, (field_manager, *validation)).await?;
                 // Otherwise a write of somebody else in between would look like a part of the change.
-                if looks == MAX_LOOKS || is_of_now(&answer, workload) {
+                if looks == MAX_READS || is_of_now(&answer, workload) {
                     break answer;
                 }
                 *workload = cluster.workload(&workload.reference).await?;

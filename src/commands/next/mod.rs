@@ -322,7 +322,7 @@ impl Typing {
             Some(Release::Restore(..)) => "has the update strategy of this rollout",
             None => return Vec::new(),
         };
-        let start = self.let_go(release.as_ref(), false, workload);
+        let start = self.releasing(release.as_ref(), false, workload);
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
         let whose = if is_ours { "its template" } else { "another client's template" };
         // A template that cannot be brought into the pods cannot be finished in place, nor rolled back while it is
@@ -361,7 +361,7 @@ impl Typing {
     }
 
     /// Returns kubectl's command that lets an owner's controller act again, and takes a lock away with it.
-    fn let_go(&self, release: Option<&Release>, drops_lock: bool, workload: &WorkloadRef) -> Printed {
+    fn releasing(&self, release: Option<&Release>, drops_lock: bool, workload: &WorkloadRef) -> Printed {
         let field = match release {
             Some(Release::Remove(_)) if !drops_lock => {
                 return self.kubectl(&["rollout", "resume"], vec![workload.to_string()], workload);
@@ -406,7 +406,7 @@ impl Typing {
                 Deed::Restore(strategy) => self.restore(strategy, workload),
                 Deed::TemplateBack(Some(patch)) => self.patch(patch, workload),
                 Deed::TemplateBack(None) => self.kubectl(&["edit"], vec![workload.to_string()], workload),
-                Deed::LetGo { release, drops_lock } => self.let_go(release.as_ref(), *drops_lock, workload),
+                Deed::Release { release, drops_lock } => self.releasing(release.as_ref(), *drops_lock, workload),
             };
             let take_over = if way.take_over { " --take-over" } else { "" };
             let command = format!("{command}{take_over}");

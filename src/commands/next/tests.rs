@@ -200,7 +200,7 @@ fn hints_lead_to_the_same_server_as_the_same_user() {
         (inplace("history deploy/web"), "kubectl inplace history deploy/web --context c --as jane --as-group 'a b'"),
     ] {
         assert_eq!(
-            Hint::from("see: ").command(command).then(", or not").told(&typing.flags()),
+            Hint::from("see: ").command(command).then(", or not").with_flags(&typing.flags()),
             format!("see: {expected}, or not")
         );
     }

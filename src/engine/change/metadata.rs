@@ -250,9 +250,9 @@ mod tests {
             &template(json!({"a": "1", "b": "2", "d": "1"})),
             &mut claimed,
         );
-        let told: Vec<(&str, Option<&str>, Option<&str>)> =
+        let reported: Vec<(&str, Option<&str>, Option<&str>)> =
             change.iter().map(|(_, key, value)| (key, value.from.as_deref(), value.to.as_deref())).collect();
-        assert_eq!(told, [("b", Some("1"), Some("2")), ("c", Some("1"), None), ("d", None, Some("1"))]);
+        assert_eq!(reported, [("b", Some("1"), Some("2")), ("c", Some("1"), None), ("d", None, Some("1"))]);
         let both = ["metadata.annotations", "metadata.labels"].map(str::to_owned);
         assert_eq!(claimed, both.clone().into());
         let mut claimed = Claimed::new();

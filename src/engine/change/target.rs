@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn what_lacks_a_sign_is_reported_with_the_sign() {
-        let told = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
+        let reported = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
         for (line, expected) in [
             ("web side=:v2", "supported: deployment, statefulset, daemonset, replicaset, pod"),
             ("deploy/web side:=v2", "did you mean side=:v2?"),
@@ -442,8 +442,8 @@ mod tests {
             ("deploy/web side =v2 app=:1", "did you mean side=:v2?"),
             ("deploy/web =:v2", "is not of the form CONTAINER=IMAGE"),
         ] {
-            assert!(told(line).contains(expected), "{line}: {}", told(line));
-            assert!(!told(line).contains("deployment/service"), "{line}: {}", told(line));
+            assert!(reported(line).contains(expected), "{line}: {}", reported(line));
+            assert!(!reported(line).contains("deployment/service"), "{line}: {}", reported(line));
         }
         for line in
             ["deploy/web side=v2:latest", "deploy/web side=nginx", "deploy/web side=vault", "deploy/web side=acme/2048"]

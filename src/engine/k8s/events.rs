@@ -220,8 +220,8 @@ mod tests {
             event("c", "2026-01-01T00:00:00Z", Value::Null),
         ];
         let newest = newest(events, 2);
-        let told: Vec<(&str, i64)> = newest.iter().map(|event| (event.time.as_str(), event.count)).collect();
-        assert_eq!(told, [("2026-01-01T00:00:02Z", 3), ("2026-01-01T00:00:03.000001Z", 7)]);
+        let reported: Vec<(&str, i64)> = newest.iter().map(|event| (event.time.as_str(), event.count)).collect();
+        assert_eq!(reported, [("2026-01-01T00:00:02Z", 3), ("2026-01-01T00:00:03.000001Z", 7)]);
         assert_eq!(newest[0].container, Some("side".into()));
         let same = [("2026-01-01T00:00:02Z", Value::Null), ("2026-01-01T00:00:01Z", late)];
         let same = super::newest(same.into_iter().map(|(time, series)| event("a", time, series)).collect(), 9);
@@ -270,13 +270,13 @@ mod tests {
             event("", "the pod's", 5),
             event("", "scheduled", 0),
         ];
-        let told = |events: &[Event]| events.iter().map(|event| event.message.clone()).collect::<Vec<_>>();
-        assert_eq!(told(&of_update(events.clone(), &"side".into(), None)), [changed, "its own", "the pod's"]);
+        let reported = |events: &[Event]| events.iter().map(|event| event.message.clone()).collect::<Vec<_>>();
+        assert_eq!(reported(&of_update(events.clone(), &"side".into(), None)), [changed, "its own", "the pod's"]);
         let since = |second: u8| format!("2026-01-01T00:00:{second:02}Z");
-        assert_eq!(told(&of_update(events.clone(), &"side".into(), Some(&since(4)))), ["its own", "the pod's"]);
-        assert_eq!(told(&of_update(events, &"side".into(), Some(&since(2)))), [changed, "its own", "the pod's"]);
+        assert_eq!(reported(&of_update(events.clone(), &"side".into(), Some(&since(4)))), ["its own", "the pod's"]);
+        assert_eq!(reported(&of_update(events, &"side".into(), Some(&since(2)))), [changed, "its own", "the pod's"]);
         let unchanged = vec![event("side", "long ago", 1), event("app", "another's", 2)];
-        let of = |set_at| told(&of_update(unchanged.clone(), &"side".into(), set_at));
+        let of = |set_at| reported(&of_update(unchanged.clone(), &"side".into(), set_at));
         assert_eq!(of(None), ["long ago"], "nobody knows since when");
         assert!(of(Some(&since(2))).is_empty());
     }

@@ -318,10 +318,11 @@ mod tests {
         let new = |ended: &Terminated| Some(ended.container_id.as_deref() == Some("containerd://new"));
         assert_eq!(judge(&status, new, None, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
         assert_eq!(judge(&status, |_| Some(false), None, None, "x"), None);
-        let told = |status: &ContainerStatus| judge(status, new, None, None, "x").map(|(failure, _)| failure.message);
-        assert_eq!(told(&status).as_deref(), Some("back-off 10s restarting failed container"));
+        let reported =
+            |status: &ContainerStatus| judge(status, new, None, None, "x").map(|(failure, _)| failure.message);
+        assert_eq!(reported(&status).as_deref(), Some("back-off 10s restarting failed container"));
         status.last_state.terminated.iter_mut().for_each(|ended| ended.reason = "OOMKilled".into());
-        assert_eq!(told(&status).as_deref(), Some("OOMKilled: back-off 10s restarting failed container"));
+        assert_eq!(reported(&status).as_deref(), Some("OOMKilled: back-off 10s restarting failed container"));
     }
 
     #[test]

@@ -91,10 +91,10 @@ impl HoldsBy {
     pub fn by_whom(self) -> &'static str {
         match self {
             Self::OnDelete | Self::OnDeleteOrPartition => {
-                "whether a person has set that, or a rollout in place whose lock was removed, is not known"
+                "whether somebody has set that, or a rollout in place whose lock was removed, is not known"
             }
             Self::Paused | Self::Nothing => {
-                "whether a person has paused it over a change, or a rollout in place whose lock was removed, is not known"
+                "whether somebody has paused it over a change, or a rollout in place whose lock was removed, is not known"
             }
         }
     }

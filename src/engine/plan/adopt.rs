@@ -247,7 +247,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             with_images(&before, &older).unwrap_or(before)
         }
         Some(before) => before,
-        None if is_held_by_a_person(live) => return None,
+        None if is_held_by_a_user(live) => return None,
         None => {
             let known = unfinished(live);
             let outgoing = current.and_then(|current| outgoing_template(live, current));
@@ -281,7 +281,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
 
 /// Whether the user holds the owner back, and no pod's record is of a rollout of its template: pods that were updated
 /// alone meanwhile belong to no unfinished rollout, and the other pods are not to become like them.
-fn is_held_by_a_person(live: &LiveWorkload) -> bool {
+fn is_held_by_a_user(live: &LiveWorkload) -> bool {
     is_held_back(live) && is_held_by_another(live) && !is_unended(live)
 }
 

@@ -163,8 +163,7 @@ fn too_many_down(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Polic
     if policy.ordered {
         return None;
     }
-    let present: Vec<&(PodPlan, &Pod)> =
-        owned(context, pods).filter(|(_, pod)| !pod.terminating && !pod.is_finished()).collect();
+    let present: Vec<&(PodPlan, &Pod)> = owned(context, pods).filter(|(_, pod)| pod.is_present()).collect();
     let is_down = |(_, pod): &&&(PodPlan, &Pod)| !pod.is_ready();
     let heals = |(plan, pod): &&&(PodPlan, &Pod)| {
         plan.verdict == PodVerdict::Update && pod.is_scheduled() && stuck(plan, pod).is_none()

@@ -299,12 +299,12 @@ mod tests {
                     node.crash(*now);
                     continue;
                 }
-                let told = back_off(Some(*now)).seconds(&node.seen(), &"side".into(), text);
+                let reported = back_off(Some(*now)).seconds(&node.seen(), &"side".into(), text);
                 assert_eq!(back_off(None).seconds(&node.seen(), &"side".into(), text), None, "no clock, no guess");
-                found.push((i64::try_from(told.unwrap_or(0)).unwrap(), node.update(text, *now)));
+                found.push((i64::try_from(reported.unwrap_or(0)).unwrap(), node.update(text, *now)));
             }
             assert_eq!(found.iter().map(|(_, held)| *held).collect::<Vec<_>>(), *expected, "{what}: the kubelet");
-            assert_eq!(found.iter().map(|(told, _)| *told).collect::<Vec<_>>(), *expected, "{what}");
+            assert_eq!(found.iter().map(|(reported, _)| *reported).collect::<Vec<_>>(), *expected, "{what}");
         }
     }
 

@@ -71,6 +71,7 @@ fn planned(
         subset: &options.subset,
         drains: options.drain != Some(DrainBy::None),
         back_off: BackOff::of(live),
+        shows_kubelets: options.shows_kubelets,
         order: &options.container_order,
     };
     let (mut policy, allowed) = policy(live, options);
@@ -106,13 +107,7 @@ fn planned(
     }
     let mut warnings = warnings(&context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
-    warnings.extend(order_waits(live, &pods, policy.max_unavailable));
-    warnings.extend(availability::warnings(&context, &pods, &policy));
-    reasons.extend(availability::never_allowed(&context, &pods, &policy));
-    let (refused, worth_knowing) = resized::look(&context, &pods);
-    reasons.extend(refused);
-    warnings.extend(worth_knowing);
-    warnings.sort();
+    limits(&context, &pods, &policy, &mut reasons, &mut warnings);
     settle_holder(&mut reasons, &mut warnings, &mut pods);
     let changes = changes(&context, &pods);
     let slowed_by = availability::slowest_budget(&context, &pods, &policy);
@@ -121,12 +116,7 @@ fn planned(
     let estimate_seconds = estimate(&context, &pods, &pace, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
     let fields = shown(wanted.fields(), &pods);
-    let blocked = !reasons.is_empty() || pods.iter().any(|pod| pod.verdict == PodVerdict::Blocked);
-    let verdict = match (blocked, changes) {
-        (true, _) => Verdict::NotEligible,
-        (false, true) => Verdict::InPlace,
-        (false, false) => Verdict::NothingToDo,
-    };
+    let verdict = verdict(&reasons, &pods, changes);
     let is_pod = !live.workload.reference.kind.has_template();
     let mut plan = WorkloadPlan {
         workload: live.workload.reference.clone(),
@@ -151,10 +141,35 @@ fn planned(
         estimate_seconds,
         checked_by_server: false,
     };
-    if blocked {
+    if verdict == Verdict::NotEligible {
         plan.refuse();
     }
     plan
+}
+
+/// What other pods, budgets and nodes have to do with it.
+fn limits(
+    context: &Context<'_>,
+    pods: &[(PodPlan, &Pod)],
+    policy: &Policy,
+    reasons: &mut Vec<Reason>,
+    warnings: &mut Vec<Warning>,
+) {
+    warnings.extend(order_waits(context.live, pods, policy.max_unavailable));
+    warnings.extend(availability::warnings(context, pods, policy));
+    reasons.extend(availability::never_allowed(context, pods, policy));
+    let (refused, worth_knowing) = resized::visit(context, pods);
+    reasons.extend(refused);
+    warnings.extend(worth_knowing);
+    warnings.sort();
+}
+
+fn verdict(reasons: &[Reason], pods: &[PodPlan], changes: bool) -> Verdict {
+    match (!reasons.is_empty() || pods.iter().any(|pod| pod.verdict == PodVerdict::Blocked), changes) {
+        (true, _) => Verdict::NotEligible,
+        (false, true) => Verdict::InPlace,
+        (false, false) => Verdict::NothingToDo,
+    }
 }
 
 /// What changes in the template; where that is nothing, and pods are resized all the same, the change of the first pod.
@@ -333,8 +348,8 @@ fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerP
 /// Whether pods have a container's status, and it runs in none of them.
 fn is_down(pods: &[(PodPlan, &Pod)], name: &ContainerName) -> bool {
     let runs = |pod: &Pod| Some(pod.container_status(name)?.2.state.running.is_some());
-    let mut told = pods.iter().filter_map(|(_, pod)| runs(pod)).peekable();
-    told.peek().is_some() && !told.any(|runs| runs)
+    let mut reported = pods.iter().filter_map(|(_, pod)| runs(pod)).peekable();
+    reported.peek().is_some() && !reported.any(|runs| runs)
 }
 
 fn container_plan(

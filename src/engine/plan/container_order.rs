@@ -133,7 +133,7 @@ mod tests {
             let error = ContainerOrderError::check(&names(order), &changed.iter().collect(), &known.iter().collect());
             error.map_err(|error| format!("{error}; {}", error.hint()))
         };
-        for (order, told) in [
+        for (order, reported) in [
             (&["proxy"][..], None),
             (&["agent", "proxy"], None),
             (&["agent", "prox"], Some("no container is called prox; did you mean proxy?")),
@@ -141,7 +141,7 @@ mod tests {
             (&["app", "proxy"], Some("container app does not change; what changes: agent, proxy")),
             (&["proxy", "proxy"], Some("container proxy is named twice; name each container once")),
         ] {
-            assert_eq!(checked(order).err().as_deref(), told, "{order:?}");
+            assert_eq!(checked(order).err().as_deref(), reported, "{order:?}");
         }
     }
 }

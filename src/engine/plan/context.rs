@@ -21,6 +21,8 @@ pub(super) struct Context<'a> {
     pub(super) drains: bool,
     /// What the kubelets are expected to hold back.
     pub(super) back_off: BackOff,
+    /// The kubelets' versions are shown: that they could not be read is said, whatever it means for the pods.
+    pub(super) shows_kubelets: bool,
     /// Containers that change one after the other.
     pub(super) order: &'a [ContainerName],
 }

@@ -11,7 +11,7 @@ use crate::engine::state::record::{Drained, UpdateRecord};
 pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {
     let surroundings = &live.surroundings;
     let selecting = surroundings.selecting.as_ref()?;
-    let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.put_back_in(pod));
+    let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.restored_in(pod));
     let mut owner = Vec::new();
     if live.workload.reference.kind.has_template() {
         owner.extend(live.workload.object.pointer("/spec/selector").cloned());
@@ -44,6 +44,6 @@ pub fn drains_by_gate(live: &LiveWorkload) -> bool {
 }
 
 /// The label or gate that an earlier run has removed and not restored.
-pub(super) fn left_off(pod: &Pod) -> Option<Drained> {
+pub(super) fn unrestored(pod: &Pod) -> Option<Drained> {
     UpdateRecord::drained(pod).filter(|_| !pod.terminating)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::sides::{holder, is_stale};
-use super::template_stand::{TemplateStand, stand, was_let_go};
+use super::template_stand::{TemplateStand, stand, was_released};
 use super::{Verdict, WorkloadPlan};
 use super::{adopt, drift, held};
 use crate::engine::change::reason::{Reason, Warning};
@@ -240,7 +240,7 @@ pub enum Hold {
     /// The same, and somebody has set another template: nothing of it can be resumed or rolled back.
     Overtaken,
     /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
-    LetGo,
+    Released,
     /// The same, and the lock came with a copy of another Deployment.
     Anothers,
     /// The state left by a rollout whose lock cannot be read, or is gone.
@@ -294,7 +294,7 @@ fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
     back.turn_back();
     match lock.direction {
         Direction::Forward if lock.goes_back() || is_its(&back) => Hold::SetBack,
-        Direction::Forward | Direction::Back if was_let_go(live, lock) => Hold::LetGo,
+        Direction::Forward | Direction::Back if was_released(live, lock) => Hold::Released,
         Direction::Forward | Direction::Back => Hold::Overtaken,
     }
 }

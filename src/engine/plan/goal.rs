@@ -111,7 +111,7 @@ fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
         Some(owner) => live.controllers.contains(&owner.uid),
         None => live.controllers.is_empty(),
     };
-    controlled && !pod.terminating && !pod.is_finished()
+    controlled && pod.is_present()
 }
 
 /// The rollout that holds the workload. A ReplicaSet's lock is a copy by its Deployment's controller.

@@ -80,7 +80,7 @@ pub(super) fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
 
 pub(super) fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
     let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
-    live.pods.iter().filter(mine).filter(|pod| !pod.terminating && !pod.is_finished())
+    live.pods.iter().filter(mine).filter(|pod| pod.is_present())
 }
 
 #[cfg(test)]

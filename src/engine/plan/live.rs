@@ -71,7 +71,7 @@ pub struct Surroundings {
     /// The time when the cluster was read (RFC 3339), by the server's clock where the answer had it; `None` where it is
     /// not known.
     pub now: Option<String>,
-    /// Why the nodes could not be read: it matters only to sidecars and startup probes.
+    /// Why the nodes could not be read: it matters to sidecars, to startup probes, and where kubelets are shown.
     pub nodes_not_read: Option<String>,
     /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
     pub revisions_denied: Option<Denied>,
@@ -158,6 +158,8 @@ pub struct Options {
     pub drain: Option<DrainBy>,
     /// `--drain-seconds`, where it was given.
     pub drain_seconds: Option<u32>,
+    /// The kubelets' versions are shown (`plan -o wide`).
+    pub shows_kubelets: bool,
     /// `--canary`.
     pub canary: Option<IntOrPercent>,
     /// `--pause-after`, pods.

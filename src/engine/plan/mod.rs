@@ -1,4 +1,20 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `live`, `assemble` | what was read of a workload, and how it is put together |
+//! | `intent`, `known`, `wanted` | what is asked for; which containers there are; what that makes of each pod |
+//! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
+//! | `build`, `context` | the plan of one workload; what every part of it is made from |
+//! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
+//! | `durable`, `held`, `revision`, `template_stand`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `start`, `resume`, `resumed_pods`, `adopt`, `became` | carrying a rollout on, with its lock or without |
+//! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
+//! | `resize`, `resized` | cpu and memory: what refuses them, and whether nodes have room |
+//! | `drift`, `warnings` | what is said besides |
+//! | `answers` | what the server answers to the plan's patches |
+//! | `goal` | what the rollout gets |
+//! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
 
 mod adopt;
 mod answers;
@@ -75,9 +91,9 @@ pub use durable::{
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::{has_on_delete, is_left_held, left_strategy, saved_strategy};
 pub use intent::{Intent, IntentError, Manifest};
-pub use policy::policy_of;
+pub use policy::{carried_on, policy_of};
 pub use restart::RestartError;
-pub use resume::{ResumeError, put_back, resume};
+pub use resume::{ResumeError, restore_all, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
@@ -247,8 +263,8 @@ pub struct PodPlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
     /// The label or readiness gate that an earlier run has removed and not restored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left_off: Option<Drained>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "leftOff")]
+    pub unrestored: Option<Drained>,
     /// Why it is blocked; all reasons at once.
     pub reasons: Vec<Reason>,
 }

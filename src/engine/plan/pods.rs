@@ -30,7 +30,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         changes: BTreeMap::new(),
         fields: FieldChanges::default(),
         drain: None,
-        left_off: None,
+        unrestored: None,
         reasons: Vec::new(),
     };
     match pod.controller() {
@@ -43,10 +43,10 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
             return Some(plan);
         }
     }
-    plan.left_off = drains::left_off(pod).filter(|_| !pod.is_finished());
+    plan.unrestored = drains::unrestored(pod).filter(|_| !pod.is_finished());
     if !context.is_chosen(pod) || context.durable && partition::is_below(&live.workload, pod) {
         // A removed label or gate is restored also where nothing else is wanted.
-        plan.verdict = if plan.left_off.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
+        plan.verdict = if plan.unrestored.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
@@ -70,7 +70,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (true, true, _) => PodVerdict::Update,
         (true, false, true) => PodVerdict::InProgress,
         // Restoring the label or gate is all that is left to do.
-        (true, false, false) if plan.left_off.is_some() => PodVerdict::InProgress,
+        (true, false, false) if plan.unrestored.is_some() => PodVerdict::InProgress,
         (true, false, false) => PodVerdict::AlreadyThere,
     };
     if context.drains && restarts && plan.verdict == PodVerdict::Update {

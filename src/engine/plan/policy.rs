@@ -11,6 +11,30 @@ pub fn policy_of(live: &LiveWorkload, options: &Options) -> Policy {
     policy(live, options).0
 }
 
+/// Returns the policy of a rollout that another run carries on: a choice that is given replaces what it began with.
+pub fn carried_on(known: &Policy, live: &LiveWorkload, options: &Options) -> Policy {
+    let given = policy_of(live, options);
+    Policy {
+        max_unavailable: if options.max_unavailable.is_some() { given.max_unavailable } else { known.max_unavailable },
+        min_ready_seconds_given: options.min_ready_seconds.or(known.min_ready_seconds_given),
+        // How long somebody waits is a matter of each run.
+        timeout_given: options.timeout,
+        total_timeout: options.total_timeout,
+        pause_after: options.pause_after.or(known.pause_after).filter(|pods| *pods > 0),
+        respects_budgets: options.respects_budgets.unwrap_or(known.respects_budgets),
+        drain_seconds: match options.drain {
+            None => options.drain_seconds.or(known.drain_seconds),
+            Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
+            Some(DrainBy::None) => None,
+        },
+        container_order: match options.container_order.is_empty() {
+            true => known.container_order.clone(),
+            false => options.container_order.clone(),
+        },
+        ..known.clone()
+    }
+}
+
 /// Returns the policy, and how many pods the owner's own setting lets be down.
 pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
@@ -49,4 +73,57 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         ordered: live.workload.is_ordered_ready(),
     };
     (policy, allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::k8s::workload::Workload;
+    use crate::engine::kinds::WorkloadKind;
+    use crate::engine::plan::live::Surroundings;
+
+    fn live() -> LiveWorkload {
+        let object = json!({"metadata": {"name": "web", "namespace": "prod", "uid": "u"},
+            "spec": {"replicas": 4, "template": {"spec": {"containers": []}}}});
+        LiveWorkload {
+            workload: Workload::from_object(WorkloadKind::Deployment, object).unwrap(),
+            controllers: BTreeSet::new(),
+            pods: Vec::new(),
+            kubelets: BTreeMap::new(),
+            not_read: Vec::new(),
+            surroundings: Surroundings::default(),
+        }
+    }
+
+    /// What a run does not get it keeps from the one before; how long it waits is its own.
+    #[test]
+    fn a_run_that_carries_on_keeps_what_it_is_not_given() {
+        let live = live();
+        let began = Options {
+            max_unavailable: Some(IntOrPercent::Int(2)),
+            timeout: Some(90),
+            drain: Some(DrainBy::None),
+            respects_budgets: Some(false),
+            container_order: vec!["app".into()],
+            ..Options::default()
+        };
+        let known = policy_of(&live, &began);
+        let kept = carried_on(&known, &live, &Options::default());
+        assert_eq!((kept.max_unavailable, kept.timeout_given, kept.drain_seconds), (2, None, None));
+        assert!(!kept.respects_budgets && kept.container_order == known.container_order);
+        let given = Options {
+            max_unavailable: Some(IntOrPercent::Percent(25)),
+            drain: Some(DrainBy::Auto),
+            respects_budgets: Some(true),
+            container_order: vec!["side".into()],
+            ..Options::default()
+        };
+        let changed = carried_on(&known, &live, &given);
+        assert_eq!((changed.max_unavailable, changed.drain_seconds), (1, Some(DEFAULT_DRAIN_SECONDS)));
+        assert!(changed.respects_budgets && changed.container_order == given.container_order);
+    }
 }

@@ -7,7 +7,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::resize::{self, ResizeFacts, Resized};
 
 /// Checks what was read because of it.
-pub(super) fn look(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reason>, Vec<Warning>) {
+pub(super) fn visit(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reason>, Vec<Warning>) {
     let which = |verdicts: &[PodVerdict]| -> Vec<Resized<'_>> {
         let resized = pods.iter().filter(|(plan, _)| verdicts.contains(&plan.verdict) && plan.fields.resizes());
         resized.map(|(plan, pod)| Resized::new(pod, &plan.fields, plan.containers_of(pod).restarting)).collect()

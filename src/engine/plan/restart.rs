@@ -43,7 +43,7 @@ pub(super) fn restart(
         return Err(RestartError::InitContainer { container: container.clone() });
     }
     let mut wanted = ByPod::new(Purpose::Restart, containers.clone());
-    for pod in live.pods.iter().filter(|pod| !pod.terminating && !pod.is_finished()) {
+    for pod in live.pods.iter().filter(|pod| pod.is_present()) {
         for name in &containers {
             let Some((list, _, container)) = pod.container(name) else { continue };
             let template = known.template.get(name).map(|template| template.image.as_str());

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::adopt;
-use super::drains::left_off;
+use super::drains::unrestored;
 use super::durable::{HistoryPlan, is_set_back, life};
-use super::resumed_pods::{Resumed, put_back_goal};
+use super::resumed_pods::{Resumed, restore_goal};
 use super::sides::{is_stale, sides};
 use super::start::Start;
 use super::{DurablePlan, WorkloadPlan};
@@ -39,7 +39,7 @@ pub enum ResumeError {
     Unreadable,
     /// There is no lock, and the owner is held back as a rollout holds it.
     #[error(
-        "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a person"
+        "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a user who holds the controller back"
     )]
     LockLost(&'static str),
     /// There is no lock, and what pods note of a rollout has come to no end.
@@ -309,13 +309,13 @@ fn may_go_on(live: &LiveWorkload, found: &RolloutLock, start: &Start) -> Result<
 }
 
 /// Returns the goal that restores the labels and gates that a run of pods alone has left removed, and nothing else.
-pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
+pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
     let mine = |pod: &&Pod| match pod.controller() {
         Some(owner) => live.controllers.contains(&owner.uid),
         None => live.controllers.is_empty(),
     };
-    let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && left_off(pod).is_some());
-    let pods: Vec<_> = owed.map(put_back_goal).map(Arc::new).collect();
+    let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && unrestored(pod).is_some());
+    let pods: Vec<_> = owed.map(restore_goal).map(Arc::new).collect();
     (!pods.is_empty()).then(|| Goal {
         id: id.clone(),
         workload: live.workload.reference.clone(),

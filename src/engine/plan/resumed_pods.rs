@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Effect;
-use super::drains::{drain_goal, left_off};
+use super::drains::{drain_goal, unrestored};
 use super::order::{self, Ranked};
 use super::partition;
 use super::pods::is_in_progress;
@@ -60,7 +60,7 @@ impl Resumed<'_> {
                     || change.fields.progress_in(pod) != FieldProgress::Done
                     || wanted.iter().any(|(name, container)| container.restarts && self.has_to_prove(pod, name))
             };
-            left_off(pod).is_some() || self.is_chosen(pod) && is_meant()
+            unrestored(pod).is_some() || self.is_chosen(pod) && is_meant()
         };
         let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
         // Where nothing restarts, a pod without a node has it at once, and proves nothing.
@@ -73,7 +73,7 @@ impl Resumed<'_> {
         pods.sort_by(|a, b| order::compare(live, lock.policy.order, ranked(a), ranked(b)));
         let goal = |pod: &Pod| {
             if !self.is_chosen(pod) {
-                return put_back_goal(pod);
+                return restore_goal(pod);
             }
             let (mut containers, fields) =
                 (ContainerGoal::of_change(&change, pod, &lock.id), change.fields.left_in(pod));
@@ -129,6 +129,6 @@ impl Resumed<'_> {
 }
 
 /// Nothing is wanted of the pod but its removed label or gate.
-pub(super) fn put_back_goal(pod: &Pod) -> PodGoal {
+pub(super) fn restore_goal(pod: &Pod) -> PodGoal {
     PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), fields: FieldChanges::default(), drain: None }
 }

@@ -264,9 +264,9 @@ mod tests {
         live.pods[0].spec.containers[0].image = "a:9".into();
         live.workload.object["spec"]["template"]["spec"]["hostPID"] = json!(true);
         let plan = saved().held_against(&[live]);
-        let told: Vec<_> = plan.workloads[0].reasons.iter().map(|reason| (reason.code(), reason.path())).collect();
+        let reported: Vec<_> = plan.workloads[0].reasons.iter().map(|reason| (reason.code(), reason.path())).collect();
         let path = |path: &str| ("PlanStale", Some(path.to_owned()));
-        assert_eq!(told, [path("template.spec.hostPID"), path("spec.containers[app].image")]);
+        assert_eq!(reported, [path("template.spec.hostPID"), path("spec.containers[app].image")]);
         assert_eq!(plan.result(), EndResult::Superseded);
     }
 

@@ -6,7 +6,7 @@ use super::adopt::{self, current, leads_from_all, with_pods};
 use super::live::LiveWorkload;
 use super::sides::sides;
 use crate::engine::change::{Direction, same};
-use crate::engine::k8s::mask;
+use crate::engine::k8s::mask::{self, Secrets};
 use crate::engine::kinds::{HoldsBy, Revisions};
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::{OwnerGoal, deployment, revisions, template_of_revision};
@@ -14,8 +14,12 @@ use crate::engine::state::durable::{OwnerGoal, deployment, revisions, template_o
 /// A longer patch, in bytes, is no line to copy.
 const LONGEST_PATCH: usize = 600;
 
-/// Fields whose values may be secrets that nothing marks as such.
-const MAY_BE_SECRET: [&str; 7] = ["env", "args", "command", "httpHeaders", "httpGet", "volumeAttributes", "options"];
+/// Fields besides whose values may be secrets that nothing marks as such.
+const MAY_BE_SECRET: [&str; 3] = ["httpGet", "volumeAttributes", "options"];
+
+fn may_be_secret(field: &str) -> bool {
+    Secrets::of_field(field).is_some() || MAY_BE_SECRET.contains(&field)
+}
 
 /// How the template compares with what a run makes of a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub fn template_stand(live: &LiveWorkload, owner: &OwnerGoal) -> TemplateStand {
 /// Compares the template with a run that goes in a direction with the rollout whose lock was found. Lock and
 /// template are written together: only a run that changes direction, or that found no lock, sets the template.
 pub(super) fn stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &RolloutLock) -> TemplateStand {
-    if found.is_some_and(|found| was_let_go(live, found) || adopt::is_anothers(live, found)) {
+    if found.is_some_and(|found| was_released(live, found) || adopt::is_anothers(live, found)) {
         return TemplateStand::Foreign;
     }
     let (before, after) = sides(live, goal);
@@ -68,14 +72,14 @@ pub(super) fn stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &Rol
 }
 
 /// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
-pub(super) fn was_let_go(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+pub(super) fn was_released(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let is_it = |object: &&Value| {
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
         lock.outgoing.as_ref().is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
     };
     let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused;
     let outgoing = live.surroundings.owned.iter().find(is_it).filter(|_| is_paused);
-    outgoing.is_some_and(|set| deployment::was_let_go(&live.workload.object, lock, set, &sides(live, lock).1))
+    outgoing.is_some_and(|set| deployment::was_released(&live.workload.object, lock, set, &sides(live, lock).1))
 }
 
 /// Returns the latest template that pods were created from, where that is not the owner's and keeps them all: every
@@ -101,8 +105,7 @@ pub fn patch_back(owner: &Value, template: &Value) -> Option<Value> {
     let is_shown = |operation: &Value| {
         let path = operation["path"].as_str().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
-        let is_secret =
-            || path.split('/').any(|field| MAY_BE_SECRET.contains(&field)) || has_secret(name, &operation["value"]);
+        let is_secret = || path.split('/').any(may_be_secret) || has_secret(name, &operation["value"]);
         operation["op"] == "remove" || !is_secret()
     };
     if operations.is_empty() || !operations.iter().all(is_shown) {
@@ -121,9 +124,7 @@ fn has_secret(name: &str, value: &Value) -> bool {
         mask::text(&line) != line
     };
     match value {
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| MAY_BE_SECRET.contains(&name.as_str()) || has_secret(name, value))
-        }
+        Value::Object(fields) => fields.iter().any(|(name, value)| may_be_secret(name) || has_secret(name, value)),
         Value::Array(values) => values.iter().any(|value| has_secret(name, value)),
         Value::String(text) => is_masked(text),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,

@@ -20,7 +20,7 @@ pub enum PodProgress {
         /// Which.
         hook: HookPhase,
     },
-    /// In hand, and these containers are to be patched next.
+    /// In progress, and these containers are to be patched next.
     Next {
         /// Which.
         containers: Vec<ContainerName>,

@@ -70,13 +70,13 @@ pub(super) fn goes_past(visit: Visit<'_>, entry: &mut Entry, step: usize, judged
 pub(super) fn judge(visit: Visit<'_>, visited: Visited<'_>, entry: &mut Entry, judged: Judged) -> Judged {
     let now = visit.now;
     let is_late = entry.deadline().is_some_and(|deadline| deadline <= now);
-    let gives_up = visit.goal.policy.goes_on_after_failure || fails_as_before(visit, visited, &judged.phase);
-    if is_late && gives_up {
+    let abandons = visit.goal.policy.goes_on_after_failure || fails_as_before(visit, visited, &judged.phase);
+    if is_late && abandons {
         entry.abandoned = Some(too_late(visit, entry, &judged.phase));
     }
     let restores = matches!(judged.phase, PodProgress::RejoiningService { .. });
     match (judged.phase.stage(), judged.phase) {
-        (_, PodProgress::Failing(failure)) if gives_up => {
+        (_, PodProgress::Failing(failure)) if abandons => {
             let failure = entry.abandoned.get_or_insert(failure).clone();
             Judged { phase: PodProgress::Failing(failure), wake: judged.wake }
         }

@@ -23,14 +23,14 @@ use super::visit::Visit;
 
 /// Returns how things stand.
 pub(super) fn outcome(visit: Visit<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
-    let told = told(visit, state);
+    let reported = reported(visit, state);
     let pods = state.pods.iter().map(|(goal, entry)| {
         let pod = visit.world.pod(&goal.key);
         let mut end = pod_end(pod, goal, entry, Rollout::of(visit.goal));
         end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(visit.goal, pod));
         if visit.goal.mode == Mode::Follow {
             end.containers.retain(|end| {
-                end.changed && told.contains(&end.container) || !is_of_before(visit, pod, goal, &end.container)
+                end.changed && reported.contains(&end.container) || !is_of_before(visit, pod, goal, &end.container)
             });
             end.unchanged = pod.is_some_and(|pod| is_as_made(pod, goal));
             // What is followed may have happened long ago.
@@ -67,15 +67,15 @@ fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
 
 /// The containers that were changed in the course of what is followed. A container that is reported for one pod is
 /// reported for every pod that it was changed in, so that the counts are right.
-fn told(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
+fn reported(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
     if visit.goal.mode != Mode::Follow {
         return BTreeSet::new();
     }
     let of_pod = |(goal, entry): (&PodGoal, &Entry)| {
         let pod = visit.world.pod(&goal.key);
         let ends = pod_end(pod, goal, entry, Rollout::of(visit.goal)).containers.into_iter();
-        let told = ends.filter(|end| end.changed && !is_of_before(visit, pod, goal, &end.container));
-        told.map(|end| end.container).collect::<Vec<_>>()
+        let reported = ends.filter(|end| end.changed && !is_of_before(visit, pod, goal, &end.container));
+        reported.map(|end| end.container).collect::<Vec<_>>()
     };
     state.pods.iter().flat_map(of_pod).collect()
 }

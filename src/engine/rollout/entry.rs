@@ -310,12 +310,12 @@ impl Entry {
             self.started = None;
         }
         let is_new = self.phase.as_ref().is_none_or(|before| phase.is_news_after(before));
-        let is_told = is_new && (self.phase.is_some() || stage != Stage::Waiting);
+        let is_reported = is_new && (self.phase.is_some() || stage != Stage::Waiting);
         if is_new {
             self.entered = now;
         }
         self.phase = Some(phase);
-        is_told
+        is_reported
     }
 
     /// When the pod's time is up; `None` while it is not in progress, was abandoned, or waits for others.

@@ -6,16 +6,19 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `action` | the interface: what a turn is given and what it gives |
-//! | `turn`, `run` | the order in which a turn goes |
-//! | `state` | what only this run knows; which action each answer belongs to |
-//! | `visit` | the goal, the world and the time of one turn |
+//! | `action` | the interface: what a turn gets and what it gives |
+//! | `turn`, `run` | the order of a turn |
+//! | `goal`, `world`, `visit` | what is wanted; what is observed; both and the time, for one turn |
+//! | `state` | what only this run knows; which answer belongs to whom |
 //! | `pods`, `entry` | the pods of the run with every index over them, and what is kept of one |
-//! | `judge`, `pod_progress`, `steps`, `abandoned` | where one pod stands |
+//! | `judge`, `pod_progress`, `steps`, `left_running`, `abandoned` | where one pod stands |
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
-//! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own |
+//! | `patch` | the guarded patches of a pod |
+//! | `protocol`, `polled` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own; a read that is repeated |
+//! | `drain`, `pre_pull` | the rules of taking a pod out of its Services, and of pulling images first, as a plan needs them too |
 //! | `verdict`, `ended`, `standing` | whether it is over, and how |
 //! | `progress` | how far it is at one moment, for a view that is redrawn |
+//! | `fault` | what the tests of the simulation break on purpose |
 
 mod abandoned;
 mod action;

@@ -37,9 +37,9 @@ pub(super) struct Pods {
     waits_for_replacements: bool,
     /// How often a pod was begun, or begun again.
     begun: u64,
-    /// How many pods were judged: a test holds that a turn costs what changed.
+    /// How many pods were visited: a test holds that a turn costs what changed.
     #[cfg(test)]
-    pub(super) looks: std::cell::Cell<usize>,
+    pub(super) visits: std::cell::Cell<usize>,
 }
 
 /// Reads.
@@ -81,7 +81,7 @@ impl Pods {
     /// Returns the same as a list, so that each of them can be changed.
     pub(super) fn visited(&self, what: Is) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();
-        self.looked_at(all.len());
+        self.count_visits(all.len());
         all
     }
 
@@ -206,7 +206,7 @@ impl Pods {
         self.wake(position, now);
     }
 
-    /// Another goal for the same pod: judged in the next turn.
+    /// Another goal for the same pod.
     pub(super) fn set_goal(&mut self, position: usize, goal: Arc<PodGoal>) {
         if let Some(slot) = self.goals.get_mut(position) {
             *slot = goal;
@@ -236,7 +236,7 @@ impl Pods {
 
     /// Begins to judge a pod: takes out what is kept of it, until [`Self::judged`] stores it again.
     pub(super) fn open(&mut self, position: usize) -> Option<(Arc<PodGoal>, Entry)> {
-        self.looked_at(1);
+        self.count_visits(1);
         let goal = self.goals.get(position)?.clone();
         let mut entry = std::mem::take(self.entries.get_mut(position)?);
         if let Some(wake) = entry.wake.take() {
@@ -272,11 +272,11 @@ impl Pods {
     ) -> Option<Notice> {
         let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
         let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
-        let is_told = entry.enter(phase, now);
+        let is_reported = entry.enter(phase, now);
         let again = also(entry);
         self.timers.extend(again.map(|at| (at, position)));
         self.index(position);
-        is_told.then_some(said)
+        is_reported.then_some(said)
     }
 
     /// Does to a pod what a protocol wants. Returns what is to be said of it.
@@ -398,7 +398,7 @@ impl Pods {
 
     /// Keeps the counts of the owner's pods true for one that has changed: the budget counts every pod of the owner.
     pub(super) fn count(&mut self, visit: Visit<'_>, key: &PodKey) {
-        self.looked_at(1);
+        self.count_visits(1);
         match visit.world.pod(key).filter(|pod| self.is_present(visit, pod)) {
             Some(pod) => self.count_as(key, true, !pod.is_ready()),
             None => self.count_as(key, false, false),
@@ -407,7 +407,7 @@ impl Pods {
 
     /// Returns whether a pod is the owner's, exists and is not terminating.
     pub(super) fn is_present(&self, visit: Visit<'_>, pod: &Pod) -> bool {
-        !pod.terminating && !pod.is_finished() && self.is_owners(visit, pod)
+        pod.is_present() && self.is_owners(visit, pod)
     }
 
     fn count_as(&mut self, key: &PodKey, is_present: bool, is_down: bool) {
@@ -436,11 +436,11 @@ impl Pods {
     }
 
     #[cfg(test)]
-    pub(super) fn looked_at(&self, pods: usize) {
-        self.looks.set(self.looks.get() + pods);
+    pub(super) fn count_visits(&self, pods: usize) {
+        self.visits.set(self.visits.get() + pods);
     }
 
     #[cfg(not(test))]
     #[expect(clippy::unused_self, reason = "the same call as in tests")]
-    pub(super) const fn looked_at(&self, _pods: usize) {}
+    pub(super) const fn count_visits(&self, _pods: usize) {}
 }

@@ -138,7 +138,7 @@ impl Run<'_> {
         let mut last = None;
         while let Some(position) = self.next_candidate(last) {
             last = Some(position);
-            self.state.pods.looked_at(1);
+            self.state.pods.count_visits(1);
             if self.ask(position) != Admission::Go {
                 return true;
             }

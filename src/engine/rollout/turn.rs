@@ -32,7 +32,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.effects(|state, visit| state.followed.advance(visit, &state.pods));
     if run.state.stop.is_some() && goal.mode != Mode::Follow {
         // The only requests that are sent after an interrupt.
-        run.effects(|state, visit| state.drains.put_back(visit, &state.pods));
+        run.effects(|state, visit| state.drains.restore_all(visit, &state.pods));
     }
     let mut end = run.end();
     if end.is_none() {
@@ -73,7 +73,7 @@ impl Run<'_> {
     fn see_what_changed(&mut self) {
         let changed: Vec<PodKey> = self.world.changed_since(self.state.seen).cloned().collect();
         self.effects(|state, visit| state.owner.find_pods(visit, &state.pods, &changed));
-        self.state.replacements.look_at(self.visit(), &self.state.pods, &changed);
+        self.state.replacements.visit_changed(self.visit(), &self.state.pods, &changed);
     }
 
     fn say_what_was_heard(&mut self) {

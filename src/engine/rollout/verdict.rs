@@ -21,7 +21,7 @@ use super::visit::Visit;
 use super::world::{Watch, World};
 use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
-/// After a failure, likewise.
+/// How long an end waits for outstanding answers after a failure.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
 /// Returns how it ends, if it does.
@@ -56,7 +56,7 @@ pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Op
         return Some((EndResult::Failed, None));
     }
     if let Some(position) = pods.all(Is::Lost).first()
-        && !(visit.has(Fault::IgnoresOtherWriter) && is_moved(pods, *position))
+        && !(visit.has(Fault::IgnoresOtherWriter) && has_conflict(pods, *position))
     {
         let why = owner::held_by(visit).or_else(|| owner::changed_by_another_run(visit, pods));
         return Some((EndResult::Superseded, why));
@@ -189,7 +189,7 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
     }
 }
 
-fn is_moved(pods: &Pods, position: usize) -> bool {
+fn has_conflict(pods: &Pods, position: usize) -> bool {
     pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodProgress::Conflict { .. })))
 }
 

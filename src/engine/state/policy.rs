@@ -84,6 +84,17 @@ pub struct Policy {
     pub on_deferred: OnDeferred,
 }
 
+/// `--on-failure`: what becomes of a rollout whose pod fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// It stops before the next pod.
+    Stop,
+    /// It is rolled back.
+    Undo,
+    /// It goes on with the other pods, as long as pods may be down: one that failed counts as down.
+    Continue,
+}
+
 /// `--deferred`: what becomes of a deferred resize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -141,6 +152,18 @@ impl Policy {
         }
     }
 
+    /// Sets what the user has chosen for a run; later runs of the rollout keep it, unless they choose otherwise. Choices for
+    /// the new images do not apply on the way back, nor is a way back itself taken back.
+    pub fn choose(&mut self, on_failure: Option<OnFailure>, on_deferred: Option<OnDeferred>, is_back: bool) {
+        if is_back || on_failure.is_some() {
+            self.goes_on_after_failure = on_failure == Some(OnFailure::Continue);
+            self.undoes_failures = on_failure == Some(OnFailure::Undo) && !is_back;
+        }
+        if is_back || on_deferred.is_some() {
+            self.on_deferred = on_deferred.unwrap_or_default();
+        }
+    }
+
     /// Returns it with every time bounded, as it must be before anything is computed from it.
     #[must_use]
     pub fn bounded(self) -> Self {
@@ -168,3 +191,30 @@ pub const RESTARTED_HOLD_SECONDS: u32 = 20;
 
 /// Seconds per pod, besides its termination grace and the time that ready must hold, after which a rollout gives up.
 pub const DEFAULT_TIMEOUT_SECONDS: u64 = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way back ends what the way there was to do at a failure, unless that has a choice of its own.
+    #[test]
+    fn a_choice_that_is_not_given_is_kept_but_not_on_the_way_back() {
+        let chosen = |on_failure, on_deferred, is_back| {
+            let mut policy =
+                Policy { goes_on_after_failure: true, on_deferred: OnDeferred::Leave, ..Policy::default() };
+            policy.choose(on_failure, on_deferred, is_back);
+            (policy.goes_on_after_failure, policy.undoes_failures, policy.on_deferred)
+        };
+        let cases = [
+            ((None, None, false), (true, false, OnDeferred::Leave)),
+            ((Some(OnFailure::Stop), None, false), (false, false, OnDeferred::Leave)),
+            ((Some(OnFailure::Undo), Some(OnDeferred::Wait), false), (false, true, OnDeferred::Wait)),
+            ((None, None, true), (false, false, OnDeferred::Wait)),
+            ((Some(OnFailure::Undo), None, true), (false, false, OnDeferred::Wait)),
+            ((Some(OnFailure::Continue), Some(OnDeferred::Leave), true), (true, false, OnDeferred::Leave)),
+        ];
+        for ((on_failure, on_deferred, is_back), expected) in cases {
+            assert_eq!(chosen(on_failure, on_deferred, is_back), expected, "{on_failure:?} {on_deferred:?} {is_back}");
+        }
+    }
+}

@@ -242,6 +242,70 @@ fn has_left_pause(live: &LiveWorkload, held: &Held) -> bool {
     *held == Held::No && is_paused && if_resumed(live) == IfResumed::KeepsPods
 }
 
+/// What was found of a workload, by which the ways on from there are chosen.
+struct Found<'a> {
+    held: &'a Held,
+    hold: Option<Hold>,
+    owner: &'a [OwnerState],
+    pods: &'a [PodStatus],
+    /// The update strategy from before, where the owner has OnDelete.
+    strategy: Option<Value>,
+    /// A revision is left that a rollout has kept.
+    is_left: bool,
+    has_on_delete: bool,
+}
+
+/// Returns what can be done next.
+fn ways_on(live: &LiveWorkload, found: Found<'_>) -> Vec<Way> {
+    let workload = &live.workload;
+    let Found { held, hold, owner, pods, strategy, is_left, has_on_delete } = found;
+    let may_go_on = |hold: &Hold| match hold {
+        Hold::LeftOnPods => leads_on(live),
+        Hold::WithoutLock(_) | Hold::HeldBack(_) | Hold::HeldOver(_) => !waits_for_partition(live),
+        Hold::AtWork
+        | Hold::PerhapsAtWork
+        | Hold::LeftBehind
+        | Hold::SetBack
+        | Hold::Overtaken
+        | Hold::Released
+        | Hold::Anothers => true,
+    };
+    let waits = waits_for_more(live);
+    // Nothing can be resumed, rolled back or applied over it.
+    let is_stuck = match hold {
+        Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
+        Some(_) => false,
+        None => *held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
+    };
+    match hold.filter(may_go_on) {
+        _ if is_stuck => ways::releasing(live, saved_strategy(live).as_ref()),
+        Some(hold) => {
+            let mut ways = ways::ways(hold, present(live).as_ref(), pods);
+            // Found again is as good as kept; made is not.
+            let is_made = present(live).is_none();
+            ways.retain(|way| way.deed != Deed::Abort || !is_made || leads_back(live));
+            let leads_on = ways.iter().any(|way| way.deed == Deed::Resume);
+            ways.retain(|way| way.deed != Deed::Abort || !leads_on || !leads_to_no_image(live));
+            ways
+        }
+        None => {
+            let is_at_rest = *held == Held::No && owner.iter().all(OwnerState::is_at_rest);
+            let left = is_left.then(ways::delete_left_revision);
+            let mut before = images_before(live);
+            before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
+            let back = ways::way_to_images_before(before, waits, owner, pods);
+            let others = ways::ways_without_rollout(pods, is_at_rest, strategy);
+            // Only what is known to be a rollout's: a user who sets OnDelete means it.
+            let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
+            let keeps = Way::template_set_back(live).filter(|_| is_left_over);
+            let on = hold.and_then(|_| ways::ways_from_left_pods(workload, owner));
+            let ended = way_it_ended(live).map(|way| ways::ended_already(way, waits));
+            let unpaused = has_left_pause(live, held).then(|| ways::unpaused(workload));
+            ended.into_iter().chain(unpaused).chain(left).chain(on).chain(back).chain(keeps).chain(others).collect()
+        }
+    }
+}
+
 /// Returns the state of a workload.
 pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let workload = &live.workload;
@@ -279,51 +343,8 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let is_left = left.is_some();
     let waits = budget::blocking(live, &held, &theirs, &pods);
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left).chain(waits));
-    let may_go_on = |hold: &Hold| match hold {
-        Hold::LeftOnPods => leads_on(live),
-        Hold::WithoutLock(_) | Hold::HeldBack(_) | Hold::HeldOver(_) => !waits_for_partition(live),
-        Hold::AtWork
-        | Hold::PerhapsAtWork
-        | Hold::LeftBehind
-        | Hold::SetBack
-        | Hold::Overtaken
-        | Hold::LetGo
-        | Hold::Anothers => true,
-    };
-    let waits = waits_for_more(live);
-    // Nothing can be resumed, rolled back or applied over it.
-    let is_stuck = match hold {
-        Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
-        Some(_) => false,
-        None => held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
-    };
-    let ways = match hold.filter(may_go_on) {
-        _ if is_stuck => ways::let_go(live, saved_strategy(live).as_ref()),
-        Some(hold) => {
-            let mut ways = ways::ways(hold, present(live).as_ref(), &pods);
-            // Found again is as good as kept; made is not.
-            let is_made = present(live).is_none();
-            ways.retain(|way| way.deed != Deed::Abort || !is_made || leads_back(live));
-            let leads_on = ways.iter().any(|way| way.deed == Deed::Resume);
-            ways.retain(|way| way.deed != Deed::Abort || !leads_on || !leads_to_no_image(live));
-            ways
-        }
-        None => {
-            let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
-            let left = is_left.then(ways::delete_left_revision);
-            let mut before = images_before(live);
-            before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
-            let back = ways::way_to_images_before(before, waits, &owner, &pods);
-            let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
-            // Only what is known to be a rollout's: a user who sets OnDelete means it.
-            let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
-            let keeps = Way::template_set_back(live).filter(|_| is_left_over);
-            let on = hold.and_then(|_| ways::ways_from_left_pods(workload, &owner));
-            let ended = way_it_ended(live).map(|way| ways::ended_already(way, waits));
-            let unpaused = has_left_pause(live, &held).then(|| ways::unpaused(workload));
-            ended.into_iter().chain(unpaused).chain(left).chain(on).chain(back).chain(keeps).chain(others).collect()
-        }
-    };
+    let found = Found { held: &held, hold, owner: &owner, pods: &pods, strategy, is_left, has_on_delete };
+    let ways = ways_on(live, found);
     WorkloadStatus {
         ways,
         workload: workload.reference.clone(),

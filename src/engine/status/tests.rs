@@ -98,6 +98,7 @@ fn waiting(reason: &str, message: &str) -> Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn a_container_is_what_is_proven_of_it() {
     let (v1, v2) = ("acme/side:v1", "acme/side:v2");
     let crashed = |id: &str, at: &str| {
@@ -475,8 +476,8 @@ fn a_pod_is_its_own_template_and_a_done_init_container_is_no_news() {
     let seen = LiveWorkload { workload, controllers: BTreeSet::new(), pods: vec![pod], ..live(deployment("x"), &[]) };
     let found = status(&seen);
     assert!(found.template.is_empty() && !found.is_notable());
-    let told: Vec<_> = found.pods[0].containers.iter().map(|one| (one.condition.word(), one.comparison)).collect();
-    assert_eq!(told, [("ready", Comparison::Own), ("ended", Comparison::Own)]);
+    let reported: Vec<_> = found.pods[0].containers.iter().map(|one| (one.condition.word(), one.comparison)).collect();
+    assert_eq!(reported, [("ready", Comparison::Own), ("ended", Comparison::Own)]);
 }
 
 #[test]

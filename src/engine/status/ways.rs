@@ -49,7 +49,7 @@ pub enum Deed {
     /// The template is restored: with this JSON patch, or by hand.
     TemplateBack(Option<Value>),
     /// The owner's controller acts again.
-    LetGo {
+    Release {
         /// What holds it no longer.
         release: Option<Release>,
         /// The lock goes, too.
@@ -136,7 +136,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
         }
         Hold::LeftBehind => both(way(Deed::Resume, "Resume"), way(Deed::Abort, "Roll back")),
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
-        Hold::Overtaken | Hold::LetGo | Hold::Anothers => vec![way(Deed::Abort, "End it, changing no container")],
+        Hold::Overtaken | Hold::Released | Hold::Anothers => vec![way(Deed::Abort, "End it, changing no container")],
         Hold::WithoutLock(_) | Hold::LeftOnPods => Way::without_lock(hooks).into(),
         Hold::HeldBack(_) | Hold::HeldOver(_) => Way::held_back(hooks).into(),
     }
@@ -202,7 +202,7 @@ pub(super) fn ways_from_left_pods(workload: &Workload, owner: &[OwnerState]) -> 
 
 /// Returns what leads out where a template is held back that cannot be brought to the pods in place, or a lock stays that
 /// nobody can read: it goes, and the controller acts. `strategy` is the one from before, where it is known.
-pub(super) fn let_go(live: &LiveWorkload, strategy: Option<&Value>) -> Vec<Way> {
+pub(super) fn releasing(live: &LiveWorkload, strategy: Option<&Value>) -> Vec<Way> {
     let label = "Let its template roll out, which can replace every pod";
     Way::template_set_back(live).into_iter().chain([released(&live.workload, strategy, label)]).collect()
 }
@@ -214,7 +214,7 @@ pub(super) fn unpaused(workload: &Workload) -> Way {
 
 fn released(workload: &Workload, strategy: Option<&Value>, label: &'static str) -> Way {
     let release = workload.reference.kind.holds_by().release(&workload.object, strategy);
-    let deed = Deed::LetGo { release, drops_lock: RolloutLock::text_of(&workload.object).is_some() };
+    let deed = Deed::Release { release, drops_lock: RolloutLock::text_of(&workload.object).is_some() };
     Way::new(deed, label, &BTreeSet::new())
 }
 

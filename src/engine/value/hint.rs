@@ -60,7 +60,7 @@ impl Spoken {
         if namespace.is_empty() { self } else { self.of("-n").of(namespace) }
     }
 
-    fn told(&self, flags: &Flags) -> String {
+    fn with_flags(&self, flags: &Flags) -> String {
         let own = match self.words.as_slice() {
             [_, inplace, command, ..] if inplace == "inplace" && !self.is_whole => flags.own.get(command),
             _ => None,
@@ -108,10 +108,10 @@ impl Hint {
     }
 
     /// Returns the sentence with commands that lead to the same server as the same user, as careful as what was typed.
-    pub fn told(&self, flags: &Flags) -> String {
+    pub fn with_flags(&self, flags: &Flags) -> String {
         let pieces = self.0.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
-            Piece::Command(command) => command.told(flags),
+            Piece::Command(command) => command.with_flags(flags),
         });
         pieces.collect()
     }
@@ -126,7 +126,7 @@ impl<T: Into<String>> From<T> for Hint {
 /// For documents: they may be read by other users.
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(&Flags::default()))
+        f.write_str(&self.with_flags(&Flags::default()))
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
             .then("), or see it: ")
             .command(kubectl("get pods").in_namespace(""));
         assert_eq!(
-            hint.told(&flags),
+            hint.with_flags(&flags),
             "resume it (kubectl inplace resume deployment/web -n 'my shop' --no-hooks --timeout 8m --as jane), or see it: kubectl get pods --as jane"
         );
         assert_eq!(

@@ -14,9 +14,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum IntOrPercent {
-    /// So many.
+    /// A number.
     Int(u32),
-    /// So many of a hundred.
+    /// A percentage.
     Percent(u32),
 }
 

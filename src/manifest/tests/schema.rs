@@ -32,14 +32,14 @@ fn is_workload(_: &str, kind: &str) -> bool {
 
 /// What is said of a text on standard input: the first line of each problem, or the fields that are not known.
 fn outcome(text: &str, scope: Scope) -> Vec<String> {
-    let told = match read(standard_input(), false, &mut text.as_bytes(), is_workload, scope) {
+    let reported = match read(standard_input(), false, &mut text.as_bytes(), is_workload, scope) {
         Ok(objects) => {
             objects.iter().flat_map(|object| &object.unknown).map(|found| format!("unknown: {found}\n")).collect()
         }
         Err(error @ ManifestError::Schema(_)) => error.to_string(),
         Err(error) => format!("other: {error}"),
     };
-    let places = told.lines().filter(|line| line.contains("standard input") || line.starts_with("other"));
+    let places = reported.lines().filter(|line| line.contains("standard input") || line.starts_with("other"));
     places.map(|line| line.replace("standard input:", "")).collect()
 }
 
@@ -131,7 +131,7 @@ fn malformed_manifests_are_refused_with_line_path_and_what_was_expected() {
             continue;
         };
         let put = text(put.strip_prefix("    ").expect("a case stands below its part"));
-        let expected = HINTS.iter().fold(expected.to_owned(), |told, (short, long)| told.replace(short, long));
+        let expected = HINTS.iter().fold(expected.to_owned(), |reported, (short, long)| reported.replace(short, long));
         cases += 1;
         let found = changed(&part, &put);
         if !found.contains(&expected) {
@@ -210,8 +210,8 @@ fn the_words_of_an_input_with_a_secret_are_not_shown() {
     let text = secret.to_owned()
         + &WEB.replace("replicas: 2", "hunter2: hunter2").replace("labels: {app: web}", "labels: {hunter2: 1}");
     let error = read(standard_input(), false, &mut text.as_bytes(), is_workload, Scope::Whole).map(|_| ());
-    let told = error.map_err(|error| error.to_string()).expect_err("it is refused");
-    assert!(told.contains("standard input:13:") && !told.contains("hunter2"), "{told}");
+    let reported = error.map_err(|error| error.to_string()).expect_err("it is refused");
+    assert!(reported.contains("standard input:13:") && !reported.contains("hunter2"), "{reported}");
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn an_input_without_objects_is_an_error() {
     for text in
         ["", "\n", "# nothing\n", "---\n", "---\n# here\n---\n", "null\n", "apiVersion: v1\nkind: List\nitems: []\n"]
     {
-        let told = outcome(text, Scope::Whole);
+        let reported = outcome(text, Scope::Whole);
         let expected =
             "other: no objects in standard input; an empty manifest is often the output of a command that failed";
-        assert_eq!(told, [expected], "{text:?}");
+        assert_eq!(reported, [expected], "{text:?}");
     }
 }

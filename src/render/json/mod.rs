@@ -328,7 +328,7 @@ fn label_or_gate(drained: &Drained) -> (Option<&str>, Option<&str>) {
 
 impl<'a> PodView<'a> {
     fn of(plan: &'a PodPlan, workload: &WorkloadPlan) -> Self {
-        let (drain_label_missing, drain_gate_false) = plan.left_off.as_ref().map(label_or_gate).unwrap_or_default();
+        let (drain_label_missing, drain_gate_false) = plan.unrestored.as_ref().map(label_or_gate).unwrap_or_default();
         Self {
             namespace: &plan.pod.namespace,
             name: &plan.pod.name,

@@ -143,7 +143,7 @@ struct Failed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     failed_before: Option<&'a str>,
     log: Option<Log<'a>>,
-    events: Vec<Told<'a>>,
+    events: Vec<Reported<'a>>,
     time_line: Vec<Seen<'a>>,
     not_read: &'a [String],
 }
@@ -156,7 +156,7 @@ struct Log<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct Reported<'a> {
     time: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_time: Option<&'a str>,
@@ -187,7 +187,7 @@ impl<'a> Report<'a> {
 
 impl<'a> Failed<'a> {
     fn of(pod: &'a FailedPod) -> Self {
-        let told = |event: &'a Event| Told {
+        let reported = |event: &'a Event| Reported {
             time: &event.time,
             first_time: event.first_time.as_deref(),
             r#type: &event.kind,
@@ -210,7 +210,7 @@ impl<'a> Failed<'a> {
             restarts_since_update: pod.restarts_since_update,
             failed_before: pod.failed_before.as_deref(),
             log: pod.log.as_ref().map(|log| Log { instance: log.instance, lines: &log.lines }),
-            events: pod.events.iter().map(told).collect(),
+            events: pod.events.iter().map(reported).collect(),
             time_line: seen
                 .map(|moment| Seen { elapsed_seconds: seconds(moment.at), phase: Phase::of(&moment.phase) })
                 .collect(),

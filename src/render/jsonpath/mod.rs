@@ -173,7 +173,8 @@ mod tests {
                 Ok(text) => json!({"out": text}),
                 Err(JsonPathError::Parsing { why, .. } | JsonPathError::Executing { why, .. }) => json!({"error": why}),
             };
-            let expected = ["out", "error"].into_iter().find_map(|key| vector.get(key).map(|told| json!({key: told})));
+            let expected =
+                ["out", "error"].into_iter().find_map(|key| vector.get(key).map(|reported| json!({key: reported})));
             if Some(&found) != expected.as_ref() {
                 differing.push(format!("{template}: {found}, kubectl {expected:?}"));
             }
@@ -196,13 +197,13 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_the_template() {
-        let told = |template: &str| JsonPath::parse(template, OPTIONS).and_then(|path| path.of(&json!({"a": []})));
+        let reported = |template: &str| JsonPath::parse(template, OPTIONS).and_then(|path| path.of(&json!({"a": []})));
         let parsing = "error parsing jsonpath {.a[, unterminated array";
-        assert_eq!(told("{.a[").unwrap_err().to_string(), parsing);
+        assert_eq!(reported("{.a[").unwrap_err().to_string(), parsing);
         let executing = r#"error executing jsonpath "{.a[1]}": Error executing template: array index out of bounds: index 1, length 0"#;
-        assert_eq!(told("{.a[1]}").unwrap_err().to_string(), executing);
+        assert_eq!(reported("{.a[1]}").unwrap_err().to_string(), executing);
         let deep = "{range}".repeat(40);
-        assert!(told(&deep).unwrap_err().to_string().ends_with("ranges are nested more than 16 deep"));
+        assert!(reported(&deep).unwrap_err().to_string().ends_with("ranges are nested more than 16 deep"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::engine::state::hook::HookPhase;
 use head::{Head, Pace};
 
 use super::lines::{self, Narrator};
-use super::run::{NextSteps, Told};
+use super::run::{NextSteps, Reported};
 use super::style::{Meaning, Style};
 use super::summary;
 use super::terminal::MARGIN;
@@ -322,8 +322,8 @@ impl Listener for Live<'_> {
             if view.shared {
                 lines::whose(outcome, &view.out_style, &mut view.out)?;
             }
-            let told = Told { run: view.narrator.run(), failure: view.failure.as_ref(), is_gone: true };
-            summary::write(told, outcome, &view.out_style, &mut view.out)?;
+            let reported = Reported { run: view.narrator.run(), failure: view.failure.as_ref(), is_gone: true };
+            summary::write(reported, outcome, &view.out_style, &mut view.out)?;
             view.out.flush()
         })
     }

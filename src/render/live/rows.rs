@@ -51,7 +51,7 @@ fn changes(run: Option<&Run>, pods: &[PodInProgress], style: &Style) -> Vec<Stri
     for pod in pods {
         let goal = run.and_then(|run| run.step(&pod.pod));
         for change in goal.map(|goal| change(goal, &pod.phase, style)).unwrap_or_default().lines() {
-            if !changes.iter().any(|told| told == change) {
+            if !changes.iter().any(|reported| reported == change) {
                 changes.push(change.to_owned());
             }
         }
@@ -131,7 +131,8 @@ fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
         [] => "its Services".to_owned(),
         services => words::services(style, services),
     };
-    let told = |why: &Option<String>, else_: &str| why.as_ref().map_or_else(|| else_.to_owned(), |why| style.show(why));
+    let reported =
+        |why: &Option<String>, else_: &str| why.as_ref().map_or_else(|| else_.to_owned(), |why| style.show(why));
     match phase {
         PodProgress::Waiting => ("pending", "its turn".into()),
         PodProgress::Hook { hook: HookPhase::Before } => ("hook", "--before-pod".into()),
@@ -142,9 +143,9 @@ fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
         PodProgress::RejoiningService { services: missing } => ("rejoining", services(missing)),
         PodProgress::Patched => ("patched", "the kubelet".into()),
         PodProgress::Restarting { until: Some(end), .. } => ("restarting", until(end, style)),
-        PodProgress::Restarting { waiting, until: None, .. } => ("restarting", told(waiting, "the kubelet")),
+        PodProgress::Restarting { waiting, until: None, .. } => ("restarting", reported(waiting, "the kubelet")),
         PodProgress::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
-        PodProgress::Resizing { why, deferred_by: None } => ("resizing", told(why, "the kubelet")),
+        PodProgress::Resizing { why, deferred_by: None } => ("resizing", reported(why, "the kubelet")),
         PodProgress::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
         PodProgress::Starting { .. } => ("starting", "readiness".into()),
         PodProgress::Stabilizing { .. } => ("stabilizing", "staying ready".into()),

@@ -106,15 +106,16 @@ fn restarts(report: &ContainerReport, detail: Detail, now: &str, style: &Style) 
     let how = end.and_then(|end| match end.telling_reason() {
         Some(reason) => failure.is_none_or(|failure| failure.reason != reason).then(|| style.show(reason)),
         None => {
-            let is_news = end.exit_code != 0 && failure.is_none_or(|told| told.exit_code != Some(end.exit_code));
+            let is_news =
+                end.exit_code != 0 && failure.is_none_or(|reported| reported.exit_code != Some(end.exit_code));
             is_news.then(|| format!("exit {}", end.exit_code))
         }
     });
     let when = end.and_then(|end| end.at.as_deref()).filter(|_| detail == Detail::Wide);
-    let told: Vec<String> = how.into_iter().chain(when.map(|at| format!("{} ago", age(at, now)))).collect();
-    match told.is_empty() {
+    let reported: Vec<String> = how.into_iter().chain(when.map(|at| format!("{} ago", age(at, now)))).collect();
+    match reported.is_empty() {
         true => report.restarts.to_string(),
-        false => format!("{} ({})", report.restarts, told.join(", ")),
+        false => format!("{} ({})", report.restarts, reported.join(", ")),
     }
 }
 
@@ -282,11 +283,11 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
     let cut = |text: &str| escape::cut(&style.flat(text), MESSAGE_CHARACTERS);
     let scheduler = pod.unscheduled.iter().filter(|why| !why.is_empty());
     let scheduler = scheduler.map(|why| format!("{NOT_SCHEDULED}: {}", cut(why)));
-    let told = pod.containers.iter().filter_map(|report| {
+    let reported = pod.containers.iter().filter_map(|report| {
         let message = message(report).filter(|message| !message.is_empty())?;
         Some(format!("{}: {}", style.show(report.container.as_str()), cut(&message)))
     });
-    scheduler.chain(told).collect()
+    scheduler.chain(reported).collect()
 }
 
 /// What is known of a container that has ended since it was changed, and may do so again.

@@ -221,7 +221,7 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
             left,
             "another client has set another template since, so it cannot be resumed: abort ends it (exit code 6: nothing is rolled back), changes no pod, and says what becomes of that template".to_owned(),
         )),
-        Hold::LetGo => Some((
+        Hold::Released => Some((
             left,
             "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them: abort ends it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
         )),

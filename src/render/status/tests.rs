@@ -77,7 +77,7 @@ fn written_at(width: Option<u16>, format: StatusFormat, workloads: &[WorkloadSta
             Deed::Follow | Deed::RolloutStatus => "follow",
             Deed::Resume => "resume",
             Deed::Abort => "abort",
-            Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) | Deed::TemplateBack(_) | Deed::LetGo { .. } => {
+            Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) | Deed::TemplateBack(_) | Deed::Release { .. } => {
                 "apply"
             }
         };

@@ -17,7 +17,7 @@ use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::outcome::EndResult;
 
-use super::run::{NextSteps, Run, Told};
+use super::run::{NextSteps, Reported, Run};
 use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
@@ -31,18 +31,18 @@ const NAMED_PODS: usize = 5;
 /// The writer's.
 pub fn end(goal: &Goal, next: &NextSteps, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let run = Run::of(goal, next);
-    write(Told { run: Some(&run), ..Told::default() }, outcome, style, out)
+    write(Reported { run: Some(&run), ..Reported::default() }, outcome, style, out)
 }
 
 /// Writes the end.
-pub(super) fn write(told: Told<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(reported: Reported<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &outcome.workload);
-    let ending = Ending { told, outcome, style, tally: Tally::of(outcome), name };
+    let ending = Ending { reported, outcome, style, tally: Tally::of(outcome), name };
     words::in_lines(style, out, |out| ending.write(out))
 }
 
 struct Ending<'a> {
-    told: Told<'a>,
+    reported: Reported<'a>,
     outcome: &'a Outcome,
     style: &'a Style,
     tally: Tally,
@@ -52,8 +52,8 @@ struct Ending<'a> {
 impl Ending<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.heading(out)?;
-        if let Some(report) = self.told.failure {
-            failure_report::write(self.told, report, self.style, out)?;
+        if let Some(report) = self.reported.failure {
+            failure_report::write(self.reported, report, self.style, out)?;
         }
         self.deciding_pods(out)?;
         self.unplanned(out)?;
@@ -68,15 +68,15 @@ impl Ending<'_> {
     }
 
     fn is_durable(&self) -> bool {
-        self.told.run.is_some_and(|run| run.mode == Mode::Durable)
+        self.reported.run.is_some_and(|run| run.mode == Mode::Durable)
     }
 
     fn follows(&self) -> bool {
-        self.told.run.is_some_and(|run| run.mode == Mode::Follow)
+        self.reported.run.is_some_and(|run| run.mode == Mode::Follow)
     }
 
     fn course(&self) -> Course {
-        match self.told.run {
+        match self.reported.run {
             _ if self.follows() => Course::Followed,
             Some(run) if run.is_back => Course::Back,
             Some(_) | None => Course::Forward,
@@ -121,7 +121,7 @@ impl Ending<'_> {
             EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
                 // What has changed no pod and holds the workload no longer was not cut short.
-                let has_changed = self.tally.patched > 0 || self.told.run.is_some_and(|run| run.continues);
+                let has_changed = self.tally.patched > 0 || self.reported.run.is_some_and(|run| run.continues);
                 let is_cut = has_changed || self.outcome.held || self.outcome.nothing_changed || !self.is_durable();
                 // Where the owner is the reason, the next line says it.
                 let what = if self.outcome.why.is_some() { "" } else { " Its pods changed since the plan." };
@@ -225,7 +225,7 @@ impl Ending<'_> {
         };
         // A pod that nothing is wanted of is not among those that the run began with.
         let is_nothing = |pod: &&PodEnd| {
-            let is_it = self.told.run.is_some_and(|run| run.pod(&pod.pod).is_none_or(is_for_later));
+            let is_it = self.reported.run.is_some_and(|run| run.pod(&pod.pod).is_none_or(is_for_later));
             is_it && !pod.containers.iter().any(|end| end.changed)
         };
         let relabelled = self.outcome.done().filter(|pod| pod.patched).filter(is_nothing).count();
@@ -321,7 +321,7 @@ impl Ending<'_> {
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
     fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
-        let goal = self.told.run.and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
+        let goal = self.reported.run.and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
         goal.is_none_or(|goal| goal.restarts)
     }
 
@@ -346,14 +346,14 @@ impl Ending<'_> {
         };
         // What the report says of a pod is not said again; of one that was late it may know no more than that.
         let is_reported = |end: &&PodEnd| {
-            let Some(report) = self.told.failure else { return false };
+            let Some(report) = self.reported.failure else { return false };
             let has_failed = end.phase.stage() == Stage::Failed;
             let of_pod = report.pods.iter().find(|pod| pod.pod == end.pod);
             of_pod.map_or(has_failed && report.left_out > 0, |pod| has_failed || pod.reason != LATE)
         };
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).filter(|end| !is_reported(end)).collect();
         let ends = pods.iter().take(NAMED_PODS).map(|end| {
-            let goal = self.told.run.and_then(|run| run.pod(&end.pod));
+            let goal = self.reported.run.and_then(|run| run.pod(&end.pod));
             let text = match self.waits_for_somebody(end) {
                 true => (Meaning::Waiting, self.waited_for(end)),
                 false => words::phase(self.style, &end.phase, goal),
@@ -376,7 +376,7 @@ impl Ending<'_> {
             let to = container.to.as_ref()?;
             Some(format!("{} to be set to {}", self.style.show(container.container.as_str()), self.style.show(to)))
         });
-        let goal = self.told.run.and_then(|run| run.pod(&end.pod));
+        let goal = self.reported.run.and_then(|run| run.pod(&end.pod));
         let rows = goal.into_iter().flat_map(|goal| goal.fields.rows());
         let fields = rows.map(|row| match row.after {
             Some(after) => format!("{} to be set to {}", self.style.show(&row.what), self.style.show(&after)),
@@ -457,7 +457,7 @@ impl Ending<'_> {
 
     /// What the template asks for, which every new pod gets, and how many pods ask for which image.
     fn standing(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(run) = self.told.run.filter(|run| run.mode != Mode::Follow) else { return Ok(()) };
+        let Some(run) = self.reported.run.filter(|run| run.mode != Mode::Follow) else { return Ok(()) };
         for standing in &self.outcome.standing {
             let name = self.style.show(standing.container.as_str());
             let template = match (&standing.template, run.mode) {
@@ -516,7 +516,7 @@ impl Ending<'_> {
         Proof::of(
             self.outcome,
             |pod, container| self.restarts(pod, container),
-            |pod| self.told.run.and_then(|run| Some(&run.pod(pod)?.fields)),
+            |pod| self.reported.run.and_then(|run| Some(&run.pod(pod)?.fields)),
         )
     }
 }

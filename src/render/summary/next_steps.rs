@@ -15,7 +15,7 @@ const DESPITE_BUDGET: &str = "Resume without asking the budget:";
 
 impl Ending<'_> {
     pub(super) fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(run) = self.told.run else { return Ok(()) };
+        let Some(run) = self.reported.run else { return Ok(()) };
         if run.mode == Mode::Durable {
             return self.durable_next_steps(run, out);
         }

@@ -152,8 +152,8 @@ fn kept(plan: &WorkloadPlan, style: &Style) -> String {
 fn new_pods(plan: &WorkloadPlan) -> String {
     let Some(durable) = &plan.durable else {
         // What is a warning is not said twice.
-        let is_told = plan.warnings.contains(&Warning::TemplateKeepsImage);
-        let is_alone = is_told || !plan.workload.kind.has_template() || plan.restarts_the_same;
+        let is_reported = plan.warnings.contains(&Warning::TemplateKeepsImage);
+        let is_alone = is_reported || !plan.workload.kind.has_template() || plan.restarts_the_same;
         return if is_alone { "" } else { "; the template stays as it is, and so does what new pods get" }.to_owned();
     };
     let revision = match (&durable.outgoing, durable.revision) {

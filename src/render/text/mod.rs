@@ -39,11 +39,11 @@ pub(super) fn plan(
         }
     }
     // What differs from the table's row is reported below it.
-    let is_told = |workload: &&WorkloadPlan| {
+    let is_reported = |workload: &&WorkloadPlan| {
         let is_plain = workload.verdict != Verdict::NotEligible && workload.missing_permissions.is_empty();
         !many || detail == Detail::Wide || !is_plain || overview::differs(workload, style)
     };
-    for (index, workload) in plan.workloads.iter().filter(is_told).enumerate() {
+    for (index, workload) in plan.workloads.iter().filter(is_reported).enumerate() {
         if many || index > 0 {
             writeln!(out)?;
         }

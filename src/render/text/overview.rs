@@ -85,14 +85,14 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
     let rows =
         plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace && !differs(workload, style));
     let rows: Vec<&WorkloadPlan> = rows.collect();
-    let mut told: Vec<(String, Vec<&WorkloadPlan>)> = Vec::new();
+    let mut reported: Vec<(String, Vec<&WorkloadPlan>)> = Vec::new();
     for (text, workload) in rows.iter().filter_map(|workload| Some((pods::before_each(workload, style)?, workload))) {
-        match told.iter_mut().find(|(known, _)| *known == text) {
+        match reported.iter_mut().find(|(known, _)| *known == text) {
             Some((_, workloads)) => workloads.push(workload),
-            None => told.push((text, vec![workload])),
+            None => reported.push((text, vec![workload])),
         }
     }
-    for (index, (text, workloads)) in told.iter().enumerate() {
+    for (index, (text, workloads)) in reported.iter().enumerate() {
         let names = workloads.iter().map(|workload| words::workload(style, &workload.workload));
         let of = if workloads.len() == rows.len() {
             String::new()

@@ -167,8 +167,8 @@ impl<'a> Pods<'a> {
             PodVerdict::Update => {
                 texts.push(format!("{}{}{}", self.changes(pod), self.pulls(pod), self.drains(pod)));
             }
-            PodVerdict::InProgress if pod.changes.is_empty() && pod.left_off.is_some() => {
-                let off = pod.left_off.iter().map(|drained| style.show(&drained.to_string()));
+            PodVerdict::InProgress if pod.changes.is_empty() && pod.unrestored.is_some() => {
+                let off = pod.unrestored.iter().map(|drained| style.show(&drained.to_string()));
                 texts.push(format!("gets {} back", off.collect::<String>()));
             }
             PodVerdict::InProgress => {

@@ -59,8 +59,11 @@ fn a_budget_without_room_is_waited_for_before_anything_is_written() {
             .omits("kubectl inplace abort");
         let output = scene.run("apply", &format!("{line} -o json")).ends_with(5);
         let lines = output.json_lines();
-        let told = lines.iter().find(|line| line["type"] == "waitsToBegin").cloned().unwrap_or_default();
-        assert!(told["message"].as_str().is_some_and(|why| why.starts_with("poddisruptionbudget/strict")), "{told}");
+        let reported = lines.iter().find(|line| line["type"] == "waitsToBegin").cloned().unwrap_or_default();
+        assert!(
+            reported["message"].as_str().is_some_and(|why| why.starts_with("poddisruptionbudget/strict")),
+            "{reported}"
+        );
         let summary = lines.last().cloned().unwrap_or_default();
         let end = (&summary["result"], &summary["nothingChanged"], &summary["resume"], &summary["abort"]);
         assert_eq!(end, (&json!("timedOut"), &json!(true), &Value::Null, &Value::Null), "{summary}");

@@ -370,8 +370,8 @@ fn follow_reports_that_another_run_has_aborted_it() {
         let follow = typed(&scene.server, &format!("follow {}", kind.typed)).spawn();
         follow.wait_for_stderr("following 3 pods");
         let abort = scene.typed("abort", "--take-over").spawn();
-        let told = follow.wait().ends_with(6);
-        told.prints("it was aborted by another run.").omits("Its pods changed since the plan");
+        let reported = follow.wait().ends_with(6);
+        reported.prints("it was aborted by another run.").omits("Its pods changed since the plan");
         free(&scene);
         abort.wait().ends_with(0).prints("Rolled back");
         running.wait().ends_with(6);
@@ -389,8 +389,9 @@ fn follow_reports_that_another_template_has_ended_it() {
         scene.server.edit(kind.plural, "w", |owner| {
             owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v3".into();
         });
-        let told = follow.wait().ends_with(6);
-        told.prints("another client has changed the template, so nobody carries the rollout on")
+        let reported = follow.wait().ends_with(6);
+        reported
+            .prints("another client has changed the template, so nobody carries the rollout on")
             .omits("Follow: kubectl inplace follow")
             .says("kubectl inplace abort");
     });

@@ -101,11 +101,11 @@ fn budgets_that_a_rollout_began_without_are_asked_once_that_is_said() {
             let before = images(&scene.server, "side");
             scene.run(verb, "--disruption-budget respect --timeout 2s").ends_with(5).omits("began with");
             assert_eq!(images(&scene.server, "side"), before, "{verb} {}", kind.typed);
-            let told = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
+            let reported = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
             let scene = Scene::new(kind);
             scene.run("apply", "side=acme/side:v2 --canary 1 --disruption-budget ignore").ends_with(0);
-            scene.run(verb, "--dry-run").ends_with(0).says(told);
-            scene.run(verb, "").ends_with(0).says(told);
+            scene.run(verb, "--dry-run").ends_with(0).says(reported);
+            scene.run(verb, "").ends_with(0).says(reported);
         }
     });
 }

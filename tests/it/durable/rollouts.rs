@@ -13,8 +13,8 @@ use crate::support::scene::{images, typed};
 /// The steps on the owner, from the lines on stderr.
 fn steps(output: &Output) -> Vec<String> {
     let lines = output.stderr.lines().filter(|line| line.starts_with('['));
-    let told = lines.filter_map(|line| line.split_once("/w  ").map(|(_, told)| told.to_owned()));
-    told.collect()
+    let reported = lines.filter_map(|line| line.split_once("/w  ").map(|(_, reported)| reported.to_owned()));
+    reported.collect()
 }
 
 #[test]

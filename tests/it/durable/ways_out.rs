@@ -287,8 +287,9 @@ fn the_lock_of_another_deployment_is_removed_and_replaces_no_pod() {
         crate::support::clock::eventually("its pods are of that template", replaced);
         annotate(&copy, "deployments", "kubectl-inplace.io/rollout", Some(&of_another));
         let (pods, template) = (uids(&copy.server), copy.owner()["spec"]["template"].clone());
-        let told = status(&copy).prints("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
-        told.prints("End it, changing no container: kubectl inplace abort").omits("Resume: ");
+        let reported =
+            status(&copy).prints("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
+        reported.prints("End it, changing no container: kubectl inplace abort").omits("Resume: ");
         copy.run("abort", "--dry-run").omits("will be set");
         copy.run(verb, "").ends_with(6);
         assert_eq!((uids(&copy.server), &copy.owner()["spec"]["template"]), (pods, &template), "{verb}");
@@ -321,15 +322,15 @@ fn where_nothing_records_the_rollout_status_names_a_way_out() {
             let owner = scene.owner();
             (owner["status"]["observedGeneration"] == owner["metadata"]["generation"]).then_some(())
         });
-        let told = status(&scene);
+        let reported = status(&scene);
         if ["statefulsets", "daemonsets"].contains(&kind.plural) {
-            told.prints("its updateStrategy is OnDelete: any other one would replace them");
-            let told = scene.run("resume", "").ends_with(1);
-            told.says(&format!("Finish in place: kubectl inplace resume {}/w ", scene.singular()));
+            reported.prints("its updateStrategy is OnDelete: any other one would replace them");
+            let reported = scene.run("resume", "").ends_with(1);
+            reported.says(&format!("Finish in place: kubectl inplace resume {}/w ", scene.singular()));
             scene.run("resume", "--take-over").ends_with(0);
         } else {
             let apply = format!("apply {}/w side=acme/side:v2", scene.singular());
-            told.prints(&format!("Bring the pods to the template, in place: kubectl inplace {apply}\n"));
+            reported.prints(&format!("Bring the pods to the template, in place: kubectl inplace {apply}\n"));
             typed(&scene.server, &format!("{apply} --yes --min-ready-seconds 0")).run().ends_with(0);
         }
         scene.is_settled("acme/side:v2", kind.typed);
@@ -347,8 +348,8 @@ fn an_update_strategy_that_was_left_is_reported_with_the_command_that_restores_i
         status(&scene).omits("OnDelete");
         let applied = json!({"spec": {"updateStrategy": strategy}}).to_string();
         annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
-        let told = status(&scene).prints("its updateStrategy is OnDelete, and RollingUpdate was applied last");
-        told.prints(&format!("Restore the updateStrategy from before: kubectl patch {}/w -p ", scene.singular()));
+        let reported = status(&scene).prints("its updateStrategy is OnDelete, and RollingUpdate was applied last");
+        reported.prints(&format!("Restore the updateStrategy from before: kubectl patch {}/w -p ", scene.singular()));
         let applied = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}}).to_string();
         annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
         status(&scene).omits("OnDelete");
@@ -408,7 +409,7 @@ fn a_users_pause_over_an_edit_is_not_called_a_rollout() {
     set_image(&scene, "acme/side:v3");
     let status = typed(&scene.server, "status deploy/w").run().ends_with(0);
     let not_known =
-        "whether a person has paused it over a change, or a rollout in place whose lock was removed, is not known";
+        "whether somebody has paused it over a change, or a rollout in place whose lock was removed, is not known";
     status
         .prints(&format!("kubectl rollout resume would replace every pod; {not_known}"))
         .prints("Bring the template to the pods, in place: kubectl inplace resume deployment/w")

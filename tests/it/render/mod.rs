@@ -79,8 +79,9 @@ pub(crate) fn fields_of_codes() -> String {
             let of_pods = list(&workload, "pods").into_iter().flat_map(|pod| list(&pod, "reasons"));
             let reasons: Vec<Value> = list(&workload, "reasons").into_iter().chain(of_pods).collect();
             let common: [&[&str]; 2] = [&["code", "path", "message", "hint"], &["code", "message"]];
-            for ((told, common), codes) in [reasons, list(&workload, "warnings")].iter().zip(common).zip(&mut codes) {
-                for one in told {
+            for ((reported, common), codes) in [reasons, list(&workload, "warnings")].iter().zip(common).zip(&mut codes)
+            {
+                for one in reported {
                     let fields = one.as_object().unwrap().keys().filter(|key| !common.contains(&key.as_str()));
                     codes.entry(one["code"].as_str().unwrap().to_owned()).or_default().extend(fields.cloned());
                 }

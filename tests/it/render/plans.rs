@@ -103,7 +103,7 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
         changes,
         fields: FieldChanges::default(),
         drain: None,
-        left_off: None,
+        unrestored: None,
         reasons: vec![],
     }
 }
@@ -264,6 +264,7 @@ fn stale() -> WorkloadPlan {
     plan
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn every_reason() -> WorkloadPlan {
     let container = || ContainerName::from("side");
     let mut plan = no_pods();

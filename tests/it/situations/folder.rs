@@ -15,7 +15,6 @@ use kubectl_inplace::engine::plan::assemble::{Objects, assemble, controller_uid,
 use kubectl_inplace::engine::plan::resize::{NodeRoom, ResizeFacts};
 use kubectl_inplace::engine::plan::{Denied, Intent, LiveWorkload, Manifest, Options, Subset};
 use kubectl_inplace::engine::state::hook::Hooks;
-use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
 use kubectl_inplace::manifest;
 use serde_json::Value;
 
@@ -258,20 +257,21 @@ impl Folder {
     pub(super) fn options(&mut self) -> Result<Options, String> {
         let policy = self.args()?.policy;
         Ok(Options {
-            max_unavailable: number_or_percent(policy.pace.max_unavailable)?,
+            max_unavailable: policy.pace.max_unavailable,
             min_ready_seconds: policy.pace.min_ready_seconds,
             timeout: policy.pace.timeout,
             total_timeout: policy.pace.total_timeout,
             // A folder with the (empty) file `durable` is of a durable rollout.
             pods_only: self.text("durable")?.is_none(),
             take_over: policy.pace.take_over,
-            canary: number_or_percent(policy.choice.canary)?,
+            canary: policy.choice.canary,
             pause_after: policy.pace.pause_after,
             order: policy.choice.order,
             respects_budgets: policy.pace.disruption_budget.map(DisruptionBudget::respects),
             pre_pull: policy.pace.pre_pull,
             drain: policy.pace.drain,
             drain_seconds: policy.pace.drain_seconds,
+            shows_kubelets: false,
             container_order: policy.pace.container_order.iter().map(|name| name.as_str().into()).collect(),
             hooks: Hooks { before_pod: policy.pace.before_pod, after_pod: policy.pace.after_pod },
             subset: Subset {
@@ -310,10 +310,6 @@ impl Folder {
         odd.sort();
         if odd.is_empty() { Ok(()) } else { Err(format!("{} is not read", odd.join(", "))) }
     }
-}
-
-fn number_or_percent(given: Option<String>) -> Result<Option<IntOrPercent>, String> {
-    given.map(|given| given.parse().map_err(|error| format!("options: {error}"))).transpose()
 }
 
 /// The server lists only what the selector matches; a pod that it would not list proves nothing.

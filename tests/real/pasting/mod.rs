@@ -101,8 +101,8 @@ fn run(situation: &Situation) {
         End::Done(tags) => assert_done(&place, tags, &trail),
         End::Cannot(code, words) => {
             let says = |text: &str| words.iter().all(|word| text.contains(&word.replace("REGISTRY", registry())));
-            let told = trail.of_ours().any(|step| step.code == code && says(&step.text));
-            assert!(told, "{}: not {code} {words:?}: {trail}", situation.name);
+            let reported = trail.of_ours().any(|step| step.code == code && says(&step.text));
+            assert!(reported, "{}: not {code} {words:?}: {trail}", situation.name);
             assert_eq!(standing(&place), before, "{}: something was changed: {trail}", situation.name);
         }
     }

@@ -95,7 +95,7 @@ impl Gate {
     }
 
     /// Lets the held write go on its way.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn releasing(&self) {
         self.decide(Fate::Released);
     }
 

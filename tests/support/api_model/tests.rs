@@ -25,8 +25,8 @@ fn every_version_stays_and_a_cache_may_lag() {
     assert_eq!(seen, [None, Some(first.clone()), Some(second.clone()), None]);
     assert_eq!((store.get(&"web"), store.list(.., 12).count(), store.list("x".., 12).count()), (None, 1, 0));
     assert!(store.versions_of(&"web").map(|(version, _)| version).eq([11, 12]));
-    let told = store.since(11).iter().map(|change| (change.version, change.by, change.before.as_ref()));
-    assert_eq!(told.collect::<Vec<_>>(), [(12, "joe", Some(&first)), (13, "jane", Some(&second))]);
+    let reported = store.since(11).iter().map(|change| (change.version, change.by, change.before.as_ref()));
+    assert_eq!(reported.collect::<Vec<_>>(), [(12, "joe", Some(&first)), (13, "jane", Some(&second))]);
     assert_eq!(store.history().iter().filter(|change| change.key == "web" && change.after.is_some()).count(), 2);
     store.put(&"api", named("v1"), "jane");
     store.compact();

@@ -104,9 +104,9 @@ impl CredentialPlugin {
         tracing::debug!(command = self.command, interactive = self.interactive, "running the credential plugin");
         let mut child = command.spawn().map_err(|error| self.not_started(&error))?;
         let pipe = child.stderr.take();
-        let mut told = Vec::new();
+        let mut text = Vec::new();
         let output = {
-            let listening = std::pin::pin!(self.listen(pipe, &mut told, notices));
+            let listening = std::pin::pin!(self.listen(pipe, &mut text, notices));
             let ended = std::pin::pin!(child.wait_with_output());
             match select(ended, listening).await {
                 Either::Left((output, listening)) => {
@@ -119,7 +119,7 @@ impl CredentialPlugin {
         };
         let output = output.map_err(|error| self.not_started(&error))?;
         // What was passed on as it came is not said again.
-        let stderr = if self.interactive { String::new() } else { tail(&told) };
+        let stderr = if self.interactive { String::new() } else { tail(&text) };
         if !output.status.success() {
             let status = output.status.to_string();
             return Err(CredentialPluginError::Failed { command: self.command.clone(), status, stderr });
@@ -141,14 +141,14 @@ impl CredentialPlugin {
     }
 
     /// Collects standard error, and passes it on as it comes where the user may have to act on it.
-    async fn listen(&self, pipe: Option<ChildStderr>, told: &mut Vec<u8>, notices: &Warnings) {
+    async fn listen(&self, pipe: Option<ChildStderr>, text: &mut Vec<u8>, notices: &Warnings) {
         let Some(mut pipe) = pipe else { return };
         let mut buffer = [0; 1024];
         loop {
             let Some(new) = read_some(&mut pipe, &mut buffer).await else { return };
-            told.extend_from_slice(new);
-            let surplus = told.len().saturating_sub(KEPT);
-            told.drain(..surplus);
+            text.extend_from_slice(new);
+            let surplus = text.len().saturating_sub(KEPT);
+            text.drain(..surplus);
             let text = String::from_utf8_lossy(new);
             if self.interactive && !text.trim().is_empty() {
                 notices.tell(ServerNotice::CredentialPlugin(text.trim_end().to_owned()));

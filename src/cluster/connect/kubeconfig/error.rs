@@ -55,10 +55,10 @@ pub enum KubeconfigError {
         path: PathBuf,
     },
     /// Neither a kubeconfig nor a pod's service account.
-    #[error("no kubeconfig found{}, and not running in a pod", looked_for(.looked_at))]
+    #[error("no kubeconfig found{}, and not running in a pod", looked_for(.tried))]
     Nothing {
         /// The files that were tried.
-        looked_at: Vec<PathBuf>,
+        tried: Vec<PathBuf>,
     },
     /// No context is chosen.
     #[error("the kubeconfig sets no current-context")]

@@ -74,7 +74,7 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
             Some(selected) => Ok(selected),
             // A name that a flag gives must exist all the same.
             None if options.server.is_some() => choose(&Kubeconfig::default(), options),
-            None if found.is_empty() => Err(KubeconfigError::Nothing { looked_at: files.paths }),
+            None if found.is_empty() => Err(KubeconfigError::Nothing { tried: files.paths }),
             None => Err(KubeconfigError::Empty { paths: found }),
         },
     }

@@ -59,7 +59,7 @@ fn lists_that_lead_nowhere() {
     let select = |paths: &[PathBuf]| select(&ConnectOptions::default(), &of_list(listed(paths))).map(|_| ());
     assert_eq!(
         select(&[missing.clone(), missing.clone()]),
-        Err(KubeconfigError::Nothing { looked_at: vec![missing.clone(), missing] })
+        Err(KubeconfigError::Nothing { tried: vec![missing.clone(), missing] })
     );
     assert_eq!(
         select(&[good.clone(), folder.path().to_owned()]),

@@ -33,7 +33,7 @@ pub(super) fn has(pod: &Pod, field: ResourceField, to: &String) -> bool {
 
 /// Below it the kernel reports another value.
 fn is_too_small(field: ResourceField, wanted: i128) -> bool {
-    field.least_told().and_then(|least| amount(Some(&least.to_owned()))).is_some_and(|least| wanted < least)
+    field.least_reported().and_then(|least| amount(Some(&least.to_owned()))).is_some_and(|least| wanted < least)
 }
 
 /// Whether a cgroup's share of the cpus is that of a request: exact in version 1, rounded to one of 10,000 weights in version 2

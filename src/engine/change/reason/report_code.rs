@@ -133,7 +133,7 @@ codes! {
         }
         TooManyTries {
             summary: "the server did not take a patch in several tries",
-            meaning: "The patch of a pod or of its Services' label was sent several times, each after a fresh look at the pod, and never took effect.",
+            meaning: "The patch of a pod or of its Services' label was sent several times, each after a fresh read of the pod, and never took effect.",
             why: "Another writer changes the same pod all the time, or the way to the server loses answers.",
             remedy: "See who writes to the pod (its managedFields), then resume.",
         }

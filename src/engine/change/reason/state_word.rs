@@ -178,7 +178,7 @@ pub const STATE_WORDS: &[StateWord] = &[
         "its process is there, on this machine, and it gave no sign of life for more than 30 seconds: it is stopped, or stuck",
         GO_ON,
     ),
-    word("unknown", RUN, "it cannot be told whether it is at work", "ask whoever began it"),
+    word("unknown", RUN, "it is not known whether it is active", "ask whoever began it"),
     // A pod during a rollout.
     word("waiting", PHASE, "it is not its turn yet", ""),
     word("hook", PHASE, "the command of --before-pod or --after-pod runs", ""),

@@ -147,7 +147,7 @@ codes! {
             summary: "pods have other cpu or memory than the owner's template says",
             meaning: "Somebody has resized these pods alone (it may still wait for room on the node), or a LimitRange or a webhook gave them other values when they were made. Where this change touches the value, they get the new one like all others, and undo brings them to the template's, not to what they had.",
             why: "A resize, and whatever completes a pod when it is made, writes the pod and not its owner.",
-            remedy: "Find out who sets it, such as a VerticalPodAutoscaler or a person, before you overwrite it; put the value that you want into the template.",
+            remedy: "Find out who sets it, such as a VerticalPodAutoscaler or a user, before you overwrite it; put the value that you want into the template.",
         }
         PodsMetadataDiffers {
             summary: "pods have another label or annotation value than the owner's template says",

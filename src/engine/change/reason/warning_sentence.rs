@@ -6,6 +6,7 @@ use crate::engine::value::count::{count, pods_that};
 
 impl Warning {
     /// Returns one sentence, without a full stop.
+    #[expect(clippy::too_many_lines, reason = "one sentence for each warning")]
     pub fn sentence(&self) -> String {
         match self {
             Self::ReadFailed { what } => what.clone(),

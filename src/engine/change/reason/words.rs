@@ -33,6 +33,7 @@ const ABOVE_A_LIMIT: &str = "must be less than or equal to ";
 
 impl Reason {
     /// Returns one sentence, without a full stop.
+    #[expect(clippy::too_many_lines, reason = "one sentence for each reason")]
     pub fn sentence(&self) -> String {
         match self {
             Self::PermissionMissing { verb, resource, message, .. } if message.is_empty() => {
@@ -232,14 +233,15 @@ impl Reason {
         if workload.kind.has_template() {
             return self.hint(workload);
         }
-        let anew = "delete the pod and create it again from the manifest";
+        let again = "delete the pod and create it again from the manifest";
         if let Self::TemplateFieldNotInPlace { path } = self {
-            let how = changes_otherwise(path).unwrap_or(anew);
+            let how = changes_otherwise(path).unwrap_or(again);
             return format!("{how}, or leave it out of this change").into();
         }
-        self.hint(workload).with(REPLACES, anew)
+        self.hint(workload).with(REPLACES, again)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one hint for each reason")]
     fn hint(&self, workload: &WorkloadRef) -> Hint {
         let here = |command: Spoken| command.in_namespace(&workload.namespace);
         let of_it = |command: Spoken| here(command.of(workload));
@@ -536,10 +538,10 @@ mod tests {
         ] {
             let reason = field(path);
             assert_eq!(reason.sentence().contains("cannot change in a running pod"), is_fixed, "{path}");
-            let told = reason.hint_for(&of(WorkloadKind::Pod)).to_string();
-            assert!(told.contains(hint) && told.ends_with("leave it out of this change"), "{path}: {told}");
-            let told = reason.hint_for(&of(WorkloadKind::Deployment)).to_string();
-            assert!(told.contains("which replaces the pods"), "{path}");
+            let reported = reason.hint_for(&of(WorkloadKind::Pod)).to_string();
+            assert!(reported.contains(hint) && reported.ends_with("leave it out of this change"), "{path}: {reported}");
+            let reported = reason.hint_for(&of(WorkloadKind::Deployment)).to_string();
+            assert!(reported.contains("which replaces the pods"), "{path}");
         }
     }
 

@@ -426,17 +426,17 @@ pub(super) fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
 /// Returns whether a container has a value, as the kubelet reports it.
 fn has(status: &ContainerStatus, field: ResourceField, to: Option<&String>) -> bool {
     let (map, resource) = field.parts();
-    let is_told = to.zip(field.least_told()).is_none_or(|(to, least)| {
+    let is_reported = to.zip(field.least_reported()).is_none_or(|(to, least)| {
         let (Ok(to), Ok(least)) = (to.parse::<Quantity>(), least.parse::<Quantity>()) else { return true };
         to >= least
     });
     // A limit of 0 is none, and the runtime reports none.
     let is_none = |to: &String| map == "limits" && to.parse::<Quantity>().is_ok_and(|to| to.thousandths() == Some(0));
-    let is_told = is_told && !to.is_some_and(is_none);
+    let is_reported = is_reported && !to.is_some_and(is_none);
     let allocated = map != "requests"
         || status.allocated_resources.as_ref().is_none_or(|allocated| is_same(allocated.get(resource), to));
     let actual = status.resources.as_ref().is_some_and(|actual| is_same(field.of(actual), to));
-    allocated && (actual || !is_told)
+    allocated && (actual || !is_reported)
 }
 
 fn path(list: ContainerList, name: &ContainerName, field: ResourceField) -> String {

@@ -144,9 +144,9 @@ fn a_container_that_has_not_begun_begins_with_it() {
 fn a_cpu_that_is_too_small_for_the_kernel_is_done_once_it_is_allocated() {
     let (old, tiny) = (json!({"requests": {"cpu": "10m"}}), json!({"requests": {"cpu": "1m"}}));
     let (change, _) = change(&old, &tiny);
-    let mut told = pod(&tiny, &json!({"requests": {"cpu": "2m"}}), &json!([]));
-    told.status.container_statuses[0].allocated_resources = Some([("cpu".to_owned(), "1m".to_owned())].into());
-    assert_eq!(change.fields.progress_in(&told), FieldProgress::Done);
+    let mut reported = pod(&tiny, &json!({"requests": {"cpu": "2m"}}), &json!([]));
+    reported.status.container_statuses[0].allocated_resources = Some([("cpu".to_owned(), "1m".to_owned())].into());
+    assert_eq!(change.fields.progress_in(&reported), FieldProgress::Done);
 }
 
 #[test]

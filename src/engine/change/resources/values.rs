@@ -157,7 +157,7 @@ impl ResourceField {
 
     /// The smallest value that the kernel distinguishes: below it the kubelet reports another one (`MinShares`,
     /// `MinMilliCPULimit` in pkg/kubelet/cm/helpers_linux.go).
-    pub(in crate::engine::change) fn least_told(self) -> Option<&'static str> {
+    pub(in crate::engine::change) fn least_reported(self) -> Option<&'static str> {
         match self {
             Self::RequestsCpu => Some("2m"),
             Self::LimitsCpu => Some("10m"),

@@ -43,7 +43,7 @@ pub struct CountedPod<'a> {
 pub struct BudgetLimit {
     /// Its name.
     pub budget: String,
-    /// So many more ready pods that it selects may go down now.
+    /// How many more ready pods that it selects may go down now.
     pub allowed: usize,
     /// Why not more.
     pub why: Bound,
@@ -69,9 +69,9 @@ pub enum Bound {
     NoRoom {
         /// `minAvailable 2`, `maxUnavailable 25%`.
         rule: String,
-        /// So many pods there are to be.
+        /// How many pods there are to be.
         expected: usize,
-        /// So many must stay healthy.
+        /// How many must stay healthy.
         desired: usize,
     },
     /// Its rule, applied to our own count.
@@ -80,7 +80,7 @@ pub enum Bound {
         rule: String,
         /// Healthy pods, without those in progress.
         healthy: usize,
-        /// So many must stay healthy.
+        /// How many must stay healthy.
         desired: usize,
     },
     /// Its status allows less than its rule: it counts others, an eviction is in progress, or it lags behind.

@@ -6,7 +6,7 @@ fn asked(command: ClusterCommand, kind: WorkloadKind, pods_only: bool) -> Asked 
 }
 
 /// One line a resource: `deployments.apps get,patch`.
-fn told(asked: &Asked, need: Need) -> Vec<String> {
+fn reported(asked: &Asked, need: Need) -> Vec<String> {
     let rules = rules(&asked.permissions());
     let of_need = rules.iter().filter(|rule| rule.need == need);
     let line = |rule: &RoleRule| {
@@ -54,7 +54,7 @@ fn what_each_command_requires() {
         (C::Hash, K::Pod, &["pods get"]),
     ];
     for (command, kind, expected) in durable {
-        assert_eq!(told(&asked(command, kind, false), Need::Required), expected, "{} {kind}", command.word());
+        assert_eq!(reported(&asked(command, kind, false), Need::Required), expected, "{} {kind}", command.word());
     }
     let pods_only: [(C, K, &[&str]); 6] = [
         (C::Plan, K::Deployment, &["deployments.apps get", "pods list", "replicasets.apps list"]),
@@ -65,12 +65,13 @@ fn what_each_command_requires() {
         (C::Undo, K::DaemonSet, &["daemonsets.apps get", PODS]),
     ];
     for (command, kind, expected) in pods_only {
-        let told = told(&asked(command, kind, true), Need::Required);
-        assert_eq!(told, expected, "{} {kind} --pods-only", command.word());
+        let reported = reported(&asked(command, kind, true), Need::Required);
+        assert_eq!(reported, expected, "{} {kind} --pods-only", command.word());
     }
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_each_command_can_do_without() {
     use ClusterCommand as C;
     use WorkloadKind as K;
@@ -182,7 +183,7 @@ fn what_each_command_can_do_without() {
             let room = ["pods list", "verticalpodautoscalers.autoscaling.k8s.io list", "pods.metrics.k8s.io list"];
             expected.splice(place + 1..place + 1, room.map(str::to_owned));
         }
-        assert_eq!(told(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
+        assert_eq!(reported(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
     }
 }
 

@@ -1,6 +1,6 @@
 //! A pod as this program needs it: a small part of the API's, read with serde, about 8 KiB instead of 77.
 //!
-//! Promise: a field that is not read here is never written either: patches name single paths (`patch.rs`).
+//! Promise: a field that is not read here is never written either: patches name single paths (`rollout/patch`).
 
 mod environment;
 mod managed_fields;
@@ -531,6 +531,11 @@ impl Pod {
         }
     }
 
+    /// Returns whether it is there, and neither on its way out nor finished.
+    pub fn is_present(&self) -> bool {
+        !self.terminating && !self.is_finished()
+    }
+
     /// Returns whether the pod has ended for good; the kubelet restarts nothing in it any more.
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
@@ -545,53 +550,4 @@ impl Pod {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_node_that_is_not_ready_is_distinguished_from_a_pod_that_is_not() {
-        let pod = |ready: &str, containers: &str, gate: Option<&str>| {
-            let conditions = [("Ready", Some(ready)), ("ContainersReady", Some(containers)), ("gate", gate)];
-            let conditions =
-                conditions.iter().filter_map(|(kind, status)| Some(json!({"type": kind, "status": status.as_ref()?})));
-            let gates = if gate.is_some() { json!([{"conditionType": "gate"}]) } else { json!([]) };
-            Pod::from_object(
-                &json!({"metadata": {"name": "p"}, "spec": {"nodeName": "node-3", "readinessGates": gates},
-                "status": {"conditions": conditions.collect::<Vec<_>>()}}),
-            )
-            .unwrap()
-        };
-        for (ready, containers, gate, expected) in [
-            ("False", "True", None, Some("node-3")),
-            ("Unknown", "True", None, Some("node-3")),
-            ("False", "True", Some("True"), Some("node-3")),
-            ("False", "True", Some("False"), None),
-            ("False", "False", None, None),
-            ("True", "True", None, None),
-        ] {
-            assert_eq!(pod(ready, containers, gate).unready_node(), expected, "{ready} {containers} {gate:?}");
-        }
-    }
-
-    #[test]
-    fn words_of_others_come_without_credentials() {
-        let message = "token=hunter2\n-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----";
-        let state =
-            json!({"terminated": {"exitCode": 1, "message": message}, "waiting": {"reason": "X", "message": message}});
-        let pod = json!({"metadata": {"name": "p"}, "status": {"conditions": [{"type": "Ready", "message": message}],
-            "containerStatuses": [{"name": "a", "state": state, "lastState": state}]}});
-        let read = serde_json::to_string(&Pod::from_object(&pod).unwrap()).unwrap();
-        assert!(!read.contains("hunter2") && read.contains("token=***"), "{read}");
-    }
-
-    #[test]
-    fn null_is_nothing() {
-        let pod = Pod::from_object(
-            &json!({"metadata": {"name": "p", "labels": null, "ownerReferences": null, "managedFields": null},
-            "spec": {"containers": [], "initContainers": null}, "status": {"conditions": null, "containerStatuses": [{"name": "a", "state": null, "lastState": {}}]}}),
-        );
-        assert!(pod.is_ok_and(|pod| pod.spec.init_containers.is_empty() && pod.status.container_statuses.len() == 1));
-    }
-}
+mod tests;

@@ -323,7 +323,7 @@ fn surge(after: &Value, strategy: Strategy) -> Option<Obstacle> {
     Some(match strategy {
         Strategy::InPlaceOnly => obstacle(path, Course::RefusesChange, "the type InPlaceOnly does not go with it"),
         Strategy::InPlaceIfPossible | Strategy::ReCreate => {
-            obstacle(path, Course::ReplacesPods, "it makes so many new pods first and deletes as many old ones")
+            obstacle(path, Course::ReplacesPods, "it makes new pods first and then deletes as many old ones")
         }
     })
 }
@@ -387,7 +387,7 @@ fn limits(before: &Value, after: &Value) -> Vec<String> {
         limits.push(format!("it updates no pod while {STRATEGY}.paused is true"));
     }
     if let Some(partition) = partition(after) {
-        limits.push(format!("{STRATEGY}.partition {partition} leaves so many pods as they are"));
+        limits.push(format!("{STRATEGY}.partition {partition} leaves that many pods unchanged"));
     }
     if after.pointer("/spec/lifecycle/inPlaceUpdate").is_some() {
         limits.push("each pod waits for the hook in spec.lifecycle.inPlaceUpdate".to_owned());

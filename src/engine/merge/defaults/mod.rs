@@ -2,7 +2,7 @@
 //!
 //! Done here: the defaults of Kubernetes 1.36 for pods, pod templates and the workloads; quantities in canonical form; and
 //! leaving out what the server does not store (nulls, empty lists, and zeros of fields that are no pointers). The table is
-//! data, in `table.rs`; defaults of other versions of the server may differ, so that a live answer is always the better one.
+//! data, in `table/`; defaults of other versions of the server may differ, so that a live answer is always the better one.
 //!
 //! Not done: admission (service account, token volume, tolerations, priority, limit ranges, webhooks), status, requests of
 //! the whole pod from its containers' (`spec.resources`), dropping fields behind a feature gate that is off, and validation:

@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn what_the_controller_changes_in_place_is_its_own_work() {
-        let told = |limits: &[&str], paths: &[&str]| {
+        let reported = |limits: &[&str], paths: &[&str]| {
             let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
             vec![Warning::UpdatedByController { limits: owned(limits), paths: owned(paths) }]
         };
         let (old, new) = (workload("a:1", 1), workload("a:2", 2));
-        let by_controller = (Verdict::InPlaceByController, vec![], told(&["slowly"], &["spec.replicas"]), 1);
+        let by_controller = (Verdict::InPlaceByController, vec![], reported(&["slowly"], &["spec.replicas"]), 1);
         assert_eq!(foreseen(&old, &new, IN_PLACE), by_controller);
-        let scaled = (Verdict::NothingToDo, vec![], told(&[], &["spec.replicas"]), 0);
+        let scaled = (Verdict::NothingToDo, vec![], reported(&[], &["spec.replicas"]), 0);
         assert_eq!(foreseen(&old, &workload("a:1", 2), IN_PLACE), scaled);
         assert_eq!(foreseen(&old, &old, IN_PLACE), (Verdict::NothingToDo, vec![], vec![], 0));
     }

@@ -54,7 +54,7 @@ const SET_BY_THE_SERVER: [&str; 8] = [
 const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
 
 /// How much a plan may report: reasons, warnings, containers, labels and annotations of all its workloads together.
-const MAX_TOLD: usize = 30_000;
+const MAX_ROWS: usize = 30_000;
 
 /// One manifest of a comparison; it may keep its contents packed until they are asked for.
 pub trait Written {
@@ -89,9 +89,9 @@ pub enum OfflineError {
         /// The namespace that makes them the same.
         namespace: String,
     },
-    /// More than `MAX_TOLD`.
+    /// More than `MAX_ROWS`.
     #[error(
-        "the manifests differ in more than {MAX_TOLD} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
+        "the manifests differ in more than {MAX_ROWS} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
     )]
     TooMuch,
 }
@@ -112,12 +112,12 @@ pub fn compare<M: Written>(
     let (mut before, _) = by_reference(old, namespace, "older")?;
     let (mut after, order) = by_reference(new, namespace, "newer")?;
     let mut workloads = Vec::new();
-    let mut told: usize = 0;
+    let mut rows: usize = 0;
     let mut add = |plan: WorkloadPlan| {
-        told = told.saturating_add(plan.reasons.len() + plan.warnings.len() + plan.containers.len());
-        told = told.saturating_add(plan.fields.rows().len());
+        rows = rows.saturating_add(plan.reasons.len() + plan.warnings.len() + plan.containers.len());
+        rows = rows.saturating_add(plan.fields.rows().len());
         workloads.push(plan);
-        if told > MAX_TOLD { Err(OfflineError::TooMuch) } else { Ok(()) }
+        if rows > MAX_ROWS { Err(OfflineError::TooMuch) } else { Ok(()) }
     };
     for reference in order {
         let Some(new) = after.remove(&reference) else { continue };

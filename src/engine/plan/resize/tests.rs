@@ -141,8 +141,8 @@ fn pods_that_find_no_room_now_are_reported_and_the_rest_is_left() {
     ] {
         let nodes = [("n1".into(), node(n1_cpu, "1Gi", &n1)), ("n2".into(), node(n2_cpu, "1Gi", &n2))].into();
         let facts = ResizeFacts { nodes, ..ResizeFacts::default() };
-        let told = deferred(&resized(&ours, &to(cpu, "64Mi", "1Gi")), &facts);
-        assert_eq!(sentences(&told), expected, "{cpu}");
+        let reported = deferred(&resized(&ours, &to(cpu, "64Mi", "1Gi")), &facts);
+        assert_eq!(sentences(&reported), expected, "{cpu}");
     }
 }
 
@@ -151,9 +151,9 @@ fn a_node_that_is_not_known_is_said_only_where_pods_grow() {
     let ours = [small("a", "n1", "100m", "64Mi")];
     let facts = ResizeFacts { nodes_not_read: Some("no".into()), ..ResizeFacts::default() };
     for (cpu, memory, is_said) in [("200m", "64Mi", true), ("100m", "65Mi", true), ("50m", "64Mi", false)] {
-        let told = deferred(&resized(&ours, &to(cpu, memory, "1Gi")), &facts);
+        let reported = deferred(&resized(&ours, &to(cpu, memory, "1Gi")), &facts);
         assert_eq!(
-            told.len() == 1 && told[0].sentence().contains("not known whether they have room"),
+            reported.len() == 1 && reported[0].sentence().contains("not known whether they have room"),
             is_said,
             "{cpu}"
         );
@@ -187,8 +187,8 @@ fn what_a_node_never_has_is_refused() {
         ("50m", "64Mi", facts("10m", "1Gi"), vec![]),
         ("9", "9Gi", ResizeFacts::default(), vec![]),
     ] {
-        let told = refused(&resized(&ours, &to(cpu, memory, "9Gi")), &facts, &[]);
-        assert_eq!(told.iter().map(Reason::sentence).collect::<Vec<_>>(), expected, "{cpu} {memory}");
+        let reported = refused(&resized(&ours, &to(cpu, memory, "9Gi")), &facts, &[]);
+        assert_eq!(reported.iter().map(Reason::sentence).collect::<Vec<_>>(), expected, "{cpu} {memory}");
     }
 }
 
@@ -255,8 +255,8 @@ fn a_quota_has_to_have_room_for_all_pods_together() {
         (to("9", "64Mi", "1Gi"), of_class("SomeNewOperator", json!([])), vec![]),
         (to("9", "64Mi", "1Gi"), quota("q", json!({}), json!({"pods": "1"}), json!({"pods": "1"})), vec![]),
     ] {
-        let told = refused(&resized(&ours, &change), &ResizeFacts::default(), std::slice::from_ref(&quota));
-        assert_eq!(told.iter().map(Reason::sentence).collect::<Vec<_>>(), expected, "{quota}");
+        let reported = refused(&resized(&ours, &change), &ResizeFacts::default(), std::slice::from_ref(&quota));
+        assert_eq!(reported.iter().map(Reason::sentence).collect::<Vec<_>>(), expected, "{quota}");
     }
     let error = "forbidden".to_owned();
     assert!(quota::unknown(&resized(&ours, &to("200m", "64Mi", "1Gi")), Some(&error)).is_some());
@@ -297,8 +297,8 @@ fn an_autoscaler_by_percentage_reads_another_one_at_once() {
         let autoscaler =
             |target: Value| json!({"metadata": {"name": "h"}, "spec": {"scaleTargetRef": target, "metrics": [metric]}});
         let (fields, workload) = (to(cpu, "64Mi", "1Gi"), workload(json!({})));
-        let told = autoscaler::horizontal(&resized(pods, &fields), &[autoscaler(target("web"))], &workload);
-        assert_eq!(sentences(&told), expected, "{metric}");
+        let reported = autoscaler::horizontal(&resized(pods, &fields), &[autoscaler(target("web"))], &workload);
+        assert_eq!(sentences(&reported), expected, "{metric}");
         assert!(autoscaler::horizontal(&resized(pods, &fields), &[autoscaler(target("api"))], &workload).is_empty());
     }
 }
@@ -322,7 +322,7 @@ fn a_vertical_autoscaler_that_acts_is_named() {
         (of(json!({}), json!([{"containerName": "app", "controlledResources": ["memory"]}])), None),
         (of(json!({}), json!([{"containerName": "app", "controlledResources": ["cpu"]}])), Some("Auto")),
     ] {
-        let told = autoscaler::vertical(
+        let reported = autoscaler::vertical(
             &resized(&ours, &to("200m", "64Mi", "1Gi")),
             std::slice::from_ref(&autoscaler),
             &workload(json!({})),
@@ -331,7 +331,7 @@ fn a_vertical_autoscaler_that_acts_is_named() {
             .map(|mode| Warning::VerticalAutoscalerActs { autoscaler: "v".into(), mode: mode.into() })
             .into_iter()
             .collect();
-        assert_eq!(told, expected, "{autoscaler}");
+        assert_eq!(reported, expected, "{autoscaler}");
     }
 }
 
@@ -383,12 +383,12 @@ fn what_was_read_at_the_start_is_reported_by_what_the_spec_says() {
         container["name"] = json!("app");
         let template = json!({"spec": {"containers": [container]}});
         let fields = to("100m", "64Mi", limit);
-        let told: Vec<Warning> = runtime::sized_at_start(&resized(&ours, &fields), &template).into_iter().collect();
+        let reported: Vec<Warning> = runtime::sized_at_start(&resized(&ours, &fields), &template).into_iter().collect();
         let signs: Vec<String> = signs.into_iter().map(str::to_owned).collect();
         let (container, resource) = (ContainerName::from("app"), "memory".to_owned());
         let expected = Warning::RuntimeSizedAtStart { container: container.clone(), resource, signs };
-        let is_told = !matches!(&expected, Warning::RuntimeSizedAtStart { signs, .. } if signs.is_empty());
-        assert_eq!(told, if is_told { vec![expected] } else { vec![] }, "{more}");
+        let is_reported = !matches!(&expected, Warning::RuntimeSizedAtStart { signs, .. } if signs.is_empty());
+        assert_eq!(reported, if is_reported { vec![expected] } else { vec![] }, "{more}");
         let restarted: Vec<Resized<'_>> = ours.iter().map(|pod| Resized::new(pod, &fields, vec![&container])).collect();
         assert!(runtime::sized_at_start(&restarted, &template).is_empty(), "it reads all of it again");
     }
@@ -410,8 +410,8 @@ fn a_lower_memory_limit_of_what_has_restarted_is_reported() {
         // It is raised.
         ([with(1, "NotRequired"), with(1, "NotRequired")], "2Gi", None),
     ] {
-        let told = usage::of_restarted(&resized(&pods, &to("100m", "64Mi", limit)));
+        let reported = usage::of_restarted(&resized(&pods, &to("100m", "64Mi", limit)));
         let expected = expected.map(|pods| Warning::MemoryLimitNotLowered { container: "app".into(), pods });
-        assert_eq!(told, expected.into_iter().collect::<Vec<_>>(), "{limit}");
+        assert_eq!(reported, expected.into_iter().collect::<Vec<_>>(), "{limit}");
     }
 }

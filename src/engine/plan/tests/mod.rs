@@ -274,7 +274,7 @@ fn a_lock_names_the_pods_that_the_plan_changes_and_no_other() {
 #[test]
 fn what_was_removed_from_a_pod_that_is_not_chosen_is_restored() {
     let plan = case("a Service that an earlier run took pods out of, and none of them is chosen");
-    assert!(plan.pods.iter().all(|pod| pod.verdict == PodVerdict::InProgress && pod.left_off.is_some()));
+    assert!(plan.pods.iter().all(|pod| pod.verdict == PodVerdict::InProgress && pod.unrestored.is_some()));
     let goal = plan.goal(&"one".into(), "me");
     assert_eq!(goal.pods.len(), 2);
     assert!(goal.pods.iter().all(|pod| pod.containers.is_empty() && pod.drain.is_none()));

@@ -79,9 +79,10 @@ fn the_newest_is_last_and_what_is_in_progress_last_of_all() {
         pod("p5", &record("20260301-120000-000000", "acme/side:v1", "sha256:a")),
     ];
     let found = updates(&live(owner, vec![set], pods));
-    let told: Vec<(&str, &Course)> = found.updates.iter().map(|update| (update.id.as_str(), &update.course)).collect();
+    let reported: Vec<(&str, &Course)> =
+        found.updates.iter().map(|update| (update.id.as_str(), &update.course)).collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("20260301-090000-000000", &Course::Ended(EndResult::Failed)),
             ("20260301-100000-000000", &Course::Ended(EndResult::Complete)),

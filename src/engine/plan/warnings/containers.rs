@@ -44,7 +44,7 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
         }
     }
     if let Some(error) = &context.live.surroundings.nodes_not_read {
-        warnings.extend(nodes_not_read(error, updated));
+        warnings.extend(nodes_not_read(error, updated, context.shows_kubelets));
     }
     for (container, kubelets) in unreliable {
         let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
@@ -75,13 +75,15 @@ fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &m
 }
 
 /// Without the nodes it is not known what their kubelets do, where that differs by version.
-fn nodes_not_read(error: &str, updated: &[Updated<'_>]) -> Option<Warning> {
+fn nodes_not_read(error: &str, updated: &[Updated<'_>], shows_kubelets: bool) -> Option<Warning> {
     let mut restarted = updated.iter().flat_map(Updated::restarted);
     let mut has_sidecar = restarted.clone().filter(|container| container.is_sidecar());
     let unknown = if has_sidecar.next().is_some() {
         "whether their kubelets restart a sidecar in place (1.32 and newer do)"
     } else if restarted.any(|container| container.startup_probe.is_some()) {
         "whether their kubelets show a container as started too early (1.35 to 1.37 do)"
+    } else if shows_kubelets {
+        "which versions their kubelets have"
     } else {
         return None;
     };

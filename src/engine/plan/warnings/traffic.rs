@@ -8,7 +8,7 @@ use super::Updated;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::pod::{Container, ContainerPort, Pod};
 use crate::engine::plan::context::Context;
-use crate::engine::plan::drains::{drain_of, left_off};
+use crate::engine::plan::drains::{drain_of, unrestored};
 use crate::engine::plan::{LiveWorkload, PodPlan, PodVerdict};
 use crate::engine::rollout::drain::{self, Drain};
 use crate::engine::state::record::Drained;
@@ -21,7 +21,7 @@ pub(super) fn warn(
 ) {
     let (mut labels, mut gates): (BTreeMap<String, usize>, BTreeMap<String, usize>) = Default::default();
     for (_, pod) in pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::Skipped) {
-        match left_off(pod) {
+        match unrestored(pod) {
             Some(Drained::Label(label)) => *labels.entry(label.key).or_default() += 1,
             Some(Drained::Gate(gate)) => *gates.entry(gate.gate).or_default() += 1,
             None => {}

@@ -167,7 +167,7 @@ pub fn selects(service: &Value, pod: &Pod) -> bool {
 /// Returns the labels of a template that a pod lacks; none of a terminating pod, or of one that a rollout has noted as
 /// drained.
 pub fn lacked<'t>(template: &'t Value, pod: &Pod) -> Vec<(&'t String, &'t str)> {
-    let is_expected = !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
+    let is_expected = pod.is_present() && UpdateRecord::drained(pod).is_none();
     let labels = template.pointer("/metadata/labels").and_then(Value::as_object).filter(|_| is_expected);
     let lacked = labels.into_iter().flatten().filter(|(key, _)| !pod.labels.contains_key(*key));
     lacked.filter_map(|(key, value)| Some((key, value.as_str()?))).collect()
@@ -200,10 +200,10 @@ fn need(pod: &Pod, key: &str, surroundings: &Surroundings<'_>) -> Option<Need> {
     if surroundings.owner.iter().any(|selected| selector::keys(selected).contains(key)) {
         return Some(Need::Owner);
     }
-    if let Some(budget) = surroundings.budgets.iter().find(|budget| is_looked_at(budget, pod, key)) {
+    if let Some(budget) = surroundings.budgets.iter().find(|budget| is_selecting(budget, pod, key)) {
         return Some(Need::Budget(text(budget, "/metadata/name").to_owned()));
     }
-    if let Some(other) = surroundings.others.iter().find(|other| is_looked_at(other, pod, key)) {
+    if let Some(other) = surroundings.others.iter().find(|other| is_selecting(other, pod, key)) {
         let kind = text(other, "/kind").to_lowercase();
         return Some(Need::Selected(format!("{kind}/{}", text(other, "/metadata/name"))));
     }
@@ -215,7 +215,7 @@ fn need(pod: &Pod, key: &str, surroundings: &Surroundings<'_>) -> Option<Need> {
 }
 
 /// Whether an object's selector uses the key and selects the pod, with or without the label.
-fn is_looked_at(object: &Value, pod: &Pod, key: &str) -> bool {
+fn is_selecting(object: &Value, pod: &Pod, key: &str) -> bool {
     ["/spec/selector", "/spec/podSelector"].iter().filter_map(|pointer| object.pointer(pointer)).any(|selected| {
         let mut without = pod.labels.clone();
         without.remove(key);

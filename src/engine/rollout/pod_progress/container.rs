@@ -137,12 +137,8 @@ impl PodJudge<'_> {
     /// What a restart alone proves, once the kubelet's events were read and showed nothing: the kubelet records a few
     /// events of a kind for a pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
     fn by_restart(self, name: &ContainerName, entry: &Entry) -> Option<String> {
-        let has_looked = entry.events_at.is_some_and(|next| next <= self.visit.now);
-        if has_looked && !self.visit.has(Fault::NeedsEvents) {
-            evidence::rests_on_restart(self.pod, name)
-        } else {
-            None
-        }
+        let was_read = entry.events_at.is_some_and(|next| next <= self.visit.now);
+        if was_read && !self.visit.has(Fault::NeedsEvents) { evidence::rests_on_restart(self.pod, name) } else { None }
     }
 
     /// Whether the container has failed, or will have if nothing changes.

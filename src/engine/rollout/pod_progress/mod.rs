@@ -290,7 +290,7 @@ fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodProgress {
     match entry.request {
         Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
             let message =
-                format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh look at the pod");
+                format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
             PodProgress::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None })
         }
         Request::Idle | Request::BackOff { .. } => PodProgress::Waiting,

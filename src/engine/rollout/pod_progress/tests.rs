@@ -261,7 +261,7 @@ fn a_patched_pod_is_what_its_containers_prove() {
     };
     let new = with_status(patched_pod(), running("containerd://new", "sha256:b"));
     let pull = "failed to pull image \"registry.example/side:v2\": dial tcp: connection refused";
-    let told = |reason, message, id, ended| with_status(patched_pod(), waiting(reason, message, id, ended));
+    let reported = |reason, message, id, ended| with_status(patched_pod(), waiting(reason, message, id, ended));
     let (old_id, new_id) = ("containerd://old", "containerd://new");
     let cases = [
         ("the stale ready pod", patched_pod(), "restarting"),
@@ -273,15 +273,15 @@ fn a_patched_pod_is_what_its_containers_prove() {
             "restarting",
         ),
         ("other id, same bits", with_status(patched_pod(), running(new_id, "sha256:a")), "unverified"),
-        ("a pull that may heal", told("ErrImagePull", pull, old_id, None), "restarting"),
-        ("a pull that does not", told("ImagePullBackOff", "Back-off pulling", old_id, None), "failing"),
-        ("a name that is none", told("InvalidImageName", "couldn't parse", old_id, None), "failing"),
+        ("a pull that may heal", reported("ErrImagePull", pull, old_id, None), "restarting"),
+        ("a pull that does not", reported("ImagePullBackOff", "Back-off pulling", old_id, None), "failing"),
+        ("a name that is none", reported("InvalidImageName", "couldn't parse", old_id, None), "failing"),
         (
             "a back-off without a new container",
-            told("CrashLoopBackOff", "back-off 10s", old_id, Some(old_id)),
+            reported("CrashLoopBackOff", "back-off 10s", old_id, Some(old_id)),
             "restarting",
         ),
-        ("a new container that crashed", told("CrashLoopBackOff", "back-off 10s", new_id, Some(new_id)), "failing"),
+        ("a new container that crashed", reported("CrashLoopBackOff", "back-off 10s", new_id, Some(new_id)), "failing"),
         ("finished for good", change(patched_pod(), |pod| pod.status.phase = "Succeeded".into()), "failing"),
     ];
     for (case, pod, expected) in cases {
@@ -585,13 +585,13 @@ fn a_pod_that_no_node_takes_says_so() {
 #[test]
 fn what_has_ended_and_is_not_explained_says_how_it_ended() {
     // A stop is what the update asks for.
-    for (exit_code, told) in [(143, None), (3, Some(3))] {
+    for (exit_code, reported) in [(143, None), (3, Some(3))] {
         let mut status = running("containerd://old", "sha256:a");
         let ended = Terminated { exit_code, ..Terminated::default() };
         status.state = ContainerState { terminated: Some(ended), ..ContainerState::default() };
         let (goal, pod) = (goal(), with_status(patched_pod(), status));
         let back_off = |is_unexplained| crate::engine::rollout::progress::back_off(&goal.pods[0], &pod, is_unexplained);
-        assert_eq!(back_off(true).map(|it| (it.until, it.exit_code)), Some((None, told)));
+        assert_eq!(back_off(true).map(|it| (it.until, it.exit_code)), Some((None, reported)));
         assert_eq!(back_off(false), None, "the kubelet says what it waits for");
     }
 }

@@ -89,7 +89,7 @@ impl Budgets {
         // healthy.
         let released =
             pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| visit.world.pod(&goal.key));
-        let released = released.filter(|pod| !pod.terminating && !pod.is_finished() && !pods.is_owners(visit, pod));
+        let released = released.filter(|pod| pod.is_present() && !pods.is_owners(visit, pod));
         // A throttled pod counts among those in progress already; whether it may be taken is decided again.
         let in_progress =
             |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);

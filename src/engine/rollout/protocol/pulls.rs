@@ -72,7 +72,7 @@ pub(crate) struct Pulls {
     /// Since when a pull reports a failure, by position.
     failing: BTreeMap<usize, Now>,
     /// Pulls whose begin was reported, by position.
-    told: BTreeSet<usize>,
+    reported: BTreeSet<usize>,
     /// Nodes that are done with, by position.
     settled: BTreeSet<usize>,
     pulled: Vec<PulledImage>,
@@ -228,7 +228,7 @@ impl Pulls {
         }
         let began = *self.began.get_or_insert(now);
         self.settle_refused(goal);
-        if self.gives_up(goal, began, now) {
+        if self.abandons(goal, began, now) {
             self.over = true;
             return;
         }
@@ -301,7 +301,7 @@ impl Pulls {
 
     /// Returns whether pre-pull is abandoned. Where nothing is pulled the reads only look for pods that another run has
     /// left; else the reads and the deletes have their time.
-    fn gives_up(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
+    fn abandons(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
         let over = began + timeout(goal) + LAST_CALL <= now;
         if goal.pulls.is_empty() {
             return over || self.reads_failed > 0;
@@ -328,7 +328,7 @@ impl Pulls {
                 self.cannot(position, pull, why, goal.pre_pull);
                 continue;
             }
-            if self.told.insert(position) {
+            if self.reported.insert(position) {
                 let images = pull.images.iter().map(|image| image.image.clone()).collect();
                 effects.say(Notice::PullBegins { node: pull.node.clone(), images });
             }
@@ -428,9 +428,9 @@ impl Pulls {
             return None;
         }
         let ends = self.began.map(|began| began + timeout(visit.goal));
-        let gives_up = ends.map(|ends| ends + LAST_CALL);
+        let abandons = ends.map(|ends| ends + LAST_CALL);
         let due = (!self.is_waiting()).then(|| self.read.due());
-        [ends.filter(|ends| *ends > visit.now), gives_up, due].into_iter().flatten().min()
+        [ends.filter(|ends| *ends > visit.now), abandons, due].into_iter().flatten().min()
     }
 }
 

@@ -31,14 +31,14 @@ pub(crate) struct TakenOver {
     /// The server's words, where it refuses.
     refused: Option<String>,
     /// A pod was taken over since the last call.
-    moved: bool,
+    has_advanced: bool,
 }
 
 impl TakenOver {
     pub(crate) fn answer(&mut self, key: PodKey, answer: Answer, now: Now) {
         self.asked.remove(&key);
         match answer {
-            Answer::Accepted | Answer::Read => self.moved = true,
+            Answer::Accepted | Answer::Read => self.has_advanced = true,
             Answer::Refused { reason, message } => {
                 self.refused = Some(format!("taking over pod {} was refused ({reason}): {message}", key.name));
             }
@@ -87,7 +87,7 @@ impl TakenOver {
             self.asked.insert(key.clone());
             effects.act(Asker::TakenOver(key.clone()), Action::Patch(patch));
         }
-        Ok((std::mem::take(&mut self.moved), effects))
+        Ok((std::mem::take(&mut self.has_advanced), effects))
     }
 }
 

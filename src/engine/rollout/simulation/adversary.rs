@@ -108,7 +108,7 @@ pub(super) struct Scenario {
     /// All patches of this pod are throttled, for ever.
     pub(super) throttled: Option<usize>,
     pub(super) refused: Option<usize>,
-    /// Stop after so many actions and go on with a new [`RunState`].
+    /// Stop after this many actions and go on with a new [`RunState`].
     pub(super) new_state_after: Option<u64>,
     /// Only watches: every change is somebody else's.
     pub(super) follows: bool,

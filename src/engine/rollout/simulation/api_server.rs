@@ -30,7 +30,7 @@ pub(super) fn pod_of(event: &Event) -> &Pod {
 }
 
 /// The observation that a watch reports of it.
-pub(super) fn told(event: &Event) -> Observation {
+pub(super) fn reported(event: &Event) -> Observation {
     let pod = pod_of(event);
     if event.after.is_some() {
         Observation::Applied(Box::new(pod.clone()))

@@ -33,13 +33,13 @@ fn dearest_turn(scenario: &Scenario, goal: &Goal, ready: bool) -> usize {
     let mut dearest = 0;
     // The first turn judges every pod, once.
     turn(goal, &world, &mut state, Now::ZERO);
-    assert!(state.pods.looks.get() >= scenario.pods);
+    assert!(state.pods.visits.get() >= scenario.pods);
     for step in 1..=100_u64 {
         let index = usize::try_from(step * 37).expect("small") % scenario.pods;
         world.observe(Observation::Applied(Box::new(ready_pod(scenario, index, 1 + step, ready))));
-        let before = state.pods.looks.get();
+        let before = state.pods.visits.get();
         turn(goal, &world, &mut state, Now::from_millis(step));
-        dearest = dearest.max(state.pods.looks.get() - before);
+        dearest = dearest.max(state.pods.visits.get() - before);
     }
     dearest
 }

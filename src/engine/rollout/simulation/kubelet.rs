@@ -205,7 +205,7 @@ impl Kubelet {
         }
         let second = timestamp(now);
         if self.containers.iter().any(|runtime| runtime.running_since.as_ref() == Some(&second)) {
-            // The one thing that is assumed away (`evidence.rs`): a crash in exactly the second of the event.
+            // The one thing that is assumed away (`state/evidence`): a crash in exactly the second of the event.
             return vec![(now + Duration::from_secs(1), Stage::See)];
         }
         let Some(pod) = api.pod(&self.key) else { return Vec::new() };

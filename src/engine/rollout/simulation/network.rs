@@ -11,7 +11,7 @@ use crate::engine::rollout::patch::PodPatch;
 use super::super::entry::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
-use super::api_server::told;
+use super::api_server::reported;
 use super::drained::sent_of;
 use super::invariants::Invariant;
 use super::nature::Stage;
@@ -228,14 +228,14 @@ impl Simulation {
         let batch = self.api.history().get(self.cursor..).unwrap_or_default();
         let batch = batch.get(..count).unwrap_or(batch);
         self.cursor += batch.len();
-        batch.iter().for_each(|event| self.world.observe(told(event)));
+        batch.iter().for_each(|event| self.world.observe(reported(event)));
     }
 
     /// A relist and the sequence of its events come to the same.
     fn compare_with_a_relist(&mut self) {
         let (mut by_events, mut by_list) = (self.world.clone(), self.world.clone());
         let events = self.api.history().iter().skip(self.cursor);
-        events.for_each(|event| by_events.observe(told(event)));
+        events.for_each(|event| by_events.observe(reported(event)));
         by_list.observe(Observation::Relisted(self.api.list()));
         let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.state.clone(), self.now));
         // Having seen a pod terminating explains only why it is gone.
@@ -301,7 +301,7 @@ impl Simulation {
             Deed::Repeat => {
                 let old = self.api.history().get(..self.cursor).unwrap_or_default();
                 let from = old.len().saturating_sub(5);
-                old.iter().skip(from).for_each(|event| self.world.observe(told(event)));
+                old.iter().skip(from).for_each(|event| self.world.observe(reported(event)));
             }
         }
     }

@@ -72,9 +72,9 @@ fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
             world.observe(Observation::Deleted(goal.pods[0].key.clone()));
         }
         state.answer(id, answer.clone(), Now::from_secs(2));
-        let told = format!("{:?}", turn(&goal, &world, &mut state, Now::from_secs(2)).notices);
-        let found = ["Retrying", "NotPatched"].map(|word| if told.contains(word) { word } else { "" });
-        assert_eq!(found, said, "{answer:?} {told}");
+        let reported = format!("{:?}", turn(&goal, &world, &mut state, Now::from_secs(2)).notices);
+        let found = ["Retrying", "NotPatched"].map(|word| if reported.contains(word) { word } else { "" });
+        assert_eq!(found, said, "{answer:?} {reported}");
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn replaced(patch: &PodPatch) -> String {
 
 /// It is one of the owner's, and stays.
 pub(super) fn belongs(goal: &Goal, pod: &Pod) -> bool {
-    !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&goal.controllers)
+    pod.is_present() && pod.is_controlled_by(&goal.controllers)
 }
 
 /// An owner's pods come and go: pods that are gone no longer belong to a rollout that ends.
@@ -56,7 +56,7 @@ pub(super) fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {
     })
 }
 
-pub(super) fn is_told_for_good(goal: &PodGoal, pod: &Pod) -> bool {
+pub(super) fn is_reported_for_good(goal: &PodGoal, pod: &Pod) -> bool {
     pod.status
         .container_statuses
         .iter()

@@ -39,7 +39,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if works && !step.pods.done && !step.has_seen_labels(hash, updated, wanted) {
         return OwnerPhase::WaitFor(Fence::LabelsSeen);
     }
-    if !works && (step.lack_label(hash) > 0 || step.was_let_go_by_another()) {
+    if !works && (step.lack_label(hash) > 0 || step.was_released_by_another()) {
         // This rollout restores the strategy once every pod has the label and is proven.
         return step.changed_by_another(None, counts, STRATEGY_CHANGED);
     }

@@ -67,7 +67,7 @@ fn hash_of(set: &Value) -> &str {
 pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let current = lock.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
     let Some(current) = current else { return without_replica_set(step, lock) };
-    let current = scaled_anew(step, current).unwrap_or(current);
+    let current = rescaled(step, current).unwrap_or(current);
     let paused = is_paused(step.object) && !lock.released;
     if !same(step.template(), step.goal.target()) {
         let why = if is_paused(step.object) { CHANGED_MEANWHILE } else { REPLACES };
@@ -109,13 +109,13 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
 /// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and
 /// going back would let it replace them once more. The same where the lock came with a copy of another Deployment: its
 /// pods are in a ReplicaSet that the rollout does not know.
-pub(super) fn let_go_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<OwnerPhase> {
+pub(super) fn released_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<OwnerPhase> {
     let current = found.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
     let Some(current) = current else {
         let is_anothers = is_anothers(step.owned, found, step.goal.target());
         return is_anothers.then(|| without_replica_set(step, found));
     };
-    was_let_go(step.object, found, current, &step.goal.after)
+    was_released(step.object, found, current, &step.goal.after)
         .then(|| changed_by_another(step, found, current, UNPAUSED))
 }
 
@@ -127,7 +127,7 @@ pub fn is_anothers(owned: &[Value], lock: &RolloutLock, before: &Value) -> bool 
 }
 
 /// Whether somebody has lifted the pause of a rollout before the ReplicaSet had the new template.
-pub fn was_let_go(owner: &Value, lock: &RolloutLock, outgoing: &Value, after: &Value) -> bool {
+pub fn was_released(owner: &Value, lock: &RolloutLock, outgoing: &Value, after: &Value) -> bool {
     let is_ours = lock.direction == Direction::Forward && !lock.released && !is_paused(owner);
     is_ours && !same(&template_of(outgoing), after)
 }
@@ -159,7 +159,7 @@ fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
 
 /// On the way back: after scaling to zero and up again under our pause, the controller may have created the pods in
 /// another ReplicaSet that holds the old template. Then that is the current one.
-fn scaled_anew<'s>(step: &Step<'s>, current: &Value) -> Option<&'s Value> {
+fn rescaled<'s>(step: &Step<'s>, current: &Value) -> Option<&'s Value> {
     let other = |set: &&Value| !is_empty(set) && same(&template_of(set), step.goal.target());
     let is_back = step.goal.lock.direction == Direction::Back;
     (is_back && is_empty(current)).then(|| step.owned.iter().find(other))?
@@ -320,11 +320,11 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
     let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
     // Where the controller has created another one for the template meanwhile, a second one would be the older and
     // adopt its pods.
-    let is_made_anew = step.owned.iter().any(|set| {
+    let is_recreated = step.owned.iter().any(|set| {
         let is_of_run = is(set, uid) || lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
         !is_of_run && same(&template_of(set), &step.goal.after)
     });
-    let is_swapped = same(&template_of(other), &step.goal.before) && !is_made_anew;
+    let is_swapped = same(&template_of(other), &step.goal.before) && !is_recreated;
     let revision = vec![(DEPLOYMENT_REVISION.to_owned(), revision.to_string())];
     is_swapped.then(|| (OwnerStep::DropHistory, swap(other, &step.goal.after, &revision)))
 }

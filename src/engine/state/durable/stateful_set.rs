@@ -72,7 +72,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !works {
         let revision = text(step.object, "/status/updateRevision");
         // This rollout restores the strategy once every pod has the label and is proven.
-        if step.lack_label(revision) > partition || step.was_let_go_by_another() {
+        if step.lack_label(revision) > partition || step.was_released_by_another() {
             return step.changed_by_another(None, counts, STRATEGY_CHANGED);
         }
         return match step.pods.done {

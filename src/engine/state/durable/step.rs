@@ -112,11 +112,11 @@ impl<'a> Step<'a> {
     /// Another run's lock of the same rollout: taken over, together with the way back where the direction changes.
     pub(super) fn go_on(&self, found: &RolloutLock) -> OwnerPhase {
         let turns = found.direction != self.goal.lock.direction;
-        let let_go = match self.kind.holds_by() {
-            HoldsBy::Paused if turns => deployment::let_go_too_early(self, found),
+        let releasing = match self.kind.holds_by() {
+            HoldsBy::Paused if turns => deployment::released_too_early(self, found),
             HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => None,
         };
-        if let Some(ended) = let_go {
+        if let Some(ended) = releasing {
             return ended;
         }
         if turns && same(self.template(), self.goal.source()) {
@@ -272,7 +272,7 @@ impl<'a> Step<'a> {
 
     /// Whether another client has restored the update strategy, by the write in managedFields, and pods are gone since:
     /// the controller may have replaced them.
-    pub(super) fn was_let_go_by_another(&self) -> bool {
+    pub(super) fn was_released_by_another(&self) -> bool {
         self.pods.replaced && HoldsBy::OnDelete.set_by(self.object).any(|manager| manager != self.goal.field_manager)
     }
 

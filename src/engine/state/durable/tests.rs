@@ -126,9 +126,9 @@ fn another_rollouts_lock_is_never_touched() {
         let mut view = owner("1", 9, &entries);
         view.object.as_mut().unwrap()["metadata"]["annotations"][ROLLOUT_ANNOTATION] = theirs.to_text().into();
         let found = phase(&goal("forward"), &view, own_lock);
-        let is_told = matches!(&found, OwnerPhase::TakenOver { by } if by.run == "theirs");
+        let is_reported = matches!(&found, OwnerPhase::TakenOver { by } if by.run == "theirs");
         let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
-        assert!(if outcome.is_none() { is_told } else { is_over }, "{outcome:?}: {found:?}");
+        assert!(if outcome.is_none() { is_reported } else { is_over }, "{outcome:?}: {found:?}");
     }
 }
 

@@ -155,8 +155,8 @@ impl Baseline {
                     return Proof::Old;
                 }
                 // The event may be that of the image that was in flight.
-                let told = record.in_flight.is_none() && event("");
-                if kubelet_knew || told || shows_other_image(record, status, wanted) {
+                let reported = record.in_flight.is_none() && event("");
+                if kubelet_knew || reported || shows_other_image(record, status, wanted) {
                     Proof::New
                 } else {
                     Proof::Unverified("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())

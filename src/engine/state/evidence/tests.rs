@@ -377,9 +377,9 @@ fn a_restart_after_the_patch_is_evidence_where_nothing_else_could_have_caused_it
         let found = rests_on_restart(&pod, &"side".into());
         assert_eq!(found.is_some(), expected && !is_theirs, "{case}, another image: {found:?}");
     }
-    let told = rests_on_restart(&restarted(as_it_is(), 1, (143, "Error", stopped), started), &"side".into());
+    let reported = rests_on_restart(&restarted(as_it_is(), 1, (143, "Error", stopped), started), &"side".into());
     assert_eq!(
-        told.unwrap_or_default(),
+        reported.unwrap_or_default(),
         "it started at 2026-03-01T10:00:07Z, the image was set at 2026-03-01T10:00:05Z, its restart count rose from 0 to 1, \
          and the container before it was stopped at 2026-03-01T10:00:06Z (exit code 143); no event of the kubelet tells more"
     );

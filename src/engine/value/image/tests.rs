@@ -80,6 +80,7 @@ fn parts_of_references() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn malformed_references() {
     let too_long =
         ["domain.x/".to_owned() + &"a".repeat(256), "a".repeat(248), "foo_bar.com/".to_owned() + &"a".repeat(244)];

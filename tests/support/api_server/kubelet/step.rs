@@ -174,8 +174,8 @@ impl Run<'_> {
             self.pod["spec"]["nodeName"] = node.into();
         }
         let generation = self.pod["metadata"]["generation"].clone();
-        let told = if self.tells_generation { "observedGeneration" } else { SEEN };
-        self.pod["status"][told] = generation;
+        let reported = if self.tells_generation { "observedGeneration" } else { SEEN };
+        self.pod["status"][reported] = generation;
         let generation = self.pod["status"].get("observedGeneration").cloned().unwrap_or_default();
         for condition in self.pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
             condition["observedGeneration"] = generation.clone();

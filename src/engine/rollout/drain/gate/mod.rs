@@ -114,7 +114,7 @@ impl Drained {
     }
 
     /// Returns the pod with the label or the gate restored, unless somebody has set it otherwise.
-    pub fn put_back_in(&self, pod: &Pod) -> Pod {
+    pub fn restored_in(&self, pod: &Pod) -> Pod {
         let mut whole = pod.clone();
         match self {
             Self::Label(label) => {
@@ -187,7 +187,7 @@ fn judge(
     let writers = pod.gate_writers.get(gate).filter(|writers| !writers.is_empty());
     let writers = writers.ok_or(GateRefusal::WriterUnknown)?;
     let ours = UpdateRecord::of(pod).map(|record| record.manager.clone());
-    if let Some(other) = writers.iter().find(|writer| !is_a_person(writer) && Some(*writer) != ours.as_ref()) {
+    if let Some(other) = writers.iter().find(|writer| !is_a_user(writer) && Some(*writer) != ours.as_ref()) {
         return Err(GateRefusal::WrittenBy(other.clone()));
     }
     if let Some(service) = ignored {
@@ -200,7 +200,7 @@ fn judge(
 }
 
 /// kubectl's field managers are `kubectl` and `kubectl-COMMAND`; ours, unless another one was chosen, is one of them.
-fn is_a_person(manager: &str) -> bool {
+fn is_a_user(manager: &str) -> bool {
     manager == "kubectl" || manager.starts_with("kubectl-")
 }
 

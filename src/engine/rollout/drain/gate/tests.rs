@@ -182,8 +182,8 @@ fn a_gate_that_was_just_turned_on_again_is_why_a_pod_is_not_ready() {
 fn what_is_restored_in_a_pod_is_what_was_recorded() {
     let gate = DrainedGate { gate: GATE.into(), reason: Some("Checked".into()), message: None };
     let off = pod(&[(GATE, "False", GATE_REASON, &[])]);
-    let whole = Drained::Gate(gate.clone()).put_back_in(&off);
+    let whole = Drained::Gate(gate.clone()).restored_in(&off);
     assert_eq!(DrainedGate::of(&whole, GATE), Some(gate.clone()));
     let theirs = pod(&[(GATE, "False", "Maintenance", &[])]);
-    assert_eq!(Drained::Gate(gate).put_back_in(&theirs), theirs);
+    assert_eq!(Drained::Gate(gate).restored_in(&theirs), theirs);
 }

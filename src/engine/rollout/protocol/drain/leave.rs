@@ -13,7 +13,7 @@ use super::{Drains, Effects, LEAVE_WITHIN};
 
 impl Drains {
     /// Restores every label and gate that was removed, as soon as no other request is in progress for the pod.
-    pub(crate) fn put_back(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+    pub(crate) fn restore_all(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in pods.all(Is::InProgress).difference(pods.all(Is::Drained)).copied() {
             if accepted(pods, position) == Some(Sent::Drain) {
@@ -45,7 +45,7 @@ impl Drains {
         }
         let Some(until) = self.leaves_at(visit, pods) else { return (true, effects) };
         if until > visit.now {
-            return (false, self.put_back(visit, pods));
+            return (false, self.restore_all(visit, pods));
         }
         if !std::mem::replace(&mut self.left_said, true) {
             for pod in self.left(pods).filter_map(|position| visit.world.pod(&pods.goal(position)?.key)) {

@@ -128,7 +128,7 @@ fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
 }
 
 fn too_many_tries(what: &str) -> Judged {
-    let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh look at the pod");
+    let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh read of the pod");
     PodProgress::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
 }
 

@@ -41,7 +41,7 @@ impl Owner {
         match self.parting {
             Some((since, false)) => return (since + STOP_WITHIN <= visit.now, nothing()),
             // A mark that was not stored shows that somebody else has written: the end says who and what.
-            Some((_, true)) => return self.looks_once_more(visit, self.read.is_stale),
+            Some((_, true)) => return self.reads_once_more(visit, self.read.is_stale),
             None if self.is_unanswered() => return (true, nothing()),
             None => {}
         }
@@ -59,9 +59,9 @@ impl Owner {
             // The pods may have been changed by another run of the same rollout, and a run that took it over may have
             // gone on since: the owner says.
             EndResult::Superseded => {
-                let (has_looked, effects) = self.looks_once_more(visit, true);
-                if !has_looked || self.end.is_some() {
-                    return (has_looked, effects);
+                let (was_read, effects) = self.reads_once_more(visit, true);
+                if !was_read || self.end.is_some() {
+                    return (was_read, effects);
                 }
                 LockState::Stopped
             }
@@ -73,8 +73,8 @@ impl Owner {
             | EndResult::NotEligible => return (true, nothing()),
         };
         let is_old = self.read.is_stale || self.read.last.is_none_or(|read| !read.is_fresh(2 * WATCHFUL, visit.now));
-        let (has_looked, mut effects) = self.looks_once_more(visit, is_old);
-        if !has_looked {
+        let (was_read, mut effects) = self.reads_once_more(visit, is_old);
+        if !was_read {
             return (false, effects);
         }
         let is_late = is_late || !taken_over::is_done(owner, visit, pods);
@@ -88,7 +88,7 @@ impl Owner {
 
     /// The last write may be the lock itself, which the view does not show yet, and an outstanding read may have been
     /// sent before this process slept. Returns whether an answer to a read of its own is in, or no longer waited for.
-    fn looks_once_more(&mut self, visit: Visit<'_>, is_wanted: bool) -> (bool, Effects) {
+    fn reads_once_more(&mut self, visit: Visit<'_>, is_wanted: bool) -> (bool, Effects) {
         if is_wanted && self.last_visit.is_none() {
             self.last_visit = Some((visit.now, false));
         }

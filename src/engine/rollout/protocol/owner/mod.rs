@@ -256,8 +256,8 @@ impl Owner {
             OwnerPhase::TakePods => {
                 self.may_go = false;
                 match self.taken_over.advance(visit, pods, owner) {
-                    Ok((had_conflict, effects)) => {
-                        self.since = if had_conflict { Some(visit.now) } else { self.since };
+                    Ok((has_advanced, effects)) => {
+                        self.since = if has_advanced { Some(visit.now) } else { self.since };
                         return effects;
                     }
                     Err(why) => self.end = Some(End::Failed(why)),
@@ -318,7 +318,7 @@ impl Owner {
         // Copies go one a ReplicaSet, and signs of life as long as it takes; every other step is written once, unless
         // there is another writer.
         if *writes > MAX_WRITES && !matches!(step, OwnerStep::RemoveCopy | OwnerStep::Beat) {
-            let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh look", step.wanted());
+            let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh read", step.wanted());
             self.end = Some(End::Failed(why));
             return Effects::default();
         }

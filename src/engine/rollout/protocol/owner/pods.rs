@@ -47,7 +47,7 @@ impl Owner {
 
     /// Returns what is wanted of a pod that is not the run's yet, and not as the rollout wants it.
     fn found(&self, visit: Visit<'_>, pods: &Pods, owner: &OwnerGoal, key: &PodKey) -> Option<PodGoal> {
-        let pod = visit.world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished())?;
+        let pod = visit.world.pod(key).filter(|pod| pod.is_present())?;
         if pods.position(key).is_some() || !pod.is_controlled_by(&visit.goal.controllers) {
             return None;
         }
@@ -109,7 +109,7 @@ impl Owner {
                 let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
                 let is_there = |pod: &&Pod| {
                     let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
-                    owned && !pod.terminating && !pod.is_finished()
+                    owned && pod.is_present()
                 };
                 present = world.pods().filter(is_there).count();
             }
@@ -129,7 +129,7 @@ impl Owner {
     fn has_pods_to_label(&self, visit: Visit<'_>, pods: &Pods) -> bool {
         let Some(owner) = &visit.goal.owner else { return false };
         let is_one = |pod: &Pod| {
-            let present = !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&visit.goal.controllers);
+            let present = pod.is_present() && pod.is_controlled_by(&visit.goal.controllers);
             let is_chosen = owner.lock.only.is_empty() || pods.position(&pod.key).is_some();
             present && is_chosen && is_above_partition(owner, visit.world, pod)
         };

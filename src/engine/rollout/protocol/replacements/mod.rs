@@ -52,7 +52,7 @@ pub(crate) struct Replacements {
 
 impl Replacements {
     /// Visits those of the changed pods that are not the goal's.
-    pub(crate) fn look_at(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) {
+    pub(crate) fn visit_changed(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) {
         // `PodsOnly` has no template that replacement pods come from; and what was reported stays so while the run is
         // ending: a crashed container is started again.
         if visit.goal.owner.is_none() || visit.ending_since.is_some() {
@@ -63,7 +63,7 @@ impl Replacements {
             let (of_it, others) = before.into_iter().partition(|((pod, _), _)| pod == key);
             self.troubles = others;
             if pods.position(key).is_none() {
-                pods.looked_at(1);
+                pods.count_visits(1);
                 let pod = visit.world.pod(key);
                 let found = pod.map(|pod| troubles(visit.goal, pod, &of_it, visit.now)).unwrap_or_default();
                 self.troubles.extend(found);
@@ -85,7 +85,7 @@ impl Replacements {
 
     /// Makes the end wait until they are ready.
     pub(crate) fn settle(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
-        self.ready.look_at(visit, pods)
+        self.ready.visit_changed(visit, pods)
     }
 
     /// Returns why the rollout waits for them before its end.
@@ -148,9 +148,9 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.direction == Direction::Forward) else {
         return BTreeMap::new();
     };
-    let is_anew = seconds_between(&owner.lock.since, &pod.created).is_some_and(|since| since >= 0);
+    let is_replacement = seconds_between(&owner.lock.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
-    if !is_anew || !is_ours || pod.terminating || pod.is_finished() {
+    if !is_replacement || !is_ours || pod.terminating || pod.is_finished() {
         return BTreeMap::new();
     }
     ContainerGoal::of_change(&owner.lock.directed(), pod, &goal.id)

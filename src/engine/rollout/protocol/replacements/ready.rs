@@ -40,7 +40,7 @@ pub(super) struct Ready {
 
 impl Ready {
     /// Decides whether the end has to wait for them, once every pod of the plan is done or has left.
-    pub(super) fn look_at(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+    pub(super) fn visit_changed(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         let is_asked = visit.goal.owner.is_some() || follows_all(visit, pods);
         if !is_asked || !pods.all_over() {

@@ -64,15 +64,15 @@ fn visit<'a>(goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
     RunState::new().visit(goal, world, now)
 }
 
-fn look_at_all(replacements: &mut Replacements, visit: Visit<'_>) {
+fn visit_all(replacements: &mut Replacements, visit: Visit<'_>) {
     let keys: Vec<PodKey> = visit.world.pods().map(|pod| pod.key.clone()).collect();
-    replacements.look_at(visit, &Pods::default(), &keys);
+    replacements.visit_changed(visit, &Pods::default(), &keys);
 }
 
 fn seen(goal: &Goal, object: &Value) -> (World, Replacements) {
     let (mut world, mut replacements) = (World::default(), Replacements::default());
     world.observe(Observation::Relisted(vec![Pod::from_object(object).unwrap()]));
-    look_at_all(&mut replacements, visit(goal, &world, START));
+    visit_all(&mut replacements, visit(goal, &world, START));
     (world, replacements)
 }
 
@@ -137,7 +137,7 @@ fn what_may_heal_by_itself_is_given_its_time() {
     let mut healed = pod(WANTED, LATER, &json!({"running": {}}));
     healed["metadata"]["resourceVersion"] = "6".into();
     world.observe(Observation::Applied(Box::new(Pod::from_object(&healed).unwrap())));
-    look_at_all(&mut replacements, visit(&goal, &world, due));
+    visit_all(&mut replacements, visit(&goal, &world, due));
     assert_eq!(replacements.next_visit(visit(&goal, &world, due), &Pods::default()), None);
 }
 
@@ -157,7 +157,7 @@ fn new_pods_that_are_ready_whenever_they_are_looked_at_are_proven_once_nothing_i
         world.observe(Observation::Relisted(vec![object]));
         let visit = visit(&goal, &world, START + Duration::from_secs(second));
         pods.count(visit, &key);
-        let effects = ready.look_at(visit, &pods);
+        let effects = ready.visit_changed(visit, &pods);
         matches!(effects.0.last(), Some(Effect::WaitForReplacements(true)))
     };
     for (restarts, second, expected) in

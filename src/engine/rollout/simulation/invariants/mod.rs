@@ -28,7 +28,7 @@ use super::kubelet::Kubelet;
 use super::nature::STARTUP_PERIOD;
 use super::resized::{self, is_resize};
 use super::shown::{
-    belongs, containers_are_ready, has_left, is_begun, is_drained, is_told_for_good, is_unchanged, loses_requests,
+    belongs, containers_are_ready, has_left, is_begun, is_drained, is_reported_for_good, is_unchanged, loses_requests,
     replaced,
 };
 
@@ -229,7 +229,7 @@ impl Invariants {
             };
             let says_no = self.has_failed(truth, goal, pod) || resized::is_infeasible(pod);
             failed |= truth.belongs(pod) && truth.asks(goal, pod) && says_no;
-            self.conflict |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
+            self.conflict |= truth.belongs(pod) && self.has_conflict(truth, goal, pod);
             // A status that is older than the spec says nothing of a resize.
             let lags = goal.fields.resizes()
                 && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation)
@@ -253,18 +253,18 @@ impl Invariants {
 
     /// Whether it has failed for good. With equal digests one crash says nothing, the next one does.
     fn has_failed(&mut self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
-        let is_told = is_told_for_good(goal, pod);
+        let is_reported = is_reported_for_good(goal, pod);
         let is_crash = |status: &&ContainerStatus| {
             status.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff")
         };
         if !truth.same_digest || !pod.status.container_statuses.iter().any(|status| is_crash(&status)) {
-            return is_told;
+            return is_reported;
         }
         let since = self.crashing_since.entry(goal.key.clone()).or_insert(truth.now);
-        is_told && truth.now > *since + Duration::from_secs(30)
+        is_reported && truth.now > *since + Duration::from_secs(30)
     }
 
-    fn is_moved(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+    fn has_conflict(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         goal.containers.iter().any(|(name, wanted)| {
             let image = pod.container(name).map(|(_, _, container)| container.image.clone());
             let by_us = || {

@@ -29,7 +29,7 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
     let kind = kind_of(simulation.scenario.kind);
     let done = Granted { done: true, ..Granted::default() };
     let Some(owner) = simulation.api.live(kind, OWNER) else { return Granted::default() };
-    let person = Actor::Person;
+    let user = Actor::User;
     match deed {
         Deed::DeletePod => {
             let mut pods = simulation.api.list(Kind::Pod);
@@ -38,7 +38,7 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
                 return Granted::default();
             }
             let pod = simulation.random.pick(&pods).clone();
-            simulation.api.delete(person, Kind::Pod, name(&pod), None).expect("it is there");
+            simulation.api.delete(user, Kind::Pod, name(&pod), None).expect("it is there");
             // Lost before the controller has seen the partition restored, it comes back old and is rolled: it is young.
             let rolled = i64::from(simulation.scenario.partition > 0);
             return Granted { creates: 1 + rolled, deletes: rolled, ..done };
@@ -46,17 +46,17 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
         Deed::Scale(to) => return scale(simulation, to),
         Deed::Label => {
             let value = json!(simulation.api.step.to_string());
-            simulation.api.change(person, kind, OWNER, |owner| put(owner, &["metadata", "labels", "note"], value));
+            simulation.api.change(user, kind, OWNER, |owner| put(owner, &["metadata", "labels", "note"], value));
         }
         Deed::SetImage => {
             let foreign = template_with(FOREIGN);
-            simulation.api.change(person, kind, OWNER, |owner| {
+            simulation.api.change(user, kind, OWNER, |owner| {
                 put(owner, &["spec", "template", "spec", "containers"], at(&foreign, &["spec", "containers"]).clone());
             });
         }
         Deed::Apply(whole) => {
             let saved = strategy(&simulation.scenario);
-            simulation.api.change(person, kind, OWNER, |owner| {
+            simulation.api.change(user, kind, OWNER, |owner| {
                 put(owner, &["spec", "template"], template_with(BEFORE));
                 if whole && kind == Kind::Deployment {
                     put(owner, &["spec", "paused"], json!(false));
@@ -66,7 +66,7 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
             });
         }
         Deed::Unpause if simulation.scenario.kind == WorkloadKind::Deployment => {
-            simulation.api.change(person, kind, OWNER, |owner| put(owner, &["spec", "paused"], json!(false)));
+            simulation.api.change(user, kind, OWNER, |owner| put(owner, &["spec", "paused"], json!(false)));
         }
         Deed::Undo if simulation.scenario.kind == WorkloadKind::Deployment => {
             if at(&owner, &["spec", "paused"]) == &json!(true) {
@@ -75,7 +75,7 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
             return if undo(simulation, &owner) { done } else { Granted::default() };
         }
         Deed::Unpause | Deed::Undo => return Granted::default(),
-        Deed::Delete => simulation.api.delete(person, kind, OWNER, None).expect("it is there"),
+        Deed::Delete => simulation.api.delete(user, kind, OWNER, None).expect("it is there"),
         Deed::Put(back) => {
             let versions = simulation.api.versions_of(kind, OWNER);
             let first = simulation.stands_at;
@@ -84,17 +84,17 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
                 None => versions.iter().rev().find(|(version, _)| *version <= first),
             };
             let Some((_, old)) = old.cloned() else { return Granted::default() };
-            simulation.api.change(person, kind, OWNER, |owner| *owner = (*old).clone());
+            simulation.api.change(user, kind, OWNER, |owner| *owner = (*old).clone());
         }
         Deed::RemoveLock | Deed::EditLock if RolloutLock::text_of(&owner).is_none() => return Granted::default(),
         Deed::RemoveLock => {
-            simulation.api.change(person, kind, OWNER, |owner| {
+            simulation.api.change(user, kind, OWNER, |owner| {
                 let annotations = owner.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
                 annotations.map(|annotations| annotations.shift_remove(ROLLOUT_ANNOTATION));
             });
         }
         Deed::EditLock => {
-            simulation.api.change(person, kind, OWNER, |owner| {
+            simulation.api.change(user, kind, OWNER, |owner| {
                 put(owner, &["metadata", "annotations", ROLLOUT_ANNOTATION], json!("edited"));
             });
         }
@@ -108,7 +108,7 @@ fn scale(simulation: &mut Simulation, to: i64) -> Granted {
         kind => {
             let kind = kind_of(kind);
             let from = simulation.api.live(kind, OWNER).map_or(to, |owner| replicas(&owner));
-            simulation.api.change(Actor::Person, kind, OWNER, |owner| put(owner, &["spec", "replicas"], json!(to)));
+            simulation.api.change(Actor::User, kind, OWNER, |owner| put(owner, &["spec", "replicas"], json!(to)));
             from
         }
     };
@@ -131,7 +131,7 @@ fn undo(simulation: &mut Simulation, owner: &Value) -> bool {
     let annotations: serde_json::Map<String, Value> = of(owner, true).into_iter().chain(of(set, false)).collect();
     let mut template = template(set).clone();
     template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut).map(|labels| labels.shift_remove(HASH));
-    simulation.api.change(Actor::Person, Kind::Deployment, OWNER, |owner| {
+    simulation.api.change(Actor::User, Kind::Deployment, OWNER, |owner| {
         put(owner, &["metadata", "annotations"], Value::Object(annotations));
         put(owner, &["spec", "template"], template);
     });

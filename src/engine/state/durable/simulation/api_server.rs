@@ -40,7 +40,7 @@ impl Kind {
 pub(super) enum Actor {
     Setup,
     Run,
-    Person,
+    User,
     DeploymentController,
     ReplicaSetController,
     StatefulSetController,

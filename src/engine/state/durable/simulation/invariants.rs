@@ -43,7 +43,7 @@ pub(super) struct Invariants {
 
 fn is_controller(actor: Actor) -> bool {
     match actor {
-        Actor::Setup | Actor::Run | Actor::Person | Actor::Kubelet => false,
+        Actor::Setup | Actor::Run | Actor::User | Actor::Kubelet => false,
         Actor::DeploymentController
         | Actor::ReplicaSetController
         | Actor::StatefulSetController
@@ -204,12 +204,12 @@ pub(super) fn tell(event: &Event) -> String {
         (_, true) => "deleted".to_owned(),
         (false, false) => {
             let paths = changed_paths(before, after, "");
-            let told = paths.iter().filter(|path| !path.contains("resourceVersion")).map(|path| {
+            let reported = paths.iter().filter(|path| !path.contains("resourceVersion")).map(|path| {
                 let pointer = format!("/{}", path.trim_start_matches('.').replace('.', "/"));
                 let value = after.pointer(&pointer).map_or_else(String::new, |value| format!("={value}"));
                 format!("{path}{}", value.chars().take(60).collect::<String>())
             });
-            told.collect::<Vec<_>>().join(" ")
+            reported.collect::<Vec<_>>().join(" ")
         }
     };
     format!("{:>4} {:?} {:?} {}: {what}", event.by.step, event.by.actor, event.key.0, name(object))

@@ -59,7 +59,7 @@ pub(super) struct Run {
     pub(super) stage: Stage,
     pub(super) end: Option<End>,
     /// The revision that was reported for the pods; `None` before.
-    told: Option<Option<String>>,
+    reported: Option<Option<String>>,
     /// How far its watch of the pods has come.
     pub(super) pods_at: u64,
     /// What it was told to do last, for people who inspect a seed.
@@ -67,7 +67,7 @@ pub(super) struct Run {
     partition: i64,
     /// The versions at which it found nothing to do.
     idle_at: Option<(u64, u64)>,
-    looked_at: u64,
+    visited_at: u64,
     /// The step at which it did.
     looked_in: u32,
     own_lock: OwnLock,
@@ -164,12 +164,12 @@ impl Run {
             goal,
             stage: Stage::Visit,
             end: None,
-            told: None,
+            reported: None,
             pods_at: 0,
             said: String::new(),
             partition,
             idle_at: None,
-            looked_at: 0,
+            visited_at: 0,
             looked_in: 0,
             own_lock: OwnLock::Unwritten,
             generation: 0,
@@ -182,7 +182,7 @@ impl Run {
         match std::mem::replace(&mut self.stage, Stage::Visit) {
             Stage::Visit if self.idle_at == Some((api.version(), self.pods_at)) => {}
             Stage::Visit => {
-                (self.looked_at, self.looked_in) = (api.version(), api.step);
+                (self.visited_at, self.looked_in) = (api.version(), api.step);
                 self.stage = Stage::Owned(api.live(kind_of(kind), OWNER));
             }
             Stage::Owned(owner) => {
@@ -193,10 +193,10 @@ impl Run {
                 self.stage = Stage::Decide(owner, owned);
             }
             Stage::Decide(owner, owned) => {
-                let is_fresh = self.looked_at == api.version();
-                let told = self.told.clone();
+                let is_fresh = self.visited_at == api.version();
+                let reported = self.reported.clone();
                 self.decide(api, scenario, owner, &owned, fault);
-                let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Visit);
+                let is_idle = is_fresh && reported == self.reported && matches!(self.stage, Stage::Visit);
                 // A budget comes and goes without a write to these objects.
                 let is_idle = is_idle && !scenario.has_budget(api.step);
                 self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
@@ -218,7 +218,7 @@ impl Run {
     ) {
         let kind = scenario.kind;
         let pods = self.pods(api, kind);
-        let done = self.told.is_some() && pods.iter().all(|pod| self.is_right(pod));
+        let done = self.reported.is_some() && pods.iter().all(|pod| self.is_right(pod));
         let mut present = api.list_seen(Kind::Pod, self.pods_at);
         present.retain(|pod| !is_terminating(pod));
         let foreign = present.iter().find(|pod| !self.is_taken(pod));
@@ -273,10 +273,10 @@ impl Run {
             OwnerPhase::WaitFor(_) => {}
             OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
             OwnerPhase::PodsReleased { revision } => {
-                self.told = Some(revision);
+                self.reported = Some(revision);
                 // A pod that is newer than the owner that was read may be another run's, and so may one that was noted
                 // since.
-                let known = api.list_seen(Kind::Pod, self.looked_at);
+                let known = api.list_seen(Kind::Pod, self.visited_at);
                 let is_known = |pod: &&Object| {
                     let mut same = known.iter().filter(|known| uid(known) == uid(pod));
                     same.any(|known| record_of(known) == record_of(pod))
@@ -357,7 +357,7 @@ impl Run {
 
     fn is_right(&self, pod: &Object) -> bool {
         let wanted = self.goal.target();
-        let revision = self.told.as_ref().and_then(Option::as_deref);
+        let revision = self.reported.as_ref().and_then(Option::as_deref);
         at(pod, &["spec", "containers"]) == at(wanted, &["spec", "containers"])
             && lacking_tolerations(pod, wanted).is_empty()
             && MetadataMap::ALL.into_iter().all(|map| {
@@ -401,7 +401,7 @@ impl Run {
                     }
                 }
             }
-            if let Some(Some(revision)) = &self.told {
+            if let Some(Some(revision)) = &self.reported {
                 put(pod, &["metadata", "labels", REVISION_HASH], json!(revision));
             }
         });

@@ -259,12 +259,12 @@ impl Invariants {
         // A pod that was created while its ReplicaSet had our template stays unchanged when that is restored: no
         // controller replaces it, and a superseded run changes no pod. Its summary reports what the pods run.
         let sets = api.list(Kind::ReplicaSet);
-        let is_put_back = |pod: &Object| {
+        let is_restored = |pod: &Object| {
             let set = sets.iter().find(|set| uid(set) == controller(pod));
             set.is_some_and(|set| same(&template_of(set), template(owner)))
         };
         let pods = api.list(Kind::Pod).into_iter().filter(|pod| !is_terminating(pod));
-        let is_kept = |pod: &Object| self.made_of_ours.contains(uid(pod)) && is_put_back(pod);
+        let is_kept = |pod: &Object| self.made_of_ours.contains(uid(pod)) && is_restored(pod);
         let pods: Vec<Object> = pods.filter(|pod| !is_kept(pod)).collect();
         for pod in &pods {
             let same_images = at(pod, &["spec", "containers"]) == at(template(owner), &["spec", "containers"]);
