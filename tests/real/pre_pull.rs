@@ -206,7 +206,9 @@ fn a_disruption_budget_is_kept_by_an_independent_count() {
          spec: {minAvailable: 3, selector: {matchLabels: {app: web}}}\n",
     );
     // Before the disruption controller has seen it, it allows none either, but nobody knows for how long.
-    namespace.wait_for("pdb", "strict", |budget| budget["status"]["observedGeneration"] == 1);
+    namespace.wait_pods("app=web", |_| {
+        namespace.kubectl(&["get", "pdb", "strict", "-o", "jsonpath={.status.observedGeneration}"]) == "1"
+    });
     let line = ["apply", "deploy/web", "app=:v2", "--yes", "--max-unavailable", "3", "--min-ready-seconds", "0"];
     let blocked = namespace.inplace(&[&line[..], &["--timeout", "5s"]].concat());
     assert_eq!(blocked.code, 3, "it can never have room, so nothing is written: {blocked:#?}");
