@@ -48,15 +48,15 @@ async fn carry_out(
     let Planned { plan, lives, cluster, id, .. } = planned;
     let writer = (args.output, field_manager);
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
-    note_unkept(&plan, &args.owner, shell);
-    rolling.start.reason.clone_from(&args.owner.reason);
-    rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
+    write_to_the_owner(&mut rolling, &args.owner, &plan, shell);
     rolling.on_deferred = args.resize.deferred;
     rolling.each((plan, lives), &id, shell).await
 }
 
-/// A reason is kept with the owner, and not every workload has one that is written to.
-pub(super) fn note_unkept(plan: &Plan, owner: &OwnerArgs, shell: &Shell) {
+/// Sets what is written to the owner. A reason is kept there, and not every workload has an owner that is written to.
+pub(super) fn write_to_the_owner(rolling: &mut Rolling<'_>, owner: &OwnerArgs, plan: &Plan, shell: &Shell) {
+    rolling.start.reason.clone_from(&owner.reason);
+    rolling.start.keep_field_ownership = owner.keep_field_ownership;
     for workload in plan.workloads.iter().filter(|workload| owner.reason.is_some() && workload.durable.is_none()) {
         shell.note(&format!("{}: the reason is not kept, since pods alone are changed", workload.workload));
     }

@@ -101,12 +101,16 @@ pub(super) fn show_stream(
 
 /// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
 fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), CommandError> {
-    let output = PlanFormat::Text;
     if shell.is_quiet() && yes && planned.plan.is_applyable() {
-        return Ok(render::plan_warnings(output, &planned.plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
+        return Ok(render::plan_warnings(
+            PlanFormat::Text,
+            &planned.plan,
+            &shell.terminal.stderr,
+            &mut io::stderr().lock(),
+        )?);
     }
     let next = shell.typing(&planned.cluster).apply_to_the_others(&planned.plan);
-    show(planned.shown(), output, next.as_deref(), shell)
+    show(planned.shown(), PlanFormat::Text, next.as_deref(), shell)
 }
 
 /// Returns the plan without what the shell shows on stderr itself: a server's warning would be there twice.

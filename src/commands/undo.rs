@@ -67,9 +67,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     let Planned { plan, lives, cluster, id, .. } = planned;
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
-    apply::note_unkept(&plan, &args.owner, shell);
-    rolling.start.reason.clone_from(&args.owner.reason);
-    rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
+    apply::write_to_the_owner(&mut rolling, &args.owner, &plan, shell);
     rolling.on_deferred = args.resize.deferred;
     rolling.each((plan, lives), &id, shell).await
 }

@@ -116,8 +116,9 @@ fn from_the_crate(module: &Module, path: &[String], all: &BTreeMap<Module, Sourc
         "self" => {}
         "super" => {
             base.pop();
-            while let Some((next, after)) = rest.split_first().filter(|(next, _)| *next == "super") {
-                debug_assert_eq!(next, "super", "so it was filtered");
+            while let [next, after @ ..] = rest
+                && next == "super"
+            {
                 base.pop();
                 rest = after;
             }

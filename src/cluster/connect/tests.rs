@@ -277,7 +277,7 @@ async fn what_is_sent_again() {
         let result = ask(connection.client(), verb, POD).await;
         assert_eq!(result.is_ok(), succeeds, "case {at}: {result:?}");
         assert_eq!(server.received().len(), arrive, "case {at}");
-        assert_eq!(setup.notices().len(), arrive - 1, "case {at}: every repetition is told");
+        assert_eq!(setup.notices().len(), arrive - 1, "case {at}: every repetition is reported");
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         plan.reasons.extend(plan.fields.refused_in(&plan.containers_of(pod)));
         old_revision(context, pod, &mut plan.reasons);
     }
-    let leaves = !is_target && (pod.terminating || pod.is_finished());
+    let leaves = !is_target && !pod.is_present();
     plan.verdict = match (plan.reasons.is_empty(), updates, in_progress) {
         (false, _, _) if leaves => PodVerdict::Skipped,
         (false, _, _) => PodVerdict::Blocked,
@@ -168,7 +168,7 @@ fn goes_back(pod: &Pod, name: &ContainerName, to: &str) -> bool {
 
 /// The pod asks for the wanted image already: does it run, as far as one read can show?
 pub(super) fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
-    if effect == Effect::NoEffectNow || pod.terminating || pod.is_finished() {
+    if effect == Effect::NoEffectNow || !pod.is_present() {
         return false;
     }
     let Some((_, _, status)) = pod.container_status(&container.name) else { return true };
@@ -230,7 +230,7 @@ fn sidecars(
 
 /// With a manifest, a pod of an older revision would still not be what the manifest says.
 fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
-    if !context.wanted.is_of_manifest() || pod.terminating || pod.is_finished() {
+    if !context.wanted.is_of_manifest() || !pod.is_present() {
         return;
     }
     if let Some(old) = context.revision.older(pod)

@@ -49,7 +49,7 @@ impl Resumed<'_> {
         let Self { live, lock, .. } = self;
         let change = lock.directed();
         let mine = |pod: &&Pod| {
-            if !pod.is_controlled_by(controllers) || pod.terminating || pod.is_finished() {
+            if !pod.is_controlled_by(controllers) || !pod.is_present() {
                 return false;
             }
             let is_meant = || {

@@ -20,7 +20,7 @@ pub(super) fn warn(
         return;
     }
     let is_kept = |(plan, pod): &&(PodPlan, &Pod)| {
-        let leaves = pod.terminating || pod.is_finished();
+        let leaves = !pod.is_present();
         plan.verdict == PodVerdict::Skipped && !leaves && partition::is_below(workload, pod)
     };
     let named: BTreeSet<_> = context.wanted.named().collect();

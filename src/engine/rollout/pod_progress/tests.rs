@@ -123,17 +123,8 @@ fn patched_pod() -> Pod {
     };
     let record = UpdateRecord {
         id: "r".into(),
-        manager: "kubectl-inplace".into(),
         containers: [("side".into(), record)].into(),
-        resized: BTreeMap::new(),
-        pod_resources: Default::default(),
-        earlier: BTreeMap::new(),
-        drained: None,
-        later: BTreeMap::new(),
-        owes_after_pod: false,
-        durable: false,
-        taken_over: None,
-        set_at: BTreeMap::new(),
+        ..UpdateRecord::of_no_update(&old_pod(), "kubectl-inplace")
     };
     let mut pod = old_pod();
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
@@ -234,20 +225,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
     let mut entry = Entry::default();
     assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
     let mut taken_back = change(old_pod(), |pod| pod.resource_version = 3);
-    let record = UpdateRecord {
-        id: "other".into(),
-        manager: "kubectl-inplace".into(),
-        containers: BTreeMap::new(),
-        resized: BTreeMap::new(),
-        pod_resources: Default::default(),
-        earlier: BTreeMap::new(),
-        drained: None,
-        later: BTreeMap::new(),
-        owes_after_pod: false,
-        durable: false,
-        taken_over: None,
-        set_at: BTreeMap::new(),
-    };
+    let record = UpdateRecord { id: "other".into(), ..UpdateRecord::of_no_update(&old_pod(), "kubectl-inplace") };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
     // In a state without that memory it is a pod that has not had its turn.

@@ -15,9 +15,8 @@ use std::sync::Arc;
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
-use crate::engine::state::hook::HookPhase;
-
 use crate::engine::report::progress::PodProgress;
+use crate::engine::state::hook::HookPhase;
 
 use super::action::Action;
 use super::entry::{Request, Sent};

@@ -26,6 +26,11 @@ fn record() -> ContainerRecord {
     }
 }
 
+fn update(containers: BTreeMap<ContainerName, ContainerRecord>) -> UpdateRecord {
+    let pod = Pod::from_object(&serde_json::json!({"metadata": {"name": "p", "namespace": "n", "uid": "u"}})).unwrap();
+    UpdateRecord { id: "r".into(), containers, ..UpdateRecord::of_no_update(&pod, "kubectl-inplace") }
+}
+
 fn running(id: &str, image: &str, image_id: &str, started_at: &str) -> ContainerStatus {
     ContainerStatus {
         name: "side".into(),
@@ -219,21 +224,7 @@ fn a_container_that_the_change_itself_stopped_has_not_crashed() {
 fn the_record_counts_only_for_the_image_that_it_set() {
     let annotation = |to: &str| {
         let containers = BTreeMap::from([("side".into(), ContainerRecord { to: to.into(), ..record() })]);
-        serde_json::to_string(&UpdateRecord {
-            id: "r".into(),
-            manager: "kubectl-inplace".into(),
-            containers,
-            resized: BTreeMap::new(),
-            pod_resources: Default::default(),
-            earlier: BTreeMap::new(),
-            drained: None,
-            later: BTreeMap::new(),
-            owes_after_pod: false,
-            durable: false,
-            taken_over: None,
-            set_at: BTreeMap::new(),
-        })
-        .unwrap_or_default()
+        serde_json::to_string(&update(containers)).unwrap_or_default()
     };
     let cases = [
         ("our own patch", annotation(WANTED), Some("kubectl-inplace"), "recorded"),
@@ -291,20 +282,7 @@ fn a_pod_that_nobody_changed_runs_what_it_was_created_with() {
 /// A pod whose container came after another one, which ended so. `manager` set the image.
 fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, &str), started_at: &str) -> Pod {
     let (exit_code, reason, finished_at) = ended;
-    let record = record.map(|record| UpdateRecord {
-        id: "r".into(),
-        manager: "kubectl-inplace".into(),
-        containers: [("side".into(), record)].into(),
-        resized: BTreeMap::new(),
-        pod_resources: Default::default(),
-        earlier: BTreeMap::new(),
-        drained: None,
-        later: BTreeMap::new(),
-        owes_after_pod: false,
-        durable: false,
-        taken_over: None,
-        set_at: BTreeMap::new(),
-    });
+    let record = record.map(|record| update([("side".into(), record)].into()));
     let annotations = record.map(|record| (UPDATE_ANNOTATION.to_owned(), serde_json::to_string(&record).unwrap()));
     let mut status = running("containerd://new", BEFORE, "sha256:a", started_at);
     status.restart_count = restarts;

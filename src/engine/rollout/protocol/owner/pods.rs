@@ -22,7 +22,7 @@ use super::{Effects, Owner};
 /// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
 pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
     let Some(pod) = pod else { return true };
-    pod.terminating || pod.is_finished() || !pod.is_controlled_by(&goal.controllers)
+    !pod.is_present() || !pod.is_controlled_by(&goal.controllers)
 }
 
 impl Owner {

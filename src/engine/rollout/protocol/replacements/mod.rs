@@ -150,7 +150,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     };
     let is_replacement = seconds_between(&owner.lock.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
-    if !is_replacement || !is_ours || pod.terminating || pod.is_finished() {
+    if !is_replacement || !is_ours || !pod.is_present() {
         return BTreeMap::new();
     }
     ContainerGoal::of_change(&owner.lock.directed(), pod, &goal.id)
