@@ -7,7 +7,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use jsonschema::Validator;
 use serde_json::{Deserializer, Value, json};
 
 /// Where they lie.
@@ -32,8 +31,8 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// By the kind of a document, or the type of a line.
-static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
+/// The schemas, closed, by the kind of a document or the type of a line.
+static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
     let mut all = BTreeMap::new();
     for name in names() {
         let mut schema = schema(&name);
@@ -43,17 +42,88 @@ static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
         let lines: Vec<String> = lines.filter(|name| name.starts_with(LINE)).cloned().collect();
         for line in &lines {
             let one = json!({"$ref": format!("#/$defs/{line}"), "$defs": schema["$defs"]});
-            all.insert(line.clone(), compiled(&one));
+            all.insert(line.clone(), one);
         }
         if lines.is_empty() {
-            all.insert(title, compiled(&schema));
+            all.insert(title, schema);
         }
     }
     all
 });
 
-fn compiled(schema: &Value) -> Validator {
-    jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{error}: {schema}"))
+/// Holds a value against a schema, with the keywords of JSON Schema that the files use; another one is no schema here.
+struct Check<'a> {
+    root: &'a Value,
+    faults: Vec<String>,
+}
+
+impl Check<'_> {
+    fn faults(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+        let mut check = Check { root, faults: Vec::new() };
+        for (keyword, rule) in schema.as_object().into_iter().flatten() {
+            check.keyword((keyword, rule), schema, value, at);
+        }
+        check.faults
+    }
+
+    fn keyword(&mut self, (keyword, rule): (&str, &Value), schema: &Value, value: &Value, at: &str) {
+        let root = self.root;
+        let list = |rule: &Value| rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);
+        let fits = |schema: &Value| Self::faults(root, schema, value, at).is_empty();
+        let is_right = match keyword {
+            "$schema" | "$defs" | "title" | "description" => true,
+            "$ref" => {
+                let path = rule.as_str().and_then(|path| path.strip_prefix('#')).expect("a place in the same file");
+                let target = root.pointer(path).unwrap_or_else(|| panic!("nothing is at {path}"));
+                self.faults.extend(Self::faults(root, target, value, at));
+                true
+            }
+            "type" => list(rule).iter().any(|name| name.as_str().is_some_and(|name| is_of_type(value, name))),
+            "const" => value == rule,
+            "enum" => list(rule).contains(value),
+            "required" => value
+                .as_object()
+                .is_none_or(|fields| list(rule).iter().filter_map(Value::as_str).all(|n| fields.contains_key(n))),
+            "anyOf" => list(rule).iter().any(fits),
+            "oneOf" => list(rule).iter().filter(|schema| fits(schema)).count() == 1,
+            "items" => {
+                for (place, item) in value.as_array().into_iter().flatten().enumerate() {
+                    self.faults.extend(Self::faults(root, rule, item, &format!("{at}/{place}")));
+                }
+                true
+            }
+            "properties" | "additionalProperties" => {
+                for (name, field) in value.as_object().into_iter().flatten() {
+                    let named = schema["properties"].get(name);
+                    let rule = if keyword == "properties" { named } else { Some(rule).filter(|_| named.is_none()) };
+                    let at = format!("{at}/{name}");
+                    match rule {
+                        Some(Value::Bool(false)) => self.faults.push(format!("{at}: the schema does not have it")),
+                        Some(schema) => self.faults.extend(Self::faults(root, schema, field, &at)),
+                        None => {}
+                    }
+                }
+                true
+            }
+            _ => panic!("a keyword that is not checked here: {keyword}"),
+        };
+        if !is_right {
+            self.faults.push(format!("{at}: {value} does not fit {keyword} {rule}"));
+        }
+    }
+}
+
+fn is_of_type(value: &Value, name: &str) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => panic!("no type of JSON: {name}"),
+    }
 }
 
 /// Allows no property that is not named, except where a schema says otherwise.
@@ -83,11 +153,9 @@ fn kind(value: &Value) -> Option<String> {
 /// Returns what is wrong with a value.
 pub(crate) fn faults(value: &Value) -> Vec<String> {
     let Some(kind) = kind(value) else { return Vec::new() };
-    match VALIDATORS.get(&kind) {
+    match SCHEMAS.get(&kind) {
         None => vec![format!("docs/schemas has none of {kind}: {value}")],
-        Some(validator) => {
-            validator.iter_errors(value).map(|error| format!("{kind}{}: {error}", error.instance_path())).collect()
-        }
+        Some(schema) => Check::faults(schema, schema, value, &kind),
     }
 }
 
