@@ -25,9 +25,6 @@
     )
 )]
 
-#[cfg(test)]
-#[path = "../tests/support/api_model/mod.rs"]
-mod api_model;
 pub mod cli;
 pub mod cluster;
 pub mod commands;

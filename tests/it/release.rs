@@ -43,8 +43,7 @@ fn has_busybox() -> bool {
 fn made(name: &str, mask: &str) -> (Folder, PathBuf) {
     let folder = Folder::new();
     let (tree, root) = (folder.path().join(name), env!("CARGO_MANIFEST_DIR"));
-    let files =
-        "Cargo.toml Cargo.lock LICENSE README.md release install.sh krew-manifest.yaml packaging completions man src";
+    let files = "Cargo.toml Cargo.lock LICENSE README.md release install.sh krew-manifest.yaml packaging completions man src crates";
     let mut with = LINUX.map(|platform| format!("--with {platform}=stand-in")).join(" ");
     if has_busybox() {
         with.push_str(" --busybox linux_amd64=stand-in --busybox linux_arm64=stand-in");

@@ -1,15 +1,15 @@
-//! The API server of the simulation: the model of `tests/support/api_model` with pods that are parsed once, when they
+//! The API server of the simulation: the model of `testkit::api_model` with pods that are parsed once, when they
 //! are written.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::api_model::{self, Change, Object, Part, Refused, Store};
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::{ImageSet, Pod};
 use crate::engine::rollout::patch::{PodPart, PodPatch};
 use crate::engine::rollout::{Now, Observation};
+use testkit::api_model::{self, Change, Object, Part, Refused, Store};
 
 impl Object for Pod {
     fn keep_version(&mut self, of: &Self) {

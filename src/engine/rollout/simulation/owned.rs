@@ -4,13 +4,13 @@
 use json_patch::Patch;
 use serde_json::{Value, json};
 
-use crate::api_model::{Part, carry_out, count, keep};
 use crate::engine::change::Direction;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::state::durable::{OwnerGoal, OwnerView};
 use crate::engine::state::outcome::EndResult;
+use testkit::api_model::{Part, carry_out, count, keep};
 
 use super::super::{ActionId, Answer, Now, Observation};
 use super::adversary::{Deed, Scenario};

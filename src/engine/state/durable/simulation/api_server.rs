@@ -1,11 +1,11 @@
-//! The API server of the simulation: the model of `tests/support/api_model` in steps, with caches that lag behind it.
+//! The API server of the simulation: the model of `testkit::api_model` in steps, with caches that lag behind it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::api_model::{self, Change, Part, Refused, Store};
+use testkit::api_model::{self, Change, Part, Refused, Store};
 
 use super::fields::{controller, is_terminating, name, put, text, uid};
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api_model::TEMPLATE_GENERATION;
 use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::state::durable::history::{self, HISTORY_ANNOTATION, HistoryEntry};
 use crate::engine::state::outcome::EndResult;
+use testkit::api_model::TEMPLATE_GENERATION;
 
 use super::api_server::{Actor, ApiServer, Kind, timestamp_off_by};
 use super::fields::{DESIRED, HASH, LAST_APPLIED, MAXIMUM, REVISION, controlled_by, hash, name, pod, put, template};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::api_model::{Refused, TEMPLATE_GENERATION};
+use testkit::api_model::{Refused, TEMPLATE_GENERATION};
 
 use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{

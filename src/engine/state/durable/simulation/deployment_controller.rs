@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api_model::{Part, Refused};
+use testkit::api_model::{Part, Refused};
 
 use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{

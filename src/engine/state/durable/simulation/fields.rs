@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub(super) use crate::api_model::{at, put, text};
+pub(super) use testkit::api_model::{at, put, text};
 
 pub(super) const HASH: &str = "pod-template-hash";
 pub(super) const REVISION_HASH: &str = "controller-revision-hash";

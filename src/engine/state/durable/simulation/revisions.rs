@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api_model::{Part, Refused};
+use testkit::api_model::{Part, Refused};
 
 use super::api_server::{Actor, ApiServer, Kind, Object};
 use super::fields::{REVISION_HASH, at, controlled_by, hash, name, number, put, same_template, template, text};

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::api_model::{Refused, expect};
 use crate::engine::change::{self, Direction};
 use crate::engine::k8s::budget::{CountedPod, blocking, limits};
 use crate::engine::k8s::metadata::MetadataMap;
@@ -18,6 +17,7 @@ use crate::engine::state::durable::{
     ThisRun, beat, owner_phase,
 };
 use crate::engine::state::record::{TakenOver, UPDATE_ANNOTATION};
+use testkit::api_model::{Refused, expect};
 
 use super::api_server::{Actor, ApiServer, Kind, Object, timestamp, timestamp_off_by};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};

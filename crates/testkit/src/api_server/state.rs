@@ -1,0 +1,239 @@
+//! Everything a server knows, under one lock.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::controllers::Controllers;
+use super::faults::Faults;
+use super::http::Request;
+use super::kubelet::Kubelet;
+use super::managed_fields::{self, Writer};
+use super::resource::{Resource, Target};
+use super::selector::Selector;
+use super::store::{Key, Store};
+use super::{defaults, verbs};
+use crate::api_model::{self, set_metadata};
+use crate::clock;
+
+/// A request as tests read it; `{}` is one line: method, path, kind of patch.
+#[derive(Debug, Clone)]
+pub struct Logged {
+    pub method: String,
+    pub path: String,
+    pub query: Vec<(String, String)>,
+    pub content_type: String,
+    pub user_agent: String,
+    pub body: String,
+    pub dry_run: bool,
+}
+
+impl Logged {
+    /// Notes a request.
+    pub fn new(request: &Request) -> Self {
+        let header = |name| request.header(name).unwrap_or_default().to_owned();
+        Self {
+            method: request.method.clone(),
+            path: request.path.clone(),
+            query: request.query.clone(),
+            content_type: header("content-type"),
+            user_agent: header("user-agent"),
+            body: String::from_utf8_lossy(&request.body).into_owned(),
+            dry_run: request.is_dry_run(),
+        }
+    }
+
+    /// Returns the first value of a query parameter.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the body as JSON; null if it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// Tells whether it would change an object.
+    pub fn is_write(&self) -> bool {
+        let review = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
+        self.method != "GET" && !self.dry_run && !review.iter().any(|review| self.path.ends_with(review))
+    }
+}
+
+impl fmt::Display for Logged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)?;
+        let kind = self.content_type.trim_start_matches("application/");
+        if self.method == "PATCH" {
+            write!(f, " {}", kind.trim_end_matches("+json").trim_end_matches("+yaml"))?;
+        }
+        if self.dry_run { write!(f, " (dry run)") } else { Ok(()) }
+    }
+}
+
+/// Objects, faults, the kubelet, and what was asked.
+pub struct State {
+    pub store: Store,
+    pub faults: Faults,
+    pub kubelet: Kubelet,
+    pub controllers: Controllers,
+    pub requests: Vec<Logged>,
+    /// Logs by pod and container.
+    pub logs: BTreeMap<(String, String), String>,
+    /// What `/version` says.
+    pub version: String,
+    /// A watch that asks for bookmarks gets one after this long a silence.
+    pub bookmark_every: Duration,
+    pub stopped: bool,
+    /// How far its clock, as in its `Date` headers, is ahead of the clients'.
+    pub seconds_ahead: i64,
+    /// What a node has for pods, where its admission plugin knows it.
+    pub allocatable_milli_cpu: Option<u64>,
+    /// What a container may ask for now; more is put off.
+    pub free_milli_cpu: Option<u64>,
+    /// Access reviews are answered.
+    pub tells_permissions: bool,
+}
+
+impl State {
+    /// Returns the state of an empty server.
+    pub fn new() -> Self {
+        let mut state = Self {
+            // No real cluster's first object is number 1.
+            store: Store::counted(1000),
+            faults: Faults::default(),
+            kubelet: Kubelet::new(),
+            controllers: Controllers::default(),
+            requests: Vec::new(),
+            logs: BTreeMap::new(),
+            version: "v1.36.3".to_owned(),
+            bookmark_every: Duration::from_millis(500),
+            stopped: false,
+            seconds_ahead: 0,
+            tells_permissions: true,
+            allocatable_milli_cpu: None,
+            free_milli_cpu: None,
+        };
+        state.insert(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
+        state
+    }
+
+    /// Returns the minor version.
+    pub fn minor(&self) -> u32 {
+        self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
+    }
+
+    /// Adds an object unchanged, status included; missing metadata and the defaults are filled in.
+    pub fn insert(&mut self, mut object: Value) {
+        let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
+        let resource = Resource::of_kind(&text("apiVersion"), &text("kind")).expect("the fake serves this kind");
+        let name = object.pointer("/metadata/name").and_then(Value::as_str).expect("an object has a name").to_owned();
+        let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("default").to_owned();
+        if resource.namespaced {
+            set_metadata(&mut object, "namespace", namespace.as_str().into());
+        }
+        defaults::fill(&mut object);
+        self.complete(resource, &mut object, &Writer::new("kubectl-create"));
+        self.commit(&Key::new(resource, &namespace, &name), object);
+    }
+
+    /// Stores an object, and lets the kubelet see it.
+    pub fn commit(&mut self, key: &Key, object: Value) -> Arc<Value> {
+        let stored = self.store.put(key, object, ());
+        if key.plural == "pods" {
+            self.kubelet.pod_written(key, &stored, clock::now());
+        }
+        stored
+    }
+
+    /// Deletes an object by key.
+    pub fn remove(&mut self, key: &Key) {
+        self.store.remove(key, ());
+    }
+
+    /// Returns an object by plural and name, in any namespace.
+    pub fn find(&self, resource: &str, name: &str) -> Option<(Key, Arc<Value>)> {
+        self.list(resource).into_iter().find(|(key, _)| key.name == name)
+    }
+
+    /// Returns all objects of a resource.
+    pub fn all(&self, resource: &str) -> Vec<Arc<Value>> {
+        self.list(resource).into_iter().map(|(_, object)| object).collect()
+    }
+
+    fn list(&self, resource: &str) -> Vec<(Key, Arc<Value>)> {
+        let resource = Resource::of_plural(resource).expect("the fake serves this resource");
+        let target = Target { resource, namespace: String::new(), name: String::new(), subresource: String::new() };
+        self.listed(&target, &Selector::default())
+    }
+
+    /// Returns the objects of a collection by namespace and name.
+    pub fn listed(&self, target: &Target, selector: &Selector) -> Vec<(Key, Arc<Value>)> {
+        let all = self.store.list(.., u64::MAX);
+        let chosen = all.filter(|(key, object)| key.within(target) && selector.matches(object));
+        chosen.map(|(key, object)| (key.clone(), Arc::clone(object))).collect()
+    }
+
+    /// Fills in what the server gives a new object: uid, times, generation, managedFields; existing values stay.
+    pub fn complete(&mut self, resource: &Resource, object: &mut Value, writer: &Writer) {
+        let serial = self.store.next_serial();
+        let uid = format!("{:08x}-0000-4000-8000-{serial:012x}", 0xfa4e_0000_u64 + serial);
+        api_model::complete(object, uid, &clock::now_text());
+        if object.pointer("/metadata/managedFields").is_none() {
+            managed_fields::record(None, object, writer, &resource.api_version());
+            // The creator wrote its fields at that time.
+            let created = object.pointer("/metadata/creationTimestamp").cloned().unwrap_or_default();
+            let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
+            entries.into_iter().flatten().for_each(|entry| entry["time"] = created.clone());
+        }
+    }
+
+    /// Edits an object as a writer of that name; generation and owners follow.
+    pub fn edit(&mut self, resource: &str, name: &str, manager: &str, edit: impl FnOnce(&mut Value)) {
+        if let Some((key, _)) = self.find(resource, name) {
+            self.edit_key(&key, manager, edit);
+        }
+    }
+
+    /// Edits an object by key, likewise.
+    pub fn edit_key(&mut self, key: &Key, manager: &str, edit: impl FnOnce(&mut Value)) {
+        let Some(live) = self.store.get(key).cloned() else { return };
+        let mut next = (*live).clone();
+        edit(&mut next);
+        if next == *live {
+            return;
+        }
+        let api_version = live["apiVersion"].as_str().unwrap_or_default().to_owned();
+        verbs::finish_update(&live, &mut next, &Writer::new(manager), false, &api_version);
+        self.commit(key, next);
+    }
+
+    /// Deletes an object by plural and name.
+    pub fn delete(&mut self, resource: &str, name: &str) {
+        if let Some((key, _)) = self.find(resource, name) {
+            self.remove(&key);
+        }
+    }
+
+    /// Sets what a container's log says.
+    pub fn set_log(&mut self, pod: &str, container: &str, text: &str) {
+        self.logs.insert((pod.to_owned(), container.to_owned()), text.to_owned());
+    }
+
+    /// Returns the name of a disruption budget that selects the pod and allows nothing.
+    pub fn exhausted_budget(&self, pod: &Value) -> Option<String> {
+        let namespace = pod.pointer("/metadata/namespace")?;
+        self.all("poddisruptionbudgets").iter().find_map(|budget| {
+            let labels = budget.pointer("/spec/selector/matchLabels").and_then(Value::as_object)?;
+            let selects = labels
+                .iter()
+                .all(|(key, value)| pod.pointer("/metadata/labels").and_then(|labels| labels.get(key)) == Some(value));
+            let exhausted = budget.pointer("/status/disruptionsAllowed").and_then(Value::as_u64).unwrap_or(0) == 0;
+            let same = budget.pointer("/metadata/namespace") == Some(namespace);
+            (same && selects && exhausted).then(|| budget["metadata"]["name"].as_str().unwrap_or_default().to_owned())
+        })
+    }
+}
