@@ -8,6 +8,7 @@ pub mod error;
 mod events;
 mod failure_report;
 mod kubelet;
+mod made;
 mod namespace;
 mod objects;
 mod overview;

@@ -25,7 +25,7 @@ use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::status::{self, Drift};
+use crate::engine::status::Drift;
 use crate::engine::value::hint::{Hint, kubectl};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::Recorder;
@@ -174,10 +174,13 @@ async fn say_ways_from_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: 
     let read = async || cluster.live(cluster.workload(owner).await.ok()?, Nodes::Nowhere).await.ok();
     let typing = shell.typing(cluster).of_what_is_watched();
     let mut tries = 0;
-    while let Some(live) = read().await {
+    while let Some(mut live) = read().await {
         tries += 1;
         // A kubelet that pulls again shows nothing of the failure meanwhile.
-        if !status::status(&live).ways.is_empty() || tries == TRIES_AFTER_A_FAILURE || !owner.kind.has_template() {
+        if !cluster.status(&mut live).await.ways.is_empty()
+            || tries == TRIES_AFTER_A_FAILURE
+            || !owner.kind.has_template()
+        {
             return say_ways_on(&live, &typing, shell);
         }
         drive::until_found(TRIES_AGAIN_SOON, async || Some(())).await;
@@ -187,13 +190,13 @@ async fn say_ways_from_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: 
 /// Returns what the pods that are followed ask for in place of what their template says, also of a pod that is named.
 async fn drift(live: &LiveWorkload, cluster: &Cluster) -> Vec<Drift> {
     if live.workload.reference.kind.has_template() {
-        return Drift::of(&status::status(live), |_| true);
+        return Drift::of(&cluster.status(&mut live.clone()).await, |_| true);
     }
     let Some(owner) = live.pods.first().and_then(plan::workload_of) else { return Vec::new() };
     // What cannot be read does not keep anybody from following the pod.
     let Ok(owner) = cluster.workload(&owner).await else { return Vec::new() };
-    let Ok(owner) = cluster.live(owner, Nodes::Nowhere).await else { return Vec::new() };
-    Drift::of(&status::status(&owner), |pod| live.pods.iter().any(|followed| followed.key == *pod))
+    let Ok(mut owner) = cluster.live(owner, Nodes::Nowhere).await else { return Vec::new() };
+    Drift::of(&cluster.status(&mut owner).await, |pod| live.pods.iter().any(|followed| followed.key == *pod))
 }
 
 /// The same of what has stopped while it was followed.

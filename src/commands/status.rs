@@ -1,11 +1,13 @@
 //! `status`: shows the state of workloads and their pods, once or whenever it changes, and changes nothing.
 #![expect(clippy::disallowed_methods, reason = "waits between two looks, and knows how long one took")]
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
+use futures::StreamExt;
 use futures::future::{Either, select};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -14,8 +16,8 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::plan::LiveWorkload;
+use crate::engine::k8s::names::{Uid, WorkloadRef};
+use crate::engine::plan::{LiveWorkload, Made};
 use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
@@ -33,6 +35,9 @@ const REST: u32 = 4;
 /// Workloads of an overview that are read once more, at most: a cluster that is down as a whole has more to say.
 const MOST_READ_AGAIN: usize = 50;
 
+/// Workloads whose templates the server is asked about at once.
+const ASKED_AT_ONCE: usize = 8;
+
 /// What is read.
 struct Query<'a> {
     /// `None` is every workload.
@@ -41,6 +46,9 @@ struct Query<'a> {
     global: &'a GlobalArgs,
     cluster: Cluster,
     output: StatusFormat,
+    /// What the server makes of the template of a workload, by its `metadata.generation`: it is asked once, however often
+    /// `--watch` looks.
+    made: RefCell<BTreeMap<(Uid, Option<i64>), Made>>,
 }
 
 /// What one read has returned.
@@ -74,7 +82,7 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     let named = !words.words.is_empty() || !words.filename.is_empty() || words.kustomize.is_some() || picks;
     let asked = if named { Some(targets::read_without_images(&words, shell).await?) } else { None };
     let cluster = shell.connect(global).await?;
-    let query = Query { asked, words, global, cluster, output: args.output };
+    let query = Query { asked, words, global, cluster, output: args.output, made: RefCell::default() };
     if args.watch {
         return watch(&query, shell).await;
     }
@@ -199,7 +207,7 @@ impl Query<'_> {
         self.read_budgets(&mut lives).await;
         let references: Vec<&WorkloadRef> = lives.iter().map(|live| &live.workload.reference).collect();
         let pulling = self.cluster.pulling_for(&references).await;
-        Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling, missing })
+        Ok(Read { workloads: self.states(&mut lives).await, not_read: Vec::new(), pulling, missing })
     }
 
     /// Reads the budgets that unfinished rollouts may wait for, once a namespace. A caller that may not list them has
@@ -215,6 +223,19 @@ impl Query<'_> {
         }
     }
 
+    async fn states(&self, lives: &mut [LiveWorkload]) -> Vec<WorkloadStatus> {
+        let state = async |live: &mut LiveWorkload| {
+            let workload = &live.workload;
+            let generation = workload.object.pointer("/metadata/generation").and_then(Value::as_i64);
+            let template = (workload.uid.clone(), generation);
+            live.surroundings.made = self.made.borrow().get(&template).cloned().unwrap_or_default();
+            let found = self.cluster.status(live).await;
+            self.made.borrow_mut().insert(template, live.surroundings.made.clone());
+            found
+        };
+        futures::stream::iter(lives.iter_mut().map(state)).buffered(ASKED_AT_ONCE).collect().await
+    }
+
     /// Returns the state of the workloads of an overview. The overview has only the names of revisions: where a
     /// workload is notable and no rollout is seen, a rollout whose lock was removed may be left, which revisions show.
     async fn closer(&self, workloads: &[LiveWorkload]) -> Vec<WorkloadStatus> {
@@ -227,10 +248,10 @@ impl Query<'_> {
         let may_be_held = seen.iter().filter(|(.., may_be_held)| *may_be_held).map(|(live, ..)| *live);
         let again = may_be_held.take(MOST_READ_AGAIN).map(|live| live.workload.clone()).collect();
         // A caller that may not read them has the overview.
-        let again = targets::read_side_by_side(&self.cluster, again, Nodes::Nowhere).await.unwrap_or_default();
-        let mut again = again.iter();
+        let mut again = targets::read_side_by_side(&self.cluster, again, Nodes::Nowhere).await.unwrap_or_default();
+        let mut again = self.states(&mut again).await.into_iter();
         let closer = |(_, seen, may_be_held): (&LiveWorkload, WorkloadStatus, bool)| {
-            if may_be_held { again.next().map_or(seen, status) } else { seen }
+            if may_be_held { again.next().unwrap_or(seen) } else { seen }
         };
         seen.into_iter().map(closer).collect()
     }

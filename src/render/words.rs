@@ -353,7 +353,9 @@ pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) 
         PodProgress::Stabilizing { hold_seconds } => {
             (Meaning::Waiting, format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds))))
         }
-        PodProgress::Unverified { why } => (Meaning::Waiting, format!("not verified yet: {}", style.show(why))),
+        PodProgress::Unverified { why, .. } => {
+            (Meaning::Waiting, format!("{}: {}", with("not verified yet"), style.show(why)))
+        }
         PodProgress::Done => (Meaning::Ok, "done".into()),
         PodProgress::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
         PodProgress::Conflict { container, image } => (

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api_server::{ApiServer, Effect, When};
+use crate::support::api_server::{Answer, ApiServer, Effect, When};
 use crate::support::builders::Workload;
+use crate::support::clock;
 use crate::support::scene::{run, server_with, two_containers, typed, web};
 
 /// A lock as a rollout writes it.
@@ -263,4 +264,83 @@ fn yaml_is_the_json_document() {
         kubectl_inplace::manifest::parse("status.yaml", named.as_bytes()).expect("YAML").remove(0).object;
     object.as_object_mut().expect("a document").shift_remove("metadata");
     assert_eq!(object, json);
+}
+
+/// Takes from the pods' managed fields what nobody's request has set: `side` was injected, and admission took a second.
+fn injected(server: &ApiServer) {
+    for pod in pod_names(server) {
+        server.edit("pods", &pod, |pod| {
+            let entry = &mut pod["metadata"]["managedFields"][0];
+            entry["time"] = "2020-01-01T00:00:00Z".into();
+            let containers = entry["fieldsV1"]["f:spec"]["f:containers"].as_object_mut();
+            containers.into_iter().for_each(|containers| containers.retain(|key, _| !key.contains("side")));
+        });
+    }
+}
+
+/// The server's answer to a pod that is created by a dry run, with this image of `side`.
+fn makes(server: &ApiServer, image: &str) {
+    let mut pod = server.objects("pods").remove(0);
+    pod["spec"]["containers"][1]["image"] = image.into();
+    server.fault(When::verb("create").of("pods").dry_run(), Effect::Answer(Answer::json(201, pod)));
+}
+
+/// The states of the pods, and the exit code of those that ask for trouble.
+fn states(server: &ApiServer) -> (Vec<Value>, i32) {
+    let document = run(server, "status deploy/web -o json").ends_with(0).json();
+    let pods = document["workloads"][0]["pods"].as_array().cloned().unwrap_or_default();
+    let code = run(server, "status deploy/web --exit-code").code.unwrap_or_default();
+    (pods.iter().map(|pod| pod["state"].clone()).collect(), code)
+}
+
+/// What two runs say at the same time does not depend on their clocks: one is right, the others are an hour off.
+#[test]
+fn what_admission_has_made_of_pods_is_verified_and_no_drift_whatever_the_clock_of_a_run() {
+    let server = web();
+    injected(&server);
+    let wrong_clocks = [0, 3600, -3600];
+    for ahead in wrong_clocks {
+        server.set_clock(ahead);
+        assert_eq!(states(&server), (vec![json!("ready"); 3], 0), "injected, {ahead}");
+        run(&server, "follow deploy/web --timeout 5s").ends_with(0).prints("Complete:");
+    }
+    // A mirror: the template has another image than all of its pods, and nobody has set that.
+    server.edit("deployments", "web", |owner| {
+        owner["spec"]["template"]["spec"]["containers"][1]["image"] = "registry.example/side:v1".into();
+        owner["status"]["observedGeneration"] = 2.into();
+    });
+    for ahead in wrong_clocks {
+        server.set_clock(ahead);
+        server.clear_faults();
+        assert_eq!(states(&server), (vec![json!("drifted"); 3], 2), "changed by hand, {ahead}");
+        makes(&server, "acme/side:v1");
+        assert_eq!(states(&server), (vec![json!("ready"); 3], 0), "rewritten, {ahead}");
+        let text = run(&server, "status deploy/web").ends_with(0).omits("drifted").omits("kubectl inplace");
+        assert_eq!(
+            text.stdout.matches("rewritten by admission: side: registry.example/side:v1 -> acme/side:v1").count(),
+            1
+        );
+        run(&server, "follow deploy/web --timeout 5s").ends_with(0).omits("the template of");
+    }
+    server.set_clock(0);
+    // Every look of a watch asks the same question: it is asked once.
+    let sent = |method: &str| {
+        server.requests().iter().filter(|one| one.method == method && one.path.ends_with("/pods")).count()
+    };
+    let (asked, looked) = (sent("POST"), sent("GET"));
+    let watching = typed(&server, "status deploy/web -w").spawn();
+    watching.wait_for_stdout("rewritten by admission");
+    clock::eventually("a third look", || (sent("GET") >= looked + 3).then_some(()));
+    watching.signal("INT");
+    watching.wait().ends_with(130);
+    assert_eq!(sent("POST") - asked, 1);
+    assert!(server.writes().is_empty(), "{:?}", server.writes());
+    // Who may not create pods does not learn it, and is given no command that may be refused.
+    server.clear_faults();
+    server.fault(When::verb("create").of("pods"), Effect::Forbid);
+    run(&server, "status deploy/web")
+        .ends_with(0)
+        .prints("3 drifted")
+        .prints("not known whether its admission")
+        .omits("kubectl inplace");
 }

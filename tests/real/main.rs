@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "the tests start programs, wait for them and read their surroundings")]
 #![expect(clippy::disallowed_macros, reason = "what a failed test saw is printed for the person who reads it")]
 
+mod admission;
 mod apply;
 mod bad_input;
 mod container_order;

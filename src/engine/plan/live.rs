@@ -56,6 +56,8 @@ pub struct Surroundings {
     pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
+    /// What the server makes of the template.
+    pub made: Made,
     /// The ResourceQuotas of the namespace, which count the pull pods.
     pub quotas: Vec<Value>,
     /// Why they could not be read: it matters only where something is pulled first.
@@ -77,6 +79,18 @@ pub struct Surroundings {
     pub revisions_denied: Option<Denied>,
     /// What the caller may not read, without which it is unknown what would happen.
     pub denied: Vec<Denied>,
+}
+
+/// What the server would make of a pod of the owner's template: admission may change it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Made {
+    /// No pod differs from the template, or nobody needs to know.
+    #[default]
+    NotAsked,
+    /// This.
+    Pod(Box<Pod>),
+    /// It could not be asked, and why.
+    NotKnown(String),
 }
 
 /// One revision of an owner's template.

@@ -73,7 +73,7 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::Drained;
 
-pub use crate::engine::plan::live::{Denied, LiveWorkload, Options, Revision, Subset, Surroundings};
+pub use crate::engine::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{
     copied, images_before, leads_back, leads_in_place, leads_on, may_be_left, waits_for_more, waits_for_partition,

@@ -18,11 +18,9 @@ use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::k8s::restart;
 use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::plan::live::LiveWorkload;
+use crate::engine::state::evidence::Baseline;
 use crate::engine::state::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::value::kubelet_version::KubeletVersion;
-
-/// The manager under which the controllers of workloads create pods.
-const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
 /// What is wanted of a workload's pods.
 pub(super) struct Wanted<'a> {
@@ -283,10 +281,9 @@ pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> boo
     restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
 }
 
-/// Whether the image was set after the pod was created: by an update in place, or by anybody but the pod's controller.
+/// Whether the image is known to have been set after the pod was created.
 fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
-    let recorded = UpdateRecord::of(pod).is_some_and(|record| record.baseline(pod, name).is_some());
-    recorded || pod.image_set.get(name).is_some_and(|set| set.manager != CONTROLLER_MANAGER)
+    matches!(Baseline::of(pod, name), Baseline::Recorded(_) | Baseline::Set(_))
 }
 
 /// A bare pod is its own template, without what the server and other writers keep in it.

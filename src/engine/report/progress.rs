@@ -79,7 +79,10 @@ pub enum PodProgress {
     },
     /// Ready, but nothing proves that the container is another one.
     Unverified {
-        /// Why not.
+        /// Of which that is so.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        containers: Vec<ContainerName>,
+        /// Why not, of the last one.
         why: String,
     },
     /// Done: proven.
@@ -213,7 +216,9 @@ impl PodProgress {
     /// Returns the containers that it waits for, of those that change; empty where the phase does not name them.
     pub fn late(&self) -> &[ContainerName] {
         match self {
-            Self::Restarting { containers, .. } | Self::Starting { containers } => containers,
+            Self::Restarting { containers, .. }
+            | Self::Starting { containers }
+            | Self::Unverified { containers, .. } => containers,
             Self::Waiting
             | Self::Hook { .. }
             | Self::Next { .. }
@@ -223,7 +228,6 @@ impl PodProgress {
             | Self::Resizing { .. }
             | Self::Left { .. }
             | Self::Stabilizing { .. }
-            | Self::Unverified { .. }
             | Self::Done
             | Self::Failing(_)
             | Self::Conflict { .. }

@@ -213,8 +213,8 @@ fn has_begun(pod: &Pod, name: &ContainerName) -> bool {
 fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
     let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
     match Baseline::of(pod, name) {
-        Baseline::Recorded(_) | Baseline::Unknown => true,
-        Baseline::Set(_) => restarted(),
+        Baseline::Recorded(_) => true,
+        Baseline::Set(_) | Baseline::Unknown => restarted(),
         Baseline::Created => false,
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::state::evidence::{self, Baseline, Proof};
 use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::seconds_between;
-use crate::engine::value::image::ImageReference;
+use crate::engine::value::image::{self, ImageReference};
 
 /// One container, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,9 +157,11 @@ pub enum Comparison {
     Same,
     /// The same repository and tag, held at the digest that runs.
     Pinned,
+    /// The server makes it of the template's, as it would now: admission has changed it.
+    Rewritten,
     /// The rollout that holds the workload has not reached it yet.
     Pending,
-    /// The pod is of an older revision, or the owner's controller is about to replace it.
+    /// The pod is of an older revision or on its way out, or the owner's controller is about to replace it.
     Older,
     /// They differ, and nothing is going to change that.
     Drifted,
@@ -173,6 +175,7 @@ impl Comparison {
             Self::Injected => "injected",
             Self::Same => "same",
             Self::Pinned => "pinned",
+            Self::Rewritten => "rewritten",
             Self::Pending => "pending",
             Self::Older => "older",
             Self::Drifted => "drifted",
@@ -192,18 +195,22 @@ pub(super) fn report(
     let record = UpdateRecord::of(pod);
     let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
     let again = status.and_then(|status| again(pod, container, status, asked.now));
+    let condition = unless_restarted(unless_proven(condition(pod, list, container, status), pod, status, asked), again);
+    let comparison = comparison(pod, container, status, asked, is_older);
+    let asked = asked.image(pod, &container.name).map(|asked| asked.image.to_owned());
+    let may_be_of_before = comparison == Comparison::Rewritten && may_be_of_template(pod, status, asked.as_deref());
     ContainerReport {
         again,
         container: container.name.clone(),
         list,
         image: container.image.clone(),
         image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
-        asked: asked.image(pod, &container.name).map(|asked| asked.image.to_owned()),
+        asked,
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
         last_end: status.and_then(last_end),
-        condition: unless_restarted(unless_proven(condition(pod, list, container, status), pod, status, asked), again),
-        comparison: comparison(pod, container, status, asked, is_older),
+        condition: if may_be_of_before { unverified_rewrite(condition) } else { condition },
+        comparison,
     }
 }
 
@@ -261,6 +268,31 @@ fn unless_restarted(condition: Condition, again: Option<Again>) -> Condition {
     }
 }
 
+/// Whether the first container of a pod may be of the template's own image, which the runtime shows: admission may have
+/// changed the image with a later update of the pod, which has no entry in managedFields.
+fn may_be_of_template(pod: &Pod, status: Option<&ContainerStatus>, template: Option<&str>) -> bool {
+    pod.generation != Some(1)
+        && status.zip(template).is_some_and(|(status, template)| {
+            let is_shown = status.restart_count == 0 && image::is_same(&status.image, template);
+            is_shown && !evidence::was_compared(pod, &status.name)
+        })
+}
+
+fn unverified_rewrite(condition: Condition) -> Condition {
+    match condition {
+        Condition::Running { ready, since } => {
+            let why = "the runtime shows the template's image, and admission has changed it when the pod was created, or with an update since";
+            Condition::Unverified { why: why.to_owned(), ready, since }
+        }
+        condition @ (Condition::Restarted { .. }
+        | Condition::Unverified { .. }
+        | Condition::Updating { .. }
+        | Condition::Failed(_)
+        | Condition::Starting { .. }
+        | Condition::Ended { .. }) => condition,
+    }
+}
+
 fn comparison(
     pod: &Pod,
     container: &Container,
@@ -276,9 +308,15 @@ fn comparison(
         Some(asked) if asked.image == container.image => Comparison::Same,
         Some(asked) if asked.by_rollout => Comparison::Pending,
         Some(asked) if is_pinned(&container.image, asked.image, status) => Comparison::Pinned,
-        Some(_) if is_older => Comparison::Older,
+        Some(_) if is_older || !pod.is_present() => Comparison::Older,
+        Some(_) if is_made(&container.image, asked.made.image(&container.name), status) => Comparison::Rewritten,
         Some(_) => Comparison::Drifted,
     }
+}
+
+/// Whether an image is the one that the server makes of the template's now, also held at the digest that runs.
+fn is_made(image: &str, made: Option<&str>, status: Option<&ContainerStatus>) -> bool {
+    made.is_some_and(|made| made == image || is_pinned(image, made, status))
 }
 
 /// Whether an image is the template's, held at the digest that runs.

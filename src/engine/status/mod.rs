@@ -8,6 +8,7 @@
 mod budget;
 mod container;
 mod drift;
+mod made;
 mod owner;
 #[cfg(test)]
 mod tests;
@@ -22,8 +23,8 @@ use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadR
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::{HoldsBy, IfResumed, WorkloadKind};
 use crate::engine::plan::{
-    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, if_resumed, images_before, is_left_held, leads_back,
-    leads_on, left_strategy, present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
+    CurrentRevision, Hold, LiveWorkload, Made, has_on_delete, hold, if_resumed, images_before, is_left_held,
+    leads_back, leads_on, left_strategy, present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -38,6 +39,7 @@ use crate::engine::value::json_path::text;
 pub use budget::waits_for_budgets;
 pub use container::{Again, Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
+pub use made::{Rewritten, pod_to_create};
 pub use owner::{Held, OwnerState};
 pub use ways::{Deed, Way, only_fails};
 
@@ -64,6 +66,8 @@ pub struct WorkloadStatus {
     pub template: Vec<TemplateContainer>,
     /// Its pods, in the order in which the owner's controller would take them.
     pub pods: Vec<PodStatus>,
+    /// What of the template the server has changed in pods.
+    pub rewritten: Vec<Rewritten>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
 }
@@ -227,6 +231,12 @@ impl WorkloadStatus {
         self.pods.iter().filter(|pod| !matches!(pod.state, PodState::Terminating | PodState::Finished)).count()
     }
 
+    /// Returns whether pods differ from the template, and nothing of what is known says why.
+    pub fn has_drifted(&self) -> bool {
+        let is_drifted = |report: &ContainerReport| report.comparison == Comparison::Drifted;
+        self.pods.iter().any(|pod| pod.state == PodState::Drifted || pod.containers.iter().any(is_drifted))
+    }
+
     /// Returns whether there is something to report: it is held, its controller is working or stuck, pods are missing,
     /// or a pod is not as the template asks, ready and settled. A pinned digest is no problem: the image is the
     /// template's.
@@ -294,7 +304,7 @@ fn ways_on(live: &LiveWorkload, found: Found<'_>) -> Vec<Way> {
             let mut before = images_before(live);
             before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
             let back = ways::way_to_images_before(before, waits, owner, pods);
-            let others = ways::ways_without_rollout(pods, is_at_rest, strategy);
+            let others = ways::ways_without_rollout(live, pods, is_at_rest, strategy);
             // Only what is known to be a rollout's: a user who sets OnDelete means it.
             let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
             let keeps = Way::template_set_back(live).filter(|_| is_left_over);
@@ -320,6 +330,12 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             denied.verb, denied.resource, denied.message
         )
     });
+    let not_made = match &live.surroundings.made {
+        Made::NotKnown(why) => Some(format!(
+            "what the server makes of the template could not be asked ({why}), so it is not known whether its admission makes pods differ from it"
+        )),
+        Made::Pod(_) | Made::NotAsked => None,
+    };
     let pods: Vec<PodStatus> = theirs.iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
     let life = match &held {
         Held::By(lock) => {
@@ -356,10 +372,11 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         } else {
             template_containers(workload.template())
         },
+        rewritten: made::rewritten(live, &theirs, &pods),
         pods,
         life,
         hold,
-        not_read: denied.chain(live.not_read.iter().cloned()).collect(),
+        not_read: denied.chain(live.not_read.iter().cloned()).chain(not_made).collect(),
         held,
     }
 }
@@ -394,6 +411,8 @@ struct Asked<'a> {
     now: Option<&'a str>,
     /// The rollouts that ended with every container proven.
     proven: BTreeSet<RolloutId>,
+    /// What the server makes of the template.
+    made: &'a Made,
 }
 
 struct AskedImage<'a> {
@@ -417,11 +436,18 @@ impl<'a> Asked<'a> {
             rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
             now: live.surroundings.server_now.as_deref(),
             proven: proven(live),
+            made: &live.surroundings.made,
         }
     }
 
     fn resources(&self, pod: &Pod) -> Vec<Row> {
-        if self.own { Vec::new() } else { FieldChanges::drift(self.whole, pod).rows() }
+        if self.own {
+            return Vec::new();
+        }
+        let mut rows = FieldChanges::drift(self.whole, pod).rows();
+        let made = self.made.resources(self.whole);
+        rows.retain(|row| !made.contains(row));
+        rows
     }
 
     fn missing_labels(&self, pod: &Pod) -> BTreeMap<String, String> {

@@ -571,8 +571,9 @@ fn a_strategy_that_lets_pods_wait_is_said_though_nobody_knows_the_one_before() {
 fn a_strategy_that_replaces_pods_is_said_to() {
     let pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
     let mut pods = status(&live(deployment("acme/side:v1"), &[pod])).pods;
+    let owner = live(deployment("acme/side:v1"), &[]);
     let label = |pods: &[PodStatus]| {
-        let ways = ways::ways_without_rollout(pods, true, Some(json!({"type": "RollingUpdate"})));
+        let ways = ways::ways_without_rollout(&owner, pods, true, Some(json!({"type": "RollingUpdate"})));
         ways.first().map(|way| way.label.ends_with("which replaces pods"))
     };
     assert_eq!(label(&pods), Some(false));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::made::may_be_brought;
 use super::{Comparison, Condition, ContainerReport, OwnerState, PodState, PodStatus};
 use crate::engine::change::{Change, Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
@@ -144,12 +145,18 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
 
 /// Returns what leads on where no rollout holds a workload, but pods have drifted from its template, or its controller does
 /// not act on a later one.
-pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strategy: Option<Value>) -> Vec<Way> {
+pub(super) fn ways_without_rollout(
+    live: &LiveWorkload,
+    pods: &[PodStatus],
+    is_at_rest: bool,
+    strategy: Option<Value>,
+) -> Vec<Way> {
     let stays = |pod: &&PodStatus| !matches!(pod.state, PodState::Terminating | PodState::Finished);
     let reports = || pods.iter().filter(stays).flat_map(|pod| &pod.containers);
     let drifted = reports().filter(|report| report.comparison == Comparison::Drifted);
+    let images = drifted.filter_map(|report| Some((report.container.clone(), report.asked.clone()?)));
     let images: BTreeMap<ContainerName, String> =
-        drifted.filter_map(|report| Some((report.container.clone(), report.asked.clone()?))).collect();
+        images.filter(|(name, template)| may_be_brought(live, name, template)).collect();
     let none = BTreeSet::new();
     // Somebody may be at it.
     let is_at_rest = is_at_rest

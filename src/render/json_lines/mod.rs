@@ -372,7 +372,9 @@ impl<'a> Phase<'a> {
             PodProgress::Stabilizing { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("stabilizing") }
             }
-            PodProgress::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },
+            PodProgress::Unverified { containers, why } => {
+                Self { containers: names(containers), message: Some(why), ..Self::named("unverified") }
+            }
             PodProgress::Done => Self::named("done"),
             PodProgress::Failing(failure) => Self::failing(failure),
             PodProgress::Conflict { container, image } => {

@@ -149,7 +149,7 @@ fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
         PodProgress::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
         PodProgress::Starting { .. } => ("starting", "readiness".into()),
         PodProgress::Stabilizing { .. } => ("stabilizing", "staying ready".into()),
-        PodProgress::Unverified { why } => ("unverified", style.show(why)),
+        PodProgress::Unverified { why, .. } => ("unverified", style.show(why)),
         PodProgress::Done => ("done", String::new()),
         PodProgress::Failing(failure) => ("failed", style.show(&failure.reason)),
         PodProgress::Conflict { .. } | PodProgress::Overtaken { .. } => ("conflict", "another client".into()),

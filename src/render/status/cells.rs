@@ -134,7 +134,7 @@ fn since(condition: &Condition) -> Option<&str> {
 /// Whether what the container asks for differs from the template, or has to be compared with it.
 pub(super) fn is_compared(report: &ContainerReport) -> bool {
     match report.comparison {
-        Comparison::Own | Comparison::Injected | Comparison::Same => false,
+        Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Rewritten => false,
         Comparison::Pinned | Comparison::Pending | Comparison::Older | Comparison::Drifted => true,
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn names_an_image(report: &ContainerReport) -> bool {
 fn is_no_news(report: &ContainerReport) -> bool {
     report.list == ContainerList::InitContainers
         && report.condition == Condition::Ended { exit_code: Some(0) }
-        && matches!(report.comparison, Comparison::Own | Comparison::Same | Comparison::Injected)
+        && !is_compared(report)
 }
 
 /// What there is to say of a pod's cpu and memory, and of labels that it lacks, a line each.
@@ -217,7 +217,7 @@ fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
         (Comparison::Same, _) => "same".into(),
         (Comparison::Injected | Comparison::Own, _) | (_, None) => NONE.into(),
         (Comparison::Pinned, Some(asked)) => format!("{} (pinned)", images::within(asked, folder, style)),
-        (Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => {
+        (Comparison::Rewritten | Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => {
             images::within(asked, folder, style)
         }
     }
@@ -235,9 +235,11 @@ impl Columns<'_> {
         };
         match report.comparison {
             Comparison::Pending => text.push_str("; pending"),
+            // That the pod is going says it.
+            Comparison::Older if matches!(pod.state, PodState::Terminating | PodState::Finished) => {}
             Comparison::Older => text.push_str("; of an older revision"),
             Comparison::Drifted => text.push_str("; drifted from the template"),
-            Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned => {}
+            Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned | Comparison::Rewritten => {}
         }
         text
     }

@@ -16,7 +16,7 @@ use crate::engine::state::durable::holder::Holder;
 use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::status::{
-    Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, TemplateContainer, WorkloadStatus,
+    Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, Rewritten, TemplateContainer, WorkloadStatus,
 };
 use crate::render::json::WorkloadName;
 use crate::render::words;
@@ -52,6 +52,8 @@ struct WorkloadView<'a> {
     owner: Vec<OwnerView<'a>>,
     template: Vec<TemplateView<'a>>,
     pods: Vec<PodView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rewritten: Vec<RewrittenView<'a>>,
     not_read: &'a [String],
 }
 
@@ -72,6 +74,7 @@ impl<'a> WorkloadView<'a> {
             owner: status.owner.iter().map(OwnerView::of).collect(),
             template: status.template.iter().map(TemplateView::of).collect(),
             pods: status.pods.iter().map(PodView::of).collect(),
+            rewritten: status.rewritten.iter().map(RewrittenView::of).collect(),
             not_read: &status.not_read,
         }
     }
@@ -184,6 +187,19 @@ impl<'a> TemplateView<'a> {
     fn of(container: &'a TemplateContainer) -> Self {
         let TemplateContainer { container, list, image } = container;
         Self { container: container.as_str(), list: list.spec_field(), image }
+    }
+}
+
+#[derive(Serialize)]
+struct RewrittenView<'a> {
+    what: &'a str,
+    template: &'a str,
+    pod: Option<&'a str>,
+}
+
+impl<'a> RewrittenView<'a> {
+    fn of(rewritten: &'a Rewritten) -> Self {
+        Self { what: &rewritten.what, template: &rewritten.template, pod: rewritten.made.as_deref() }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::plan::Hold;
 use crate::engine::state::durable::life::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::hook::HookPhase;
-use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
+use crate::engine::status::{Held, OwnerState, PodState, PodStatus, Rewritten, WorkloadStatus};
 use crate::engine::value::duration;
 use crate::engine::value::image::display_short;
 use std::io::{self, Write};
@@ -158,6 +158,11 @@ fn workload(
             | OwnerState::DisruptionBudget { .. } => Meaning::Waiting,
         };
         writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
+    }
+    for Rewritten { what, template, made } in &status.rewritten {
+        let made = made.as_deref().unwrap_or("none");
+        let change = format!("{}: {} -> {}", style.show(what), style.show(template), style.show(made));
+        writeln!(out, "  rewritten by admission: {change}")?;
     }
     for what in &status.not_read {
         writeln!(out, "  {} {}", style.paint(Meaning::Waiting, "not read:"), style.show(what))?;

@@ -62,6 +62,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
             image: "acme/side:v1".into(),
         }],
         pods,
+        rewritten: Vec::new(),
         not_read: Vec::new(),
     }
 }

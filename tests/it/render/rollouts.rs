@@ -313,7 +313,13 @@ fn followed() -> Rollout {
     let notices = vec![
         (100, pod(PODS[0], PodProgress::Done)),
         (100, pod(PODS[1], PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })),
-        (900, pod(PODS[1], PodProgress::Unverified { why: "its start is as old as the change".into() })),
+        (
+            900,
+            pod(
+                PODS[1],
+                PodProgress::Unverified { containers: Vec::new(), why: "its start is as old as the change".into() },
+            ),
+        ),
         (2_000, pod(PODS[1], PodProgress::Done)),
         (2_500, pod(PODS[2], PodProgress::Done)),
     ];
@@ -339,7 +345,7 @@ fn every_phase() -> Rollout {
         left(),
         PodProgress::Starting { containers: vec!["side".into()] },
         PodProgress::Stabilizing { hold_seconds: 90 },
-        PodProgress::Unverified { why: "nothing tells the containers apart".into() },
+        PodProgress::Unverified { containers: vec!["side".into()], why: "nothing tells the containers apart".into() },
         PodProgress::Done,
         failing("InvalidImageName", "couldn't parse image name", None),
         PodProgress::Failing(Failure {
@@ -510,7 +516,7 @@ fn hostile() -> Rollout {
         ),
         (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
         (900, Notice::WatchLost { why: HOSTILE.into() }),
-        (1_200, pod(HOSTILE, PodProgress::Unverified { why: HOSTILE.into() })),
+        (1_200, pod(HOSTILE, PodProgress::Unverified { containers: vec![HOSTILE.into()], why: HOSTILE.into() })),
         (1_500, pod(PODS[0], failure.clone())),
     ];
     let mut goal = goal(&PODS, Mode::PodsOnly);

@@ -73,6 +73,7 @@ fn workload(name: &str) -> WorkloadStatus {
             image: TO.into(),
         }],
         pods: vec![],
+        rewritten: vec![],
         not_read: vec![],
     }
 }

@@ -82,7 +82,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     word(
         "older",
         IMAGE,
-        "the pod was made from an older template, or the workload's controller is about to replace it",
+        "the pod was made from an older template or is on its way out, or the workload's controller is about to replace it",
         "let the controller finish: kubectl rollout status",
     ),
     word(
@@ -124,6 +124,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     // An image.
     word("same", IMAGE, "they are the same", ""),
     word("pinned", IMAGE, "it is the same tag, held at the digest that runs: a restart in place has done that", ""),
+    word("rewritten", IMAGE, "admission makes it of the template's image when a pod is created: no drift", ""),
     word("injected", IMAGE, "the template has no such container: it was injected when the pod was made", ""),
     word("own", IMAGE, "the pod has no owner, and is its own template", ""),
     // A workload's controller.
@@ -265,7 +266,7 @@ pub fn state_words(text: &str) -> Vec<StateWord> {
 }
 
 /// What screens say in other words than documents.
-const SPOKEN: [(&str, &str); 10] = [
+const SPOKEN: [(&str, &str); 11] = [
     ("restarts in place", "restart"),
     ("no restart", "inPlace"),
     ("rollout in progress", "inProgress"),
@@ -275,6 +276,7 @@ const SPOKEN: [(&str, &str); 10] = [
     ("running, unverified", "unverified"),
     ("of an older revision", "older"),
     ("drifted from the template", "drifted"),
+    ("rewritten by admission", "rewritten"),
     ("resize deferred by the node", "deferred"),
 ];
 

@@ -10,6 +10,27 @@ use crate::engine::k8s::names::ContainerName;
 
 const RESOURCES: &str = "f:resources";
 
+/// The field manager of the built-in controllers. They create pods and change no image of one, so what they own of a pod's
+/// spec is from its creation, whatever else of the pod they have written since.
+const CONTROLLER_MANAGER: &str = "kube-controller-manager";
+
+/// Whether what a manager wrote at that time is from the pod's creation. The server notes the time before admission, which
+/// may take seconds, and sets `creationTimestamp` after it (`createHandler` and `BeforeCreate` in apiserver).
+pub(super) fn is_of_creation(manager: &str, time: &str, created: &str) -> bool {
+    manager == CONTROLLER_MANAGER || !time.is_empty() && time <= created
+}
+
+/// Whether the entries go back to the pod's creation, so that whoever has set something since has one. Once they are removed,
+/// no update is noted any more, and the next server-side apply begins with entries of its own time
+/// (`skipNonAppliedManager` in apimachinery).
+pub(super) fn is_tracked(managed_fields: &[Value], created: &str) -> bool {
+    managed_fields.iter().any(|entry| {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        let is_of_spec = text("subresource").is_empty() && entry.pointer("/fieldsV1/f:spec").is_some();
+        is_of_spec && is_of_creation(text("manager"), text("time"), created)
+    })
+}
+
 /// Reads from `metadata.managedFields` who owns each container's image, and since when.
 ///
 /// Several managers may own a field after server-side applies of the same value; the latest counts.

@@ -39,8 +39,11 @@ pub struct Pod {
     pub owners: Vec<OwnerReference>,
     /// `metadata.deletionTimestamp` is set: the kubelet ignores a changed image from then on.
     pub terminating: bool,
-    /// Who set each container's image and when, from `metadata.managedFields`.
+    /// Who set each container's image and when, from `metadata.managedFields`. What admission sets has no entry.
     pub image_set: BTreeMap<ContainerName, ImageSet>,
+    /// `metadata.managedFields` go back to its creation: whoever has set an image since has an entry.
+    #[serde(default)]
+    pub tracked: bool,
     /// The containers that were resized, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resized: BTreeMap<ContainerName, PastResize>,
@@ -66,6 +69,13 @@ pub struct ImageSet {
     pub manager: String,
     /// When that manager last changed any of its fields of this pod, RFC 3339, whole seconds.
     pub time: String,
+}
+
+impl ImageSet {
+    /// Returns whether the image is still the one that a pod of this creation time was created with.
+    pub fn is_of_creation(&self, created: &str) -> bool {
+        managed_fields::is_of_creation(&self.manager, &self.time, created)
+    }
 }
 
 /// An owner reference.
@@ -398,6 +408,7 @@ impl Pod {
         status.conditions.shrink_to_fit();
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);
+        let tracked = managed_fields::is_tracked(&metadata.managed_fields, &metadata.creation_timestamp);
         let (resized, resized_as_a_whole) = managed_fields::resized(&metadata.managed_fields);
         let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
@@ -410,6 +421,7 @@ impl Pod {
             owners: metadata.owner_references,
             terminating: metadata.deletion_timestamp.is_some(),
             image_set,
+            tracked,
             resized,
             resized_as_a_whole,
             gate_writers,

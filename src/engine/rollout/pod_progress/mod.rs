@@ -324,8 +324,8 @@ fn decided(
     unbounded: bool,
 ) -> Option<Judged> {
     let mut wake = None;
-    let (mut not_asked, mut restarting, mut unverified, mut held) = (false, None, None, None);
-    let mut containers = Vec::new();
+    let (mut not_asked, mut restarting, mut why_unverified, mut held) = (false, None, None, None);
+    let (mut containers, mut unverified) = (Vec::new(), Vec::new());
     for (name, progress) in progress {
         if matches!(
             progress,
@@ -352,7 +352,8 @@ fn decided(
             }
             ContainerProgress::Unverified { why, until } => {
                 wake = [wake, *until].into_iter().flatten().min();
-                unverified = Some(why.clone());
+                unverified.push(name.clone());
+                why_unverified = Some(why.clone());
             }
             ContainerProgress::Runs => {}
         }
@@ -375,7 +376,7 @@ fn decided(
         let waiting = pod.unscheduled().map(|why| format!("{NOT_SCHEDULED}: {why}")).or(waiting);
         return Some(Judged { phase: PodProgress::Restarting { containers, waiting, until: held }, wake });
     }
-    unverified.map(|why| Judged { phase: PodProgress::Unverified { why }, wake })
+    why_unverified.map(|why| Judged { phase: PodProgress::Unverified { containers: unverified, why }, wake })
 }
 
 /// Why the pod is not the one of the goal any more.

@@ -77,6 +77,7 @@ fn old_pod() -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
+        tracked: false,
         resized: BTreeMap::new(),
         resized_as_a_whole: None,
         gate_writers: BTreeMap::new(),

@@ -136,6 +136,7 @@ impl Scenario {
             }],
             terminating: false,
             image_set: Default::default(),
+            tracked: false,
             resized: Default::default(),
             resized_as_a_whole: None,
             gate_writers: Default::default(),

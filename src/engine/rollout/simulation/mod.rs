@@ -507,6 +507,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
+        tracked: false,
         resized: BTreeMap::new(),
         resized_as_a_whole: None,
         gate_writers: BTreeMap::new(),

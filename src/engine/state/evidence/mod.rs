@@ -5,13 +5,17 @@
 //! observedGeneration (published before the restart). What proves it: another containerID than the one that the patch
 //! itself tested, created by a kubelet that knew the new spec.
 
+mod created;
+
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
 use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::{ContainerRecord, UpdateRecord};
 use crate::engine::value::duration::seconds_between;
-use crate::engine::value::image;
+use crate::engine::value::image::{self, ImageReference, repo_digest};
+
+use created::is_as_created;
 
 /// What a container's present state is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +26,7 @@ pub enum Baseline {
     Set(ImageSet),
     /// The image is the one that the pod was created with: every container that ever ran is the right one.
     Created,
-    /// Nothing is known.
+    /// When the image was set is not known: nothing goes back to the pod's creation, and no entry is of the image.
     Unknown,
 }
 
@@ -162,7 +166,7 @@ impl Baseline {
                     Proof::Unverified("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
                 }
             }
-            Self::Set(_) if kubelet_knew => Proof::New,
+            Self::Set(_) | Self::Unknown if kubelet_knew => Proof::New,
             // The first container of a pod never came after a change, whatever second it started in.
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
                 Some(true) if shows(status, wanted) => Proof::New,
@@ -171,9 +175,11 @@ impl Baseline {
                 is_newer => Proof::Unverified(doubt(set, status, is_newer)),
             },
             Self::Created => Proof::New,
-            Self::Unknown => Proof::Unverified(
-                "it is not known when the image was set: there is no record and no managedFields".into(),
-            ),
+            Self::Unknown if shows(status, wanted) => Proof::New,
+            Self::Unknown => Proof::Unverified(format!(
+                "nothing in managedFields says when the image was set, and the runtime shows {}",
+                status.image
+            )),
         }
     }
 }
@@ -324,9 +330,15 @@ fn restarting(pod: &Pod) -> impl Iterator<Item = &Container> {
     pod.all_containers().filter(restarts).map(|(_, container)| container)
 }
 
-/// Whether a container runs under the name that is asked for: then its digest is that of the name on its node.
+/// Whether a container runs under the name that is asked for, so that its digest is that of the name on its node, or with the
+/// digest that is asked for: of an image that is asked for by digest the runtime may show a tag.
 fn shows(status: &ContainerStatus, wanted: &str) -> bool {
-    status.state.running.is_some() && image::is_same(&status.image, wanted)
+    let has_digest = || {
+        let wanted = ImageReference::parse(wanted).ok();
+        let digest = wanted.as_ref().and_then(ImageReference::digest);
+        digest.is_some() && digest == repo_digest(&status.image_id)
+    };
+    status.state.running.is_some() && (image::is_same(&status.image, wanted) || has_digest())
 }
 
 fn shows_wanted(pod: &Pod, name: &ContainerName) -> bool {
@@ -373,13 +385,6 @@ fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted:
         }
         (before, now) => before != now,
     }
-}
-
-/// Whether the image is the one that the pod was created with: its last writer wrote in the second of the creation.
-///
-/// Assumes that nobody changes an image within the second in which the pod is created, before its containers start.
-fn is_as_created(pod: &Pod, name: &ContainerName) -> bool {
-    pod.image_set.get(name).is_some_and(|set| !set.time.is_empty() && set.time == pod.created)
 }
 
 #[cfg(test)]

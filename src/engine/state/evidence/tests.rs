@@ -175,7 +175,10 @@ fn somebody_elses_image_is_proven_by_a_later_start_or_the_event() {
     let status = running("containerd://x", WANTED, "sha256:b", SET_AT);
     let first = Baseline::Set(set).proof(&status, WANTED, false, Some(SET_AT));
     assert_eq!(word(&first), "unverified", "a pod's first container came after no change");
-    assert_eq!(word(&Baseline::Unknown.proof(&status, WANTED, true, Some(SET_AT))), "unverified");
+    for (image, knew, expected) in [(WANTED, false, "new"), (BEFORE, true, "new"), (BEFORE, false, "unverified")] {
+        let status = running("containerd://x", image, "sha256:b", SET_AT);
+        assert_eq!(word(&Baseline::Unknown.proof(&status, WANTED, knew, Some(SET_AT))), expected, "{image} {knew}");
+    }
 }
 
 #[test]
@@ -247,6 +250,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             owners: Vec::new(),
             terminating: false,
             image_set: set.map(|set| ("side".into(), set)).into_iter().collect(),
+            tracked: false,
             resized: BTreeMap::new(),
             resized_as_a_whole: None,
             gate_writers: Default::default(),
@@ -304,6 +308,7 @@ fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, 
         owners: Vec::new(),
         terminating: false,
         image_set: [("side".into(), ImageSet { manager: "kubectl-inplace".into(), time: SET_AT.into() })].into(),
+        tracked: false,
         resized: BTreeMap::new(),
         resized_as_a_whole: None,
         gate_writers: Default::default(),
