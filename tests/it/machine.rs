@@ -168,3 +168,23 @@ fn a_test_on_the_real_cluster_has_a_second_try_and_is_named() {
         assert_eq!(said.contains("\npassed only at the second try: late\n"), again == "ok", "{said}");
     }
 }
+
+#[test]
+fn what_a_run_leaves_in_the_tree_is_named_and_fails_it() {
+    let cargo = ("cargo", "echo 'test result: ok. 1 passed; 0 failed; 0 ignored'");
+    let changes =
+        |after: &str| format!("[ -e \"$0.ran\" ] || {{ : >\"$0.ran\"; echo ' M src/lib.rs'; exit; }}\n{after}");
+    for (git, code, left) in [
+        (changes("echo ' M src/lib.rs'"), 0, ""),
+        (changes("echo ' M src/lib.rs'; echo '?? go'"), 1, "tests/run: the tree is not as it was before:\n?? go\n"),
+        (changes(""), 1, "tests/run: the tree is not as it was before:\n M src/lib.rs\n"),
+        // No checkout of git.
+        ("exit 128".to_owned(), 0, ""),
+    ] {
+        let output = output_of(&machine(&[cargo, ("git", &git)]), "tests/run", &["real"]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!((output.status.code(), said.lines().last()), (Some(code), Some("2 passed, 0 failed")), "{said}");
+        assert_eq!(said.contains("failed steps: clean tree\n"), code == 1, "{said}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), left);
+    }
+}
