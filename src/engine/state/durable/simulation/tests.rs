@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::engine::kinds::WorkloadKind;
 
-use super::scenario::{Fate, Kill, Request, Scenario, Then};
-use super::simulate;
+use super::api_server::timestamp_off_by;
+use super::run::{End, Run, Stage};
+use super::scenario::{Clocks, Fate, Kill, Request, Scenario, Then};
+use super::{Simulation, simulate};
+use crate::engine::state::durable::Stored;
+use crate::engine::state::durable::lock::RolloutLock;
 
 /// How many disturbed scenarios of each kind a test run takes.
 pub(super) const DISTURBED: u64 = 240;
@@ -89,4 +93,69 @@ fn a_run_that_is_killed_after_any_write_ends_well() {
             }
         }
     }
+}
+
+impl Simulation {
+    /// Lets a run read and decide; its write is not sent yet.
+    fn next_write(&self, run: &mut Run) -> Stage {
+        let mut writes = (0..8).filter_map(|_| run.step(&self.api, &self.scenario, None));
+        writes.next().unwrap_or_else(|| panic!("it writes nothing: {}", run.said))
+    }
+
+    /// The run that is awake and another one have read the same in the same second: whoever writes first has it.
+    fn another_reads_the_same(&mut self, id: Option<&str>) {
+        let mut first = self.awake.pop().expect("it is awake");
+        let (client, lock) = (self.runs + 1, first.goal.lock.clone());
+        let since = timestamp_off_by(self.api.step, self.scenario.clocks.hours_off(client));
+        let lock = RolloutLock { id: id.map_or(lock.id, Into::into), run: "another".into(), since, ..lock };
+        let mut second = Run::new(&self.scenario, lock, first.goal.replaces.clone(), &self.owner_uid, client);
+        let writes = [self.next_write(&mut first), self.next_write(&mut second)];
+        let stored = [self.store(&writes[0], &first), self.store(&writes[1], &second)];
+        assert_eq!(stored, [Stored::Yes, Stored::No], "{:#?}", self.scenario);
+        first.answered(&writes[0], Stored::Yes, self.api.version());
+        second.answered(&writes[1], Stored::No, self.api.version());
+        let more: Vec<Stage> = (0..8).filter_map(|_| second.step(&self.api, &self.scenario, None)).collect();
+        assert!(more.is_empty(), "{more:?}: {:#?}", self.scenario);
+        assert_eq!(second.end, Some(End::TakenOver), "{:#?}", self.scenario);
+        self.awake.push(first);
+    }
+}
+
+/// A lock that is set, or taken over from a run that was killed; the clock of one of the two is hours off.
+#[test]
+fn of_two_runs_that_read_the_same_in_the_same_second_one_has_it_whatever_its_clock_says() {
+    let mut number = 0;
+    for kind in KINDS {
+        for (seed, hours_off, server_tells) in
+            [(0, [0, 7], true), (1, [7, 0], true), (2, [0, -5], false), (3, [-5, 0], false)]
+        {
+            let clocks = Clocks { server_tells, hours_off: hours_off.to_vec(), earlier: Vec::new() };
+            let calm = Scenario { quiet_after: 30, clocks, ..Scenario::calm(seed, kind) };
+            let writes = simulate(&calm, None).writes;
+            let kills = (1..writes).flat_map(|at_write| [Then::Resume, Then::Abort].map(|then| Some((at_write, then))));
+            for kill in [None].into_iter().chain(kills) {
+                let kills =
+                    kill.map(|(at_write, then)| Kill { at_write, request: Request::Stored, fate: Fate::Killed, then });
+                let mut simulation =
+                    Simulation::new(Scenario { kills: kills.into_iter().collect(), ..calm.clone() }, None);
+                while kill.is_some() && simulation.next.is_none() {
+                    simulation.api.step += 1;
+                    simulation.somebody();
+                }
+                if kill.is_some() {
+                    simulation.begin_again();
+                    // With its last writes the lock is gone: there is nothing to take over.
+                    if simulation.awake.iter().all(|run| run.goal.replaces.is_none()) {
+                        continue;
+                    }
+                }
+                number += 1;
+                simulation.another_reads_the_same(kill.is_none().then_some("20260301-170000-0001"));
+                simulation.settles();
+                let violations = &simulation.invariants.violations;
+                assert!(violations.is_empty(), "{:#?}: {violations:#?} {:#?}", simulation.scenario, simulation.trace());
+            }
+        }
+    }
+    assert!(number > 40, "{number}");
 }
