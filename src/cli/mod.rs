@@ -32,6 +32,7 @@ pub use typed::{Typed, root};
 
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::state::manager;
 use crate::engine::state::policy::LONGEST_SECONDS;
 use crate::engine::value::duration::{self, DurationError};
 use crate::engine::value::kubelet_version::KubeletVersion;
@@ -158,7 +159,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Name of the field manager
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 
@@ -194,7 +195,7 @@ pub struct HashArgs {
 }
 
 /// The default of `--field-manager`.
-pub use crate::engine::state::durable::OUR_MANAGER as FIELD_MANAGER;
+pub use manager::OUR_MANAGER as FIELD_MANAGER;
 
 /// `apply`.
 #[derive(Debug, Args)]
@@ -231,7 +232,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub resize: ResizeArgs,
     /// Name of the field manager
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 

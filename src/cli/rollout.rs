@@ -8,6 +8,7 @@ use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, seconds};
 use crate::engine::plan::PodOrder;
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::state::manager;
 use crate::engine::state::policy::{OnDeferred, OnFailure};
 use crate::engine::value::int_or_percent::{IntOrPercent, IntOrPercentError};
 use crate::render::StreamFormat;
@@ -191,7 +192,7 @@ pub struct RestartArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
     pub output: StreamFormat,
     /// Name of the field manager
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 
@@ -247,7 +248,7 @@ pub struct ResumeArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
     pub output: StreamFormat,
     /// Name of the field manager
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 
@@ -287,7 +288,7 @@ pub struct UndoArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
     pub output: StreamFormat,
     /// Name of the field manager
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 

@@ -150,7 +150,7 @@ fn one_patch_a_pod_tests_everything_it_rests_on() {
     let (first, pod) = (&sent[0], server.objects("pods")[0].clone());
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
     assert_eq!(first.to_string(), format!("PATCH /api/v1/namespaces/default/pods/{name} json-patch"));
-    assert_eq!(first.parameter("fieldManager"), Some("kubectl-inplace"));
+    assert_eq!(first.parameter("fieldManager"), Some("inplace-cli"));
     assert_eq!(first.query.len(), 1, "{:?}", first.query);
     assert!(first.user_agent.starts_with("kubectl-inplace/"), "{}", first.user_agent);
 
@@ -185,7 +185,7 @@ fn one_patch_a_pod_tests_everything_it_rests_on() {
         let (from, to) = (format!("acme/{name}:v1"), format!("acme/{name}:v2"));
         json!({"from": from, "to": to, "imageID": image_id(&from), "containerID": id(name), "restarts": 0})
     };
-    assert_eq!(record["manager"], "kubectl-inplace");
+    assert_eq!(record["manager"], "inplace-cli");
     assert_eq!(record["containers"], json!({"app": container("app"), "side": container("side")}));
     assert!(record["id"].as_str().is_some_and(|id| !id.is_empty()));
 }

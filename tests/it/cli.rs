@@ -146,6 +146,18 @@ fn usage_errors_exit_with_1_and_name_the_command_whose_help_fits() {
     }
 }
 
+/// Every command that writes; a diff stores nothing.
+#[test]
+fn a_field_manager_whose_fields_flux_removes_is_refused() {
+    for verb in ["plan", "apply", "restart", "undo", "resume", "abort"] {
+        for name in ["kubectl-edit", "kubectl-inplace", "kustomize-controller"] {
+            let output = run(&format!("{verb} deploy/web --field-manager {name}")).ends_with(1);
+            output.says(&format!("invalid value '{name}' for '--field-manager <NAME>': Flux removes what"));
+        }
+        run(&format!("{verb} deploy/web --field-manager=")).ends_with(1).says("a name is needed");
+    }
+}
+
 #[test]
 fn mistyped_words_get_a_suggestion() {
     run("paln").ends_with(1).says("plan");

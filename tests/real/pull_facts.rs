@@ -161,7 +161,7 @@ fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
     assert_eq!((by.to_string().as_str(), services.len()), ("label serving", 2));
     wait_serving(&namespace, &services, &pod, 2);
 
-    send(&namespace, &drain_patch(&pod, &by, "kubectl-inplace").expect("it has the label"));
+    send(&namespace, &drain_patch(&pod, &by, "inplace-cli").expect("it has the label"));
     wait_serving(&namespace, &services, &pod, 0);
     let drained = namespace.wait_ready("app=web", 2);
     assert_eq!(restarted(&before, &drained), [""; 0], "the same pods, and nothing restarted");
@@ -169,7 +169,7 @@ fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
     assert_eq!(off["metadata"]["labels"].get("serving"), None);
     assert_eq!(UpdateRecord::drained(&read(off)), Some(by));
 
-    send(&namespace, &restore_patch(&read(off), "kubectl-inplace").expect("a label is off"));
+    send(&namespace, &restore_patch(&read(off), "inplace-cli").expect("a label is off"));
     wait_serving(&namespace, &services, &pod, 2);
     let after = namespace.wait_ready("app=web", 2);
     assert_eq!(restarted(&before, &after), [""; 0]);

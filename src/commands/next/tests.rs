@@ -41,7 +41,7 @@ fn goal() -> Goal {
         "controllers": [], "replicas": 1, "pods": [],
         "policy": {"maxUnavailable": 2, "minReadySecondsGiven": 9, "ownerMinReadySeconds": 0, "timeoutGiven": 60,
             "totalTimeout": null, "ordered": false, "drainSeconds": 4, "respectsBudgets": true},
-        "field_manager": "kubectl-inplace", "hooks": {"beforePod": "drain it"},
+        "field_manager": "inplace-cli", "hooks": {"beforePod": "drain it"},
     }))
     .expect("it is a goal")
 }

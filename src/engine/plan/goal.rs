@@ -19,6 +19,7 @@ use crate::engine::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode,
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::hook::Hooks;
+use crate::engine::state::manager::is_same_writer;
 use crate::engine::state::policy::Policy;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::second;
@@ -195,8 +196,10 @@ fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     });
     let newest = current.max_by(|a, b| a.id.cmp(&b.id))?;
     let of_it = |pod: &&&Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == newest.id);
-    let (ours, others): (Vec<_>, Vec<_>) =
-        pods.iter().flat_map(|pod| pod.image_set.values()).partition(|set| set.manager == newest.manager);
+    let (ours, others): (Vec<_>, Vec<_>) = pods
+        .iter()
+        .flat_map(|pod| pod.image_set.values())
+        .partition(|set| is_same_writer(&set.manager, &newest.manager));
     if others.iter().filter_map(|set| second(&set.time)).max() > ours.iter().filter_map(|set| second(&set.time)).max() {
         return None;
     }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::engine::k8s::metadata::LAST_APPLIED;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::LiveWorkload;
-use crate::engine::state::durable::OUR_MANAGER;
 use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::manager::is_ours;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
@@ -70,7 +70,7 @@ fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
 }
 
 fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
-    manager == OUR_MANAGER || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
+    is_ours(manager) || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
 }
 
 /// The rollouts that are known to have ended.
@@ -110,8 +110,10 @@ mod tests {
         let (paused, typed) = (json!({"f:paused": {}}), json!({"f:updateStrategy": {"f:type": {}}}));
         let rest = json!({"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}});
         let (deployment, set) = (WorkloadKind::Deployment, WorkloadKind::StatefulSet);
-        assert!(held(deployment, "kubectl-inplace", paused.clone()) && held(set, "kubectl-inplace", typed.clone()));
+        for ours in ["inplace-cli", "kubectl-inplace"] {
+            assert!(held(deployment, ours, paused.clone()) && held(set, ours, typed.clone()));
+        }
         assert!(!held(deployment, "kubectl-rollout", paused) && !held(set, "kubectl-edit", typed));
-        assert!(!held(set, "kubectl-inplace", rest) && !held(deployment, "kubectl-inplace", json!({})));
+        assert!(!held(set, "inplace-cli", rest) && !held(deployment, "inplace-cli", json!({})));
     }
 }

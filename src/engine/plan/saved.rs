@@ -10,6 +10,7 @@ use crate::engine::change::reason::Reason;
 use crate::engine::change::template;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::state::manager::{self, ManagerError};
 use crate::engine::state::outcome::EndResult;
 
 /// The kind of the document.
@@ -62,6 +63,9 @@ pub enum SavedPlanError {
         /// As in the file.
         kind: String,
     },
+    /// What is written under its field manager would not last.
+    #[error("its field manager cannot be used: {0}")]
+    FieldManager(#[from] ManagerError),
     /// It holds something that cannot be done in place.
     #[error("it cannot be carried out: its result is {}", .0.word())]
     NotApplyable(EndResult),
@@ -137,6 +141,7 @@ impl SavedPlan {
         }
         let saved: Self =
             serde_json::from_value(value).map_err(|error| SavedPlanError::Unreadable(error.to_string()))?;
+        manager::read(&saved.field_manager)?;
         let result = saved.plan().result();
         if !matches!(result, EndResult::Changes | EndResult::NothingToDo) {
             return Err(SavedPlanError::NotApplyable(result));
@@ -243,7 +248,7 @@ mod tests {
         let words = ["rs/web".to_owned(), "side=s:2".to_owned()];
         let images = target::parse(&words, &[], target::Unnamed::None, false).unwrap().images;
         let plan = Plan { workloads: vec![build(&Intent::Images(images), &live(), &Options::default()).unwrap()] };
-        SavedPlan::new(&plan, &[live()], "https://server", "kubectl-inplace")
+        SavedPlan::new(&plan, &[live()], "https://server", "inplace-cli")
     }
 
     #[test]
@@ -255,6 +260,9 @@ mod tests {
             SavedPlan::parse(br#"{"kind":"Pod","apiVersion":"v1"}"#),
             Err(SavedPlanError::OtherVersion { .. })
         ));
+        let taken_over = SavedPlan { field_manager: "kubectl-edit".into(), ..saved() };
+        let taken_over = SavedPlan::parse(&serde_json::to_vec(&taken_over).unwrap());
+        assert!(matches!(taken_over, Err(SavedPlanError::FieldManager(_))), "{taken_over:?}");
     }
 
     #[test]

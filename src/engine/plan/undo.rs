@@ -51,9 +51,9 @@ pub enum UndoError {
         /// The update.
         id: String,
     },
-    /// A rollout of the template and its pods whose lock was removed.
+    /// A rollout of the template and its pods whose lock was removed, or the history that had its end.
     #[error(
-        "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be rolled back with the pods"
+        "how its last update in place, {id}, ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
     )]
     EndNotRecorded {
         /// The update.

@@ -3,6 +3,7 @@
 pub mod durable;
 pub mod evidence;
 pub mod hook;
+pub mod manager;
 pub mod outcome;
 pub mod policy;
 pub mod record;

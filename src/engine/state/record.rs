@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::change::{ContainerResources, FieldChanges, PodResourcesChange, ResourcesChange};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
+use crate::engine::state::manager::is_same_writer;
 
 /// The prefix of this program's annotations and labels.
 pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
@@ -193,7 +194,8 @@ impl UpdateRecord {
     /// Returns the record of a pod that was never updated, or whose record is gone: the field manager's next write
     /// updates the time of the images that it has set, so that time is recorded.
     pub fn of_no_update(pod: &Pod, field_manager: &str) -> Self {
-        let ours = pod.image_set.iter().filter(|(_, set)| set.manager == field_manager && !set.time.is_empty());
+        let ours =
+            pod.image_set.iter().filter(|(_, set)| is_same_writer(&set.manager, field_manager) && !set.time.is_empty());
         Self {
             id: "".into(),
             manager: field_manager.to_owned(),
@@ -299,7 +301,8 @@ impl UpdateRecord {
         });
         // Without a record, only the manager that set the image shows whether the note belongs to it.
         let alone = record.set_at.iter().filter(|(name, _)| {
-            !updated.contains(name) && pod.image_set.get(*name).is_some_and(|set| set.manager == record.manager)
+            !updated.contains(name)
+                && pod.image_set.get(*name).is_some_and(|set| is_same_writer(&set.manager, &record.manager))
         });
         let set_at = set_at.chain(alone.map(|(name, at)| (name.clone(), at.clone()))).collect();
         Some(Self { set_at, ..record })
@@ -340,7 +343,7 @@ impl UpdateRecord {
         record: &'r ContainerRecord,
     ) -> Option<&'r ContainerRecord> {
         let (_, _, container) = pod.container(name)?;
-        let ours = pod.image_set.get(name).is_none_or(|set| set.manager == self.manager);
+        let ours = pod.image_set.get(name).is_none_or(|set| is_same_writer(&set.manager, &self.manager));
         (container.image == record.to && ours).then_some(record)
     }
 }

@@ -32,8 +32,7 @@ impl Side {
     pub(super) fn recorded(self, container_id: &str, waiting: &Value) -> Self {
         let side = json!({"from": "acme/side:v1", "to": self.image, "imageID": "sha256:v1", "containerID": container_id,
             "waiting": waiting});
-        let record =
-            json!({"id": "20260301-100000-000001", "manager": "kubectl-inplace", "containers": {"side": side}});
+        let record = json!({"id": "20260301-100000-000001", "manager": "inplace-cli", "containers": {"side": side}});
         Self { record: Some(record), ..self }
     }
 
@@ -49,7 +48,7 @@ impl Side {
             "metadata": {"name": "web-1", "namespace": "prod", "uid": "u1", "creationTimestamp": CREATED, "generation": 2,
                 "labels": {"app": "web"}, "ownerReferences": [
                     {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-a", "uid": "rs-a", "controller": true}],
-                "managedFields": [{"manager": "kubectl-inplace", "operation": "Update", "time": self.set,
+                "managedFields": [{"manager": "inplace-cli", "operation": "Update", "time": self.set,
                     "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
             "spec": {"nodeName": "node-a", "containers": [{"name": "side", "image": self.image}]},
             "status": {"phase": "Running", "observedGeneration": 2, "containerStatuses": [status],
@@ -516,7 +515,7 @@ fn a_container_that_an_update_did_not_change_stays_what_it_was() {
             json!({name: record})
         };
         let mut whole =
-            json!({"id": "20260301-100000-000002", "manager": "kubectl-inplace", "containers": with_image(changed)});
+            json!({"id": "20260301-100000-000002", "manager": "inplace-cli", "containers": with_image(changed)});
         if let Some(earlier) = earlier {
             whole["earlier"] = with_image(earlier);
         }

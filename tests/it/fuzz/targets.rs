@@ -247,7 +247,7 @@ pub(super) const RECORDS: Target = Target {
         let side = json!({"from": "side:1", "to": "side:2", "imageID": "side@sha256:a", "containerID": "containerd://old", "restarts": 0});
         let later = json!({"side": {"from": "side:1", "to": "side:2"}});
         let records = [
-            json!({"id": "20260301-100000-abcd", "manager": "kubectl-inplace", "containers": {"side": side}}),
+            json!({"id": "20260301-100000-abcd", "manager": "inplace-cli", "containers": {"side": side}}),
             json!({"id": "", "manager": "m", "containers": {}, "drained": {"key": "app", "value": "web"}, "earlier": {"side": side}}),
             json!({"id": "r", "manager": "m", "containers": {"side": side}, "later": later, "owesAfterPod": true,
                 "setAt": {"side": "2026-03-01T10:00:00Z"}, "takenOver": {"rollout": "a", "run": "b"}, "drained": {"gate": "g"}}),

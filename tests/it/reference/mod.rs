@@ -15,6 +15,7 @@ use kubectl_inplace::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use kubectl_inplace::engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
 use kubectl_inplace::engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
 use kubectl_inplace::engine::state::durable::life::BEAT_LABEL;
+use kubectl_inplace::engine::state::manager::OUR_MANAGER;
 use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
 
@@ -278,7 +279,7 @@ pub(crate) fn annotations() -> String {
     }
     let _ = write!(
         page,
-        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `kubectl-inplace`, unless `--field-manager` names another.\n\n## Remove them\n\nOnly when `kubectl inplace status -A` shows no rollout that holds a workload:\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n"
+        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `{OUR_MANAGER}`, unless `--field-manager` names another. A name that begins with `kubectl`, `before-first-apply` or `kustomize-controller` is refused: Flux removes what such managers own.\n\n## Remove them\n\nOnly when `kubectl inplace status -A` shows no rollout that holds a workload:\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n"
     );
     page
 }

@@ -93,7 +93,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
             .map(Into::into)
             .collect(),
         policy: policy(),
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),

@@ -220,7 +220,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     // An update of the past.
     word("ended", UPDATE, "it has ended; the outcome says how", ""),
     word("inProgress", UPDATE, "it still holds the workload", GO_ON),
-    word("unrecorded", UPDATE, "its lock was removed, and how it ended is not recorded", ""),
+    word("unrecorded", UPDATE, "its lock or its history was removed: how it ended is not recorded", ""),
     word("podsOnly", UPDATE, "it changed pods alone; how it ended is not recorded", ""),
     // A plan.
     word("inPlace", VERDICT, "the change can be made in place", ""),

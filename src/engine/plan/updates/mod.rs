@@ -77,7 +77,8 @@ pub enum Course {
         /// Its lock names a run that is gone.
         is_left: bool,
     },
-    /// The owner's template and pods, whose lock was removed: how it ended is not recorded. These pods have the record.
+    /// The owner's template and pods, whose lock or history was removed: how it ended is not recorded. These pods have the
+    /// record.
     Unrecorded {
         /// By name.
         pods: Vec<String>,

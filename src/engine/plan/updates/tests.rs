@@ -49,7 +49,7 @@ fn pod(name: &str, record: &Value) -> Pod {
 }
 
 fn record(id: &str, from: &str, digest: &str) -> Value {
-    json!({"id": id, "manager": "kubectl-inplace", "containers": {"side": {"from": from, "to": "acme/side:v9", "imageID": digest}}})
+    json!({"id": id, "manager": "inplace-cli", "containers": {"side": {"from": from, "to": "acme/side:v9", "imageID": digest}}})
 }
 
 fn live(owner: Value, owned: Vec<Value>, pods: Vec<Pod>) -> LiveWorkload {

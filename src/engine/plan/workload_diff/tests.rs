@@ -90,7 +90,7 @@ fn exported(mut object: Value, round: i64) -> Value {
     object["metadata"]["uid"] = "u".into();
     object["metadata"]["generation"] = round.into();
     object["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
-    object["metadata"]["managedFields"] = json!([{"manager": "kubectl-inplace", "operation": "Update", "time": "2026-01-01T00:00:00Z",
+    object["metadata"]["managedFields"] = json!([{"manager": "inplace-cli", "operation": "Update", "time": "2026-01-01T00:00:00Z",
         "fieldsV1": {"f:metadata": {"f:annotations": {"f:kubectl-inplace.io/history": {}}}}}]);
     object["status"] = json!({"observedGeneration": round, "qosClass": "BestEffort"});
     object

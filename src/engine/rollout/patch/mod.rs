@@ -340,7 +340,7 @@ mod tests {
     /// Applies the patch of the metadata to the object as the API server would.
     fn patched(object: &Value, images: &[NewImage], metadata: MetadataChange) -> Result<Value, json_patch::PatchError> {
         let pod = Pod::from_object(object).unwrap();
-        let patch = pod_patch(&pod, images, &metadata.into(), &RolloutId::from("one"), "kubectl-inplace").unwrap();
+        let patch = pod_patch(&pod, images, &metadata.into(), &RolloutId::from("one"), "inplace-cli").unwrap();
         let mut object = object.clone();
         json_patch::patch(&mut object, &tolerant(&patch.operations)).map(|()| object)
     }
@@ -398,7 +398,7 @@ mod tests {
             let seen = Pod::from_object(&object).unwrap();
             let images = [NewImage { container: container.into(), to: to.into() }];
             let none = FieldChanges::default();
-            let patch = pod_patch(&seen, &images, &none, &RolloutId::from(id), "kubectl-inplace").unwrap();
+            let patch = pod_patch(&seen, &images, &none, &RolloutId::from(id), "inplace-cli").unwrap();
             json_patch::patch(&mut object, &tolerant(&patch.operations)).unwrap();
             let record = UpdateRecord::complete(&Pod::from_object(&object).unwrap()).unwrap();
             let names = |records: &BTreeMap<ContainerName, ContainerRecord>| {
@@ -429,7 +429,7 @@ mod tests {
         let wanted =
             MetadataChange { labels: [("tier".into(), change(Some("a"), Some("b")))].into(), ..Default::default() };
         let seen = Pod::from_object(&pod(&json!({"labels": {"tier": "a"}}))).unwrap();
-        let patch = pod_patch(&seen, &[], &wanted.into(), &RolloutId::from("one"), "kubectl-inplace").unwrap();
+        let patch = pod_patch(&seen, &[], &wanted.into(), &RolloutId::from("one"), "inplace-cli").unwrap();
         let mut moved = pod(&json!({"labels": {"tier": "c"}}));
         assert!(json_patch::patch(&mut moved, &tolerant(&patch.operations)).is_err());
     }

@@ -49,7 +49,7 @@ fn goal() -> Goal {
             ordered: false,
             ..Policy::default()
         },
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),
@@ -125,7 +125,7 @@ fn patched_pod() -> Pod {
     let record = UpdateRecord {
         id: "r".into(),
         containers: [("side".into(), record)].into(),
-        ..UpdateRecord::of_no_update(&old_pod(), "kubectl-inplace")
+        ..UpdateRecord::of_no_update(&old_pod(), "inplace-cli")
     };
     let mut pod = old_pod();
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
@@ -226,7 +226,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
     let mut entry = Entry::default();
     assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
     let mut taken_back = change(old_pod(), |pod| pod.resource_version = 3);
-    let record = UpdateRecord { id: "other".into(), ..UpdateRecord::of_no_update(&old_pod(), "kubectl-inplace") };
+    let record = UpdateRecord { id: "other".into(), ..UpdateRecord::of_no_update(&old_pod(), "inplace-cli") };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
     // In a state without that memory it is a pod that has not had its turn.

@@ -203,7 +203,7 @@ fn goal(scenario: &Scenario) -> Goal {
             goes_on_after_failure: scenario.goes_on,
             ..Policy::default()
         },
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         pulls: Vec::new(),
         process: None,
         pre_pull: PrePull::Never,

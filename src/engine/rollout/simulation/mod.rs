@@ -457,7 +457,7 @@ fn goal(scenario: &Scenario) -> Goal {
             on_deferred: scenario.resizes.map(|resizes| resizes.on_deferred).unwrap_or_default(),
             ..Policy::default()
         },
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         owner: owned::owner_of(scenario),
         pulls: pulling::wanted(scenario),
         process: None,

@@ -84,7 +84,7 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
         after,
         clock: since,
         who: "jane".into(),
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         keep_field_ownership: false,
     })
 }

@@ -36,7 +36,6 @@ use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 pub use own_lock::{OwnLock, Stored};
-pub use step::OUR_MANAGER;
 
 /// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

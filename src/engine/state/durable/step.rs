@@ -15,6 +15,7 @@ use crate::engine::change::{Direction, same};
 use crate::engine::k8s::metadata;
 use crate::engine::kinds::is_paused;
 use crate::engine::kinds::{HoldsBy, WorkloadKind};
+use crate::engine::state::manager::{is_ours, is_same_writer};
 use crate::engine::state::outcome::EndResult;
 
 /// Everything that a phase is decided from.
@@ -273,7 +274,8 @@ impl<'a> Step<'a> {
     /// Whether another client has restored the update strategy, by the write in managedFields, and pods are gone since:
     /// the controller may have replaced them.
     pub(super) fn was_released_by_another(&self) -> bool {
-        self.pods.replaced && HoldsBy::OnDelete.set_by(self.object).any(|manager| manager != self.goal.field_manager)
+        self.pods.replaced
+            && HoldsBy::OnDelete.set_by(self.object).any(|manager| !is_same_writer(manager, &self.goal.field_manager))
     }
 
     /// The number of present pods without the label of this revision.
@@ -337,21 +339,21 @@ impl<'a> Step<'a> {
 
     /// The next server-side apply of another image would report a conflict with the manager of our patches.
     pub(super) fn without_ownership(&self, patch: Guarded<'a>) -> Guarded<'a> {
-        if self.goal.keep_field_ownership || self.goal.field_manager != OUR_MANAGER {
+        // An entry of another name may be somebody else's.
+        if self.goal.keep_field_ownership || !is_ours(&self.goal.field_manager) {
             return patch;
         }
         let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        let is_ours = |entry: &Value| {
+        let is_of_our_updates = |entry: &Value| {
             let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-            text("manager") == OUR_MANAGER && text("operation") == "Update" && text("subresource").is_empty()
+            is_ours(text("manager")) && text("operation") == "Update" && text("subresource").is_empty()
         };
-        match entries.and_then(|entries| entries.iter().position(is_ours)) {
-            Some(index) => {
-                let pointer = format!("/metadata/managedFields/{index}");
-                patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
-            }
-            None => patch,
-        }
+        let found = entries.into_iter().flatten().enumerate().filter(|(_, entry)| is_of_our_updates(entry));
+        // From the last one on, so that the places of the others do not change.
+        found.collect::<Vec<_>>().into_iter().rev().fold(patch, |patch, (index, _)| {
+            let pointer = format!("/metadata/managedFields/{index}");
+            patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
+        })
     }
 
     /// It is done: the lock is removed. A rollout that was taken back ends as aborted.
@@ -370,9 +372,6 @@ pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by another 
 /// The controller acts again, and not because this rollout has released it.
 pub(super) const STRATEGY_CHANGED: &str =
     "its update strategy was changed by another client, so that its controller replaces pods by itself";
-
-/// The default of `--field-manager`: an entry of another name may be somebody else's.
-pub const OUR_MANAGER: &str = "kubectl-inplace";
 
 pub(super) fn integer(object: &Value, pointer: &str) -> i64 {
     object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)

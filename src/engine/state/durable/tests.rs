@@ -32,7 +32,7 @@ fn goal(direction: &str) -> OwnerGoal {
         after: template("2"),
         clock: "2026-03-01T10:00:00Z".into(),
         who: "jane".into(),
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         keep_field_ownership: false,
     }
 }
@@ -115,6 +115,68 @@ fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
         let is_begin = matches!(&found, OwnerPhase::Write(OwnerStep::SetTemplate, _));
         let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
         assert_eq!((is_begin, is_over), (begins, !begins), "{own_lock:?} {generation}: {found:?}");
+    }
+}
+
+/// Under its present name or its earlier one; what is of a subresource, or of another client, stays.
+#[test]
+fn the_last_write_gives_up_what_this_program_owns() {
+    let entry = |manager: &str, operation: &str, subresource: &str| json!({"manager": manager, "operation": operation, "subresource": subresource});
+    let entries = [
+        entry("kubectl-inplace", "Update", ""),
+        entry("kubectl", "Update", ""),
+        entry("inplace-cli", "Update", "status"),
+        entry("inplace-cli", "Apply", ""),
+        entry("inplace-cli", "Update", ""),
+    ];
+    let goal = goal("forward");
+    let mut object = owner("2", 9, &[]).object.unwrap();
+    object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
+    object["metadata"]["managedFields"] = entries.into();
+    object["status"] = json!({"observedGeneration": 9});
+    let view = OwnerView { object: Some(object), ..OwnerView::default() };
+    for (manager, keep, gone) in
+        [("inplace-cli", false, &[4, 0][..]), ("inplace-cli", true, &[]), ("kubectl-edit", false, &[])]
+    {
+        let goal = OwnerGoal { field_manager: manager.into(), keep_field_ownership: keep, ..goal.clone() };
+        let pods = PodsState { done: true, ..PodsState::default() };
+        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
+        let found = owner_phase(&goal, WorkloadKind::ReplicaSet, &view, &pods, run);
+        let OwnerPhase::Write(OwnerStep::Close, ObjectWrite::Patch { operations, .. }) = found else {
+            panic!("{manager}: {found:?}");
+        };
+        let operations = serde_json::to_value(&operations).unwrap();
+        let of = |op: &str| -> Vec<String> {
+            let found = operations.as_array().unwrap().iter().filter(|one| one["op"] == op);
+            let paths = found.map(|one| one["path"].as_str().unwrap().to_owned());
+            paths.filter(|path| path.starts_with("/metadata/managedFields")).collect()
+        };
+        let entries = gone.iter().map(|index| format!("/metadata/managedFields/{index}"));
+        assert_eq!(of("remove"), entries.collect::<Vec<_>>(), "{manager} {keep}");
+        assert_eq!(of("test").len(), 2 * gone.len());
+    }
+}
+
+/// A run of an earlier version has set it, and this one goes on: nobody else has.
+#[test]
+fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_another_client() {
+    let mut goal = goal("forward");
+    goal.lock.strategy = Some(json!({"type": "RollingUpdate"}));
+    let pods = PodsState { done: true, replaced: true, ..PodsState::default() };
+    let revision = json!({"metadata": {"name": "web-a", "labels": {"controller-revision-hash": "a"}}, "revision": 1,
+        "data": {"spec": {"template": template("2")}}});
+    for (manager, is_another) in [("inplace-cli", false), ("kubectl-inplace", false), ("kubectl-edit", true)] {
+        let mut object = owner("2", 9, &[]).object.unwrap();
+        object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
+        object["metadata"]["managedFields"] = json!([{"manager": manager, "operation": "Update",
+            "fieldsV1": {"f:spec": {"f:updateStrategy": {"f:type": {}}}}}]);
+        object["status"] = json!({"observedGeneration": 9});
+        let view = OwnerView { object: Some(object), owned: vec![revision.clone()], ..OwnerView::default() };
+        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
+        let found = owner_phase(&goal, KIND, &view, &pods, run);
+        let is_superseded = matches!(&found, OwnerPhase::Superseded { .. });
+        let is_closed = matches!(&found, OwnerPhase::Write(OwnerStep::Close, _));
+        assert_eq!((is_superseded, is_closed), (is_another, !is_another), "{manager}: {found:?}");
     }
 }
 

@@ -192,7 +192,7 @@ mod tests {
         // What is noted as updated was set in the pod, whatever has become of the entry.
         let mut noted = pod(v2, v1, Some(3), json!([controller(CREATED)]));
         let side = json!({"from": "mesh/proxy:v0", "to": v1, "containerID": "containerd://zeroth"});
-        let record = json!({"id": "r", "manager": "kubectl-inplace", "containers": {"proxy": side}});
+        let record = json!({"id": "r", "manager": "inplace-cli", "containers": {"proxy": side}});
         noted["metadata"]["annotations"] = json!({UPDATE_ANNOTATION: record.to_string()});
         assert_eq!(judged(&noted), ("unknown", "unverified"));
     }

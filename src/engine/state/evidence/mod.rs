@@ -10,6 +10,7 @@ mod created;
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
+use crate::engine::state::manager::is_same_writer;
 use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::{ContainerRecord, UpdateRecord};
 use crate::engine::value::duration::seconds_between;
@@ -224,9 +225,9 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
     let record = UpdateRecord::of(pod);
     let set = pod.image_set.get(name);
     // The recorded update did not set this image, and neither has its field manager since.
-    let older = record
-        .as_ref()
-        .filter(|record| !record.containers.contains_key(name) && set.is_some_and(|set| set.manager == record.manager));
+    let older = record.as_ref().filter(|record| {
+        !record.containers.contains_key(name) && set.is_some_and(|set| is_same_writer(&set.manager, &record.manager))
+    });
     let mut others = pod
         .all_containers()
         .filter(|(list, other)| other.name != *name && (*list == ContainerList::Containers || other.is_sidecar()));

@@ -28,7 +28,7 @@ fn record() -> ContainerRecord {
 
 fn update(containers: BTreeMap<ContainerName, ContainerRecord>) -> UpdateRecord {
     let pod = Pod::from_object(&serde_json::json!({"metadata": {"name": "p", "namespace": "n", "uid": "u"}})).unwrap();
-    UpdateRecord { id: "r".into(), containers, ..UpdateRecord::of_no_update(&pod, "kubectl-inplace") }
+    UpdateRecord { id: "r".into(), containers, ..UpdateRecord::of_no_update(&pod, "inplace-cli") }
 }
 
 fn running(id: &str, image: &str, image_id: &str, started_at: &str) -> ContainerStatus {
@@ -230,10 +230,11 @@ fn the_record_counts_only_for_the_image_that_it_set() {
         serde_json::to_string(&update(containers)).unwrap_or_default()
     };
     let cases = [
-        ("our own patch", annotation(WANTED), Some("kubectl-inplace"), "recorded"),
+        ("our own patch", annotation(WANTED), Some("inplace-cli"), "recorded"),
+        ("our own patch, under the earlier name", annotation(WANTED), Some("kubectl-inplace"), "recorded"),
         ("no managedFields", annotation(WANTED), None, "recorded"),
         ("set again by somebody else", annotation(WANTED), Some("somebody"), "set"),
-        ("a record of another image", annotation("registry.example/side:v0"), Some("kubectl-inplace"), "set"),
+        ("a record of another image", annotation("registry.example/side:v0"), Some("inplace-cli"), "set"),
         ("a record of another image, no managedFields", annotation("registry.example/side:v0"), None, "unknown"),
         ("an annotation that is none", "{}".into(), None, "unknown"),
     ];
@@ -307,7 +308,7 @@ fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, 
         annotations: annotations.into_iter().collect(),
         owners: Vec::new(),
         terminating: false,
-        image_set: [("side".into(), ImageSet { manager: "kubectl-inplace".into(), time: SET_AT.into() })].into(),
+        image_set: [("side".into(), ImageSet { manager: "inplace-cli".into(), time: SET_AT.into() })].into(),
         tracked: false,
         resized: BTreeMap::new(),
         resized_as_a_whole: None,
@@ -378,7 +379,7 @@ fn a_later_write_of_the_field_manager_takes_no_evidence_away() {
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
     // The write keeps this of the record.
     let kept = UpdateRecord { owes_after_pod: true, ..UpdateRecord::complete(&pod).expect("a record") };
-    pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-inplace".into(), time: later.into() });
+    pod.image_set.insert(name.clone(), ImageSet { manager: "inplace-cli".into(), time: later.into() });
     assert_eq!(rests_on_restart(&pod, &name), None, "without a note the time is the later one");
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&kept).unwrap());
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
@@ -395,16 +396,16 @@ fn a_note_on_a_pod_without_a_record_keeps_the_time_that_it_moves() {
     let name = ContainerName::from("side");
     let set = |manager: &str, time: &str| ImageSet { manager: manager.into(), time: time.into() };
     let mut pod = restarted(None, 1, (143, "Error", "2026-03-01T10:00:06Z"), started);
-    pod.image_set.insert(name.clone(), set("kubectl-inplace", SET_AT));
-    let note = UpdateRecord::of_no_update(&pod, "kubectl-inplace");
-    pod.image_set.insert(name.clone(), set("kubectl-inplace", later));
+    pod.image_set.insert(name.clone(), set("inplace-cli", SET_AT));
+    let note = UpdateRecord::of_no_update(&pod, "inplace-cli");
+    pod.image_set.insert(name.clone(), set("inplace-cli", later));
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&note).unwrap());
-    assert_eq!(Baseline::of(&pod, &name), Baseline::Set(set("kubectl-inplace", SET_AT)));
+    assert_eq!(Baseline::of(&pod, &name), Baseline::Set(set("inplace-cli", SET_AT)));
     let again = UpdateRecord::complete(&pod).expect("a note");
     assert_eq!(again.set_at, note.set_at, "kept by the next note as well");
     pod.image_set.insert(name.clone(), set("kubectl-set", later));
     assert_eq!(Baseline::of(&pod, &name), Baseline::Set(set("kubectl-set", later)), "set by another since");
-    assert!(UpdateRecord::of_no_update(&pod, "kubectl-inplace").set_at.is_empty(), "its time does not move");
+    assert!(UpdateRecord::of_no_update(&pod, "inplace-cli").set_at.is_empty(), "its time does not move");
 }
 
 /// Two containers, of which `side` alone is in doubt: its writer wrote once more after it had started.
@@ -417,7 +418,7 @@ fn left_alone(observed: Option<i64>) -> Pod {
     pod.status.container_statuses.push(app);
     let app = Container { name: "app".into(), image: "registry.example/app:v2".into(), ..Container::default() };
     pod.spec.containers.push(app);
-    let set = ImageSet { manager: "kubectl-inplace".into(), time: SET_AT.into() };
+    let set = ImageSet { manager: "inplace-cli".into(), time: SET_AT.into() };
     pod.image_set.insert("app".into(), set);
     pod
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::text;
 use crate::engine::k8s::pod::{Condition, Pod};
+use crate::engine::state::manager;
 use crate::engine::state::record::{Drained, DrainedGate, UpdateRecord};
 
 /// The reason in a gate's condition while this program has turned it off: a `False` with another reason is not ours.
@@ -199,9 +200,9 @@ fn judge(
     }
 }
 
-/// kubectl's field managers are `kubectl` and `kubectl-COMMAND`; ours, unless another one was chosen, is one of them.
-fn is_a_user(manager: &str) -> bool {
-    manager == "kubectl" || manager.starts_with("kubectl-")
+/// kubectl's field managers are `kubectl` and `kubectl-COMMAND`; ours acts for a user as well.
+fn is_a_user(writer: &str) -> bool {
+    writer == "kubectl" || writer.starts_with("kubectl-") || manager::is_ours(writer)
 }
 
 impl fmt::Display for RefusedGate {

@@ -50,7 +50,7 @@ fn a_gate_that_people_alone_have_set_serves_where_no_label_does() {
     for (gates, publishes, denied, expected) in [
         (&[(GATE, "True", "", &["kubectl-patch"][..])][..], false, None, Ok("readiness gate example.com/serving")),
         (
-            &[(GATE, "True", "", &["kubectl", "kubectl-edit", "kubectl-inplace"])],
+            &[(GATE, "True", "", &["kubectl", "kubectl-edit", "kubectl-inplace", "inplace-cli"])],
             false,
             None,
             Ok("readiness gate example.com/serving"),

@@ -37,7 +37,7 @@ fn absent(patch: &PodPatch) -> Vec<String> {
 }
 
 const RECORD: &str =
-    r#"{"id":"earlier","manager":"kubectl-inplace","containers":{"side":{"from":"side:0","to":"side:1"}}}"#;
+    r#"{"id":"earlier","manager":"inplace-cli","containers":{"side":{"from":"side:0","to":"side:1"}}}"#;
 
 #[test]
 fn off_and_on_again_leaves_the_pod_as_it_was() {
@@ -47,7 +47,7 @@ fn off_and_on_again_leaves_the_pod_as_it_was() {
         (json!({"example.com/serving": "yes"}), None),
     ] {
         let before = object(&labels, record);
-        let patch = drain_patch(&read(&before), &serving(), "kubectl-inplace").unwrap();
+        let patch = drain_patch(&read(&before), &serving(), "inplace-cli").unwrap();
         let off = applied(&before, &patch);
         assert_eq!(off["metadata"]["labels"].get("example.com/serving"), None);
         assert_eq!(UpdateRecord::drained(&read(&off)), Some(serving()));
@@ -55,11 +55,11 @@ fn off_and_on_again_leaves_the_pod_as_it_was() {
         assert_eq!((kept.id.as_str(), kept.containers.len()), record.map_or(("", 0), |_| ("earlier", 1)));
         assert!(absent(&patch).contains(&"/metadata/deletionTimestamp".into()), "{patch:?}");
 
-        let patch = restore_patch(&read(&off), "kubectl-inplace").unwrap();
+        let patch = restore_patch(&read(&off), "inplace-cli").unwrap();
         let on = applied(&off, &patch);
         assert_eq!(on["metadata"]["labels"], labels);
         assert_eq!(on["metadata"]["annotations"].get(UPDATE_ANNOTATION).and_then(Value::as_str), record);
-        assert_eq!(restore_patch(&read(&on), "kubectl-inplace"), None, "done twice is done once");
+        assert_eq!(restore_patch(&read(&on), "inplace-cli"), None, "done twice is done once");
         let label = match labels.as_object().unwrap().len() {
             1 => "/metadata/labels",
             _ => "/metadata/labels/example.com~1serving",
@@ -71,12 +71,12 @@ fn off_and_on_again_leaves_the_pod_as_it_was() {
 #[test]
 fn a_patch_of_the_images_keeps_what_is_off() {
     let before = object(&json!({"app": "web", "example.com/serving": "yes"}), None);
-    let off = applied(&before, &drain_patch(&read(&before), &serving(), "kubectl-inplace").unwrap());
+    let off = applied(&before, &drain_patch(&read(&before), &serving(), "inplace-cli").unwrap());
     let images = [NewImage { container: "side".into(), to: "side:2".into() }];
-    let update = pod_patch(&read(&off), &images, &FieldChanges::default(), &"two".into(), "kubectl-inplace").unwrap();
+    let update = pod_patch(&read(&off), &images, &FieldChanges::default(), &"two".into(), "inplace-cli").unwrap();
     let updated = applied(&off, &update);
     assert_eq!(UpdateRecord::drained(&read(&updated)), Some(serving()));
-    let on = applied(&updated, &restore_patch(&read(&updated), "kubectl-inplace").unwrap());
+    let on = applied(&updated, &restore_patch(&read(&updated), "inplace-cli").unwrap());
     let record = UpdateRecord::complete(&read(&on)).unwrap();
     assert_eq!((record.id.as_str(), record.drained, record.containers.len()), ("two", None, 1));
     assert_eq!(on["metadata"]["labels"]["example.com/serving"], "yes");
@@ -85,8 +85,8 @@ fn a_patch_of_the_images_keeps_what_is_off() {
 #[test]
 fn another_pod_label_or_record_is_refused_by_the_tests() {
     let seen = object(&json!({"app": "web", "example.com/serving": "yes"}), Some(RECORD));
-    let drain = drain_patch(&read(&seen), &serving(), "kubectl-inplace").unwrap();
-    let restore = restore_patch(&read(&applied(&seen, &drain)), "kubectl-inplace").unwrap();
+    let drain = drain_patch(&read(&seen), &serving(), "inplace-cli").unwrap();
+    let restore = restore_patch(&read(&applied(&seen, &drain)), "inplace-cli").unwrap();
     let drained = applied(&seen, &drain);
     for (patch, object, path, value) in [
         (&drain, &seen, "/metadata/uid", json!("other")),
@@ -103,7 +103,7 @@ fn another_pod_label_or_record_is_refused_by_the_tests() {
 
 #[test]
 fn nothing_is_removed_twice_and_a_label_that_somebody_restored_is_theirs() {
-    let drain = |object: &Value| drain_patch(&read(object), &serving(), "kubectl-inplace");
+    let drain = |object: &Value| drain_patch(&read(object), &serving(), "inplace-cli");
     assert_eq!(drain(&object(&json!({"app": "web"}), None)), None);
     assert_eq!(drain(&object(&json!({"example.com/serving": "no"}), None)), None);
     let before = object(&json!({"app": "web", "example.com/serving": "yes"}), None);
@@ -111,12 +111,12 @@ fn nothing_is_removed_twice_and_a_label_that_somebody_restored_is_theirs() {
     let mut theirs = off;
     theirs["metadata"]["labels"]["example.com/serving"] = json!("no");
     assert_eq!(drain(&theirs), None, "one is off already");
-    let patch = restore_patch(&read(&theirs), "kubectl-inplace").unwrap();
+    let patch = restore_patch(&read(&theirs), "inplace-cli").unwrap();
     let after = applied(&theirs, &patch);
     assert_eq!(after["metadata"]["labels"]["example.com/serving"], "no");
     assert_eq!(after["metadata"]["annotations"].get(UPDATE_ANNOTATION), None);
-    assert_eq!(restore_patch(&read(&before), "kubectl-inplace"), None);
-    assert_eq!(restore_patch(&read(&object(&json!({}), Some("not ours"))), "kubectl-inplace"), None);
+    assert_eq!(restore_patch(&read(&before), "inplace-cli"), None);
+    assert_eq!(restore_patch(&read(&object(&json!({}), Some("not ours"))), "inplace-cli"), None);
 }
 
 const GATE: &str = "example.com/serving";
@@ -147,14 +147,14 @@ fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
         (json!({"status": "True", "message": ""}), Some(RECORD)),
     ] {
         let before = gated(&condition, record);
-        assert_eq!(gate_off_patch(&read(&before), "kubectl-inplace"), None, "nothing goes off without a record");
-        let note = drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap();
+        assert_eq!(gate_off_patch(&read(&before), "inplace-cli"), None, "nothing goes off without a record");
+        let note = drain_patch(&read(&before), &gate(), "inplace-cli").unwrap();
         assert_eq!(note.part, PodPart::Pod);
         let noted = applied(&before, &note);
         assert_eq!(noted["status"], before["status"]);
-        assert_eq!(drain_patch(&read(&noted), &gate(), "kubectl-inplace"), None, "noted twice is noted once");
+        assert_eq!(drain_patch(&read(&noted), &gate(), "inplace-cli"), None, "noted twice is noted once");
 
-        let off_patch = gate_off_patch(&read(&noted), "kubectl-inplace").unwrap();
+        let off_patch = gate_off_patch(&read(&noted), "inplace-cli").unwrap();
         assert_eq!(off_patch.part, PodPart::Status);
         let off = applied(&noted, &off_patch);
         let now = &off["status"]["conditions"][1];
@@ -163,19 +163,19 @@ fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
             (&json!("False"), &json!(GATE_REASON), &json!(GATE_MESSAGE))
         );
         assert_eq!(off["metadata"], noted["metadata"]);
-        assert_eq!(gate_off_patch(&read(&off), "kubectl-inplace"), None);
+        assert_eq!(gate_off_patch(&read(&off), "inplace-cli"), None);
 
-        let on_patch = restore_patch(&read(&off), "kubectl-inplace").unwrap();
+        let on_patch = restore_patch(&read(&off), "inplace-cli").unwrap();
         assert_eq!(on_patch.part, PodPart::Status);
         let on = applied(&off, &on_patch);
         if condition["message"] != "" {
             assert_eq!(on["status"], before["status"], "as it was");
         }
-        let end = restore_patch(&read(&on), "kubectl-inplace").unwrap();
+        let end = restore_patch(&read(&on), "inplace-cli").unwrap();
         assert_eq!(end.part, PodPart::Pod);
         let whole = applied(&on, &end);
         assert_eq!(whole["metadata"]["annotations"].get(UPDATE_ANNOTATION).and_then(Value::as_str), record);
-        assert_eq!(restore_patch(&read(&whole), "kubectl-inplace"), None);
+        assert_eq!(restore_patch(&read(&whole), "inplace-cli"), None);
 
         // A late request of a run that is gone changes nothing.
         for late in [&off_patch, &on_patch] {
@@ -188,15 +188,15 @@ fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
 #[test]
 fn a_condition_that_somebody_has_set_is_theirs() {
     let before = gated(&json!({"status": "True", "reason": "Checked"}), None);
-    let noted = applied(&before, &drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap());
-    let off_patch = gate_off_patch(&read(&noted), "kubectl-inplace").unwrap();
+    let noted = applied(&before, &drain_patch(&read(&before), &gate(), "inplace-cli").unwrap());
+    let off_patch = gate_off_patch(&read(&noted), "inplace-cli").unwrap();
     let off = applied(&noted, &off_patch);
     for (status, reason) in [("False", "Maintenance"), ("Unknown", "Lost"), ("True", "Other")] {
         let mut theirs = off.clone();
         theirs["status"]["conditions"][1]["status"] = json!(status);
         theirs["status"]["conditions"][1]["reason"] = json!(reason);
-        assert_eq!(gate_off_patch(&read(&theirs), "kubectl-inplace"), None, "{status} {reason}");
-        let patch = restore_patch(&read(&theirs), "kubectl-inplace").unwrap();
+        assert_eq!(gate_off_patch(&read(&theirs), "inplace-cli"), None, "{status} {reason}");
+        let patch = restore_patch(&read(&theirs), "inplace-cli").unwrap();
         assert_eq!(patch.part, PodPart::Pod, "only the record ends");
         assert_eq!(applied(&theirs, &patch)["status"], theirs["status"]);
         // The same patch does not clear the record while the gate is off after all.
@@ -215,17 +215,17 @@ fn a_condition_that_somebody_has_set_is_theirs() {
     }
     for status in ["False", "Unknown"] {
         let is_not_on = gated(&json!({"status": status}), None);
-        assert_eq!(drain_patch(&read(&is_not_on), &gate(), "kubectl-inplace"), None, "{status}");
+        assert_eq!(drain_patch(&read(&is_not_on), &gate(), "inplace-cli"), None, "{status}");
     }
 }
 
 #[test]
 fn a_patch_of_the_images_keeps_the_gate_in_the_record() {
     let before = gated(&json!({"status": "True"}), None);
-    let noted = applied(&before, &drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap());
-    let off = applied(&noted, &gate_off_patch(&read(&noted), "kubectl-inplace").unwrap());
+    let noted = applied(&before, &drain_patch(&read(&before), &gate(), "inplace-cli").unwrap());
+    let off = applied(&noted, &gate_off_patch(&read(&noted), "inplace-cli").unwrap());
     let images = [NewImage { container: "side".into(), to: "side:2".into() }];
-    let update = pod_patch(&read(&off), &images, &FieldChanges::default(), &"two".into(), "kubectl-inplace").unwrap();
+    let update = pod_patch(&read(&off), &images, &FieldChanges::default(), &"two".into(), "inplace-cli").unwrap();
     assert_eq!(UpdateRecord::drained(&read(&applied(&off, &update))), Some(gate()));
 }
 

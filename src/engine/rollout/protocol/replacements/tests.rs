@@ -16,7 +16,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
     let policy = Policy { max_unavailable: 1, goes_on_after_failure: goes_on, ..Policy::default() };
     let owner: OwnerGoal = serde_json::from_value(json!({
         "uid": "web", "replaces": null, "before": {}, "after": {}, "clock": "2026-03-01T12:00:00Z",
-        "fieldManager": "kubectl-inplace", "keepFieldOwnership": false,
+        "fieldManager": "inplace-cli", "keepFieldOwnership": false,
         "lock": {"id": "r", "run": "r", "who": "joe", "since": "2026-03-01T12:00:00.7Z", "version": "0.1.0",
             "state": "running", "direction": direction, "history": {"do": "keep"}, "policy": policy,
             "change": {"images": {"side": {"from": "acme/side:v1", "to": WANTED}}}}
@@ -30,7 +30,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         replicas: 2,
         pods: Vec::new(),
         policy,
-        field_manager: "kubectl-inplace".into(),
+        field_manager: "inplace-cli".into(),
         hooks: Default::default(),
         owner: Some(Box::new(owner)),
         pulls: Vec::new(),

@@ -155,7 +155,7 @@ impl Run {
             take_over,
             earlier: Default::default(),
             who: "jane".into(),
-            field_manager: "kubectl-inplace".into(),
+            field_manager: "inplace-cli".into(),
             keep_field_ownership: false,
         };
         let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
