@@ -12,6 +12,8 @@ enum Writer {
     Scale,
     Autoscaler,
     Label,
+    /// A reconciliation with the manifest as it is in the cluster by then.
+    Flux,
     OtherContainer,
     OtherImage,
     Restart,
@@ -26,7 +28,7 @@ enum Writer {
 impl Writer {
     /// Whether the rollout goes on beside it, and no pod is replaced.
     fn is_harmless(self) -> bool {
-        matches!(self, Self::Scale | Self::Autoscaler | Self::Label)
+        matches!(self, Self::Scale | Self::Autoscaler | Self::Label | Self::Flux)
     }
 
     /// Whether the pods stay: then each run restarts another container, because the kubelet puts off what starts the same
@@ -51,6 +53,10 @@ impl Writer {
                 namespace.try_kubectl(&["patch", reference, "--subresource=scale", "--type=merge", "-p", &patch], "")
             }
             Self::Label => namespace.try_kubectl(&["label", "--overwrite", reference, &label], ""),
+            Self::Flux => {
+                owner.reconciled_by_flux(&owner.manifest_now());
+                namespace.try_kubectl(&["get", reference, "--show-managed-fields", "-o", "yaml"], "")
+            }
             Self::OtherContainer => namespace.try_kubectl(&["set", "image", reference, &other_image], ""),
             Self::OtherImage => namespace.try_kubectl(&["set", "image", reference, &third_image], ""),
             Self::Restart => namespace.try_kubectl(&["rollout", "restart", reference], ""),
@@ -175,6 +181,7 @@ writers! {
     deployment_scaled: Deployment, Scale;
     deployment_autoscaled: Deployment, Autoscaler;
     deployment_labelled: Deployment, Label;
+    deployment_of_flux: Deployment, Flux;
     deployment_other_container: Deployment, OtherContainer;
     deployment_other_image: Deployment, OtherImage;
     deployment_restarted: Deployment, Restart;
@@ -185,10 +192,12 @@ writers! {
     deployment_old_server_side: Deployment, OldServerSide;
     deployment_third_server_side: Deployment, ThirdServerSide;
     stateful_set_scaled: StatefulSet, Scale;
+    stateful_set_of_flux: StatefulSet, Flux;
     stateful_set_other_image: StatefulSet, OtherImage;
     stateful_set_restarted: StatefulSet, Restart;
     stateful_set_deleted: StatefulSet, Delete;
     stateful_set_old_manifest: StatefulSet, OldManifest;
+    daemon_set_of_flux: DaemonSet, Flux;
     daemon_set_other_image: DaemonSet, OtherImage;
     daemon_set_old_manifest: DaemonSet, OldManifest;
 }

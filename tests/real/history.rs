@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Namespace, samples};
+use crate::support::{Api, Kind, Namespace, Owner, restarted, samples, side_by_side, tag_manifest};
 
 fn updates(namespace: &Namespace, workload: &str) -> Vec<Value> {
     let output = namespace.inplace(&["history", workload, "-o", "json"]);
@@ -40,4 +40,32 @@ fn notes_are_found_wherever_they_stand() {
     namespace.kubectl(&["annotate", "deploy/web", "kubectl-inplace.io/history=edited"]);
     let text = namespace.inplace(&["history", "deploy/web"]).stdout;
     assert!(text.contains("not readable: kubectl-inplace.io/history of deployment/web"), "{text}");
+}
+
+/// The manifest was changed as the rollout has changed the template: Flux has nothing to do, and removes nothing of it.
+#[test]
+fn flux_leaves_the_history_and_undo_goes_by_it() {
+    side_by_side(3, [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet], |kind| {
+        let (namespace, api) = (Namespace::new(&format!("history-flux-{}", kind.word())), Api::open());
+        let owner = Owner::new(&namespace, &api, kind, (2, 1), "");
+        let run = |command: &[&str]| {
+            let output = namespace.inplace(&[command, &["--yes", "--min-ready-seconds", "0"]].concat());
+            assert_eq!(output.code, 0, "{output:#?}");
+            owner.wait_settled_or(&format!("{output:#?}"));
+        };
+        owner.reconciled_by_flux(&owner.manifest);
+        run(&["apply", &owner.reference(), "c1=:v2"]);
+        for _ in 0..2 {
+            owner.reconciled_by_flux(&tag_manifest(&owner.manifest, 1, "v2"));
+        }
+        let noted = owner.object()["metadata"]["annotations"]["kubectl-inplace.io/history"].clone();
+        assert!(noted.as_str().is_some_and(|noted| noted.contains("complete")), "{:#}", owner.object());
+        let found = updates(&namespace, &owner.reference());
+        assert_eq!((found.len(), &found[0]["result"]), (1, &json!("complete")), "{found:#?}");
+        run(&["undo", &owner.reference()]);
+        assert_eq!(
+            (owner.tag("c1").as_str(), restarted(&owner.before, &owner.pods()).len()),
+            ("side:v1", owner.before.len())
+        );
+    });
 }

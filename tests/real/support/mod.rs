@@ -6,6 +6,7 @@ mod alone;
 mod api;
 mod auth_registry;
 mod cluster;
+mod flux;
 mod gate;
 mod namespace;
 mod openapi;

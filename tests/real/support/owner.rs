@@ -132,6 +132,19 @@ impl<'a> Owner<'a> {
         self.api.get(&self.path(&format!("{}s/web", self.kind.word())))
     }
 
+    /// Lets Flux reconcile it with a manifest.
+    pub(crate) fn reconciled_by_flux(&self, manifest: &str) {
+        super::flux::reconcile(self.api, &self.path(&format!("{}s/web", self.kind.word())), manifest);
+    }
+
+    /// Returns what was applied, with the tags that its template has now.
+    pub(crate) fn manifest_now(&self) -> String {
+        let tags = self.tags();
+        let of = |number: usize| tags[&format!("c{number}")].as_str().unwrap_or_default().trim_start_matches("side:");
+        let numbers = 1..=tags.len();
+        numbers.fold(self.manifest.clone(), |manifest, number| samples::tag_manifest(&manifest, number, of(number)))
+    }
+
     /// Reads its ReplicaSets.
     pub(crate) fn sets(&self) -> Vec<Value> {
         self.list(&format!("{}?labelSelector=app%3Dweb", self.path("replicasets")))
