@@ -150,7 +150,7 @@ fn an_injected_container_is_verified() {
         seen.is_well("after kubectl set image pod");
 
         let pod = format!("pod/{}", name(&pod));
-        namespace.kubectl(&["exec", &pod, "-c", "proxy", "--", "touch", "/tmp/end"]);
+        namespace.kubectl(&["exec", "-n", namespace.name(), &pod, "-c", "proxy", "--", "sh", "-c", "touch /tmp/end"]);
         let restarted = |pods: &[Value]| {
             pods.iter().any(|pod| container_status(pod, "proxy")["lastState"]["terminated"]["exitCode"] == 3)
         };
@@ -214,4 +214,32 @@ fn an_image_that_admission_rewrites_is_no_drift() {
         let status = poll(drifted).expect("one pod has another image");
         assert_eq!((status.code, status.stdout.contains("kubectl inplace")), (2, false), "{status:#?}");
     });
+}
+
+#[test]
+fn managed_fields_do_not_always_say_who_has_set_an_image() {
+    let namespace = Namespace::new("managed-fields");
+    let _policy = Policy::injector(&namespace);
+    namespace.apply(&samples::deployment("web", 1));
+    let read = || namespace.wait_ready("app=web", 1).remove(0);
+    let entries = |pod: &Value| pod["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+    let of_spec = |pod: &Value| {
+        entries(pod).into_iter().filter(|entry| entry["fieldsV1"]["f:spec"].is_object()).collect::<Vec<_>>()
+    };
+    let pod = read();
+    let injected = of_spec(&pod);
+    assert_eq!((injected.len(), &injected[0]["manager"]), (1, &json!("kube-controller-manager")), "{injected:#?}");
+    assert!(!injected[0].to_string().contains("proxy") && pod["metadata"]["generation"] == 1, "{pod:#}");
+
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    namespace.kubectl(&["delete", "replicasets", "-l", "app=web", "--cascade=orphan"]);
+    let is_adopted = |pods: &[Value]| pods.iter().any(|pod| of_spec(pod)[0]["time"] != injected[0]["time"]);
+    let adopted = namespace.wait_pods("app=web", is_adopted).remove(0);
+    assert_eq!((of_spec(&adopted).len(), &adopted["metadata"]["generation"]), (1, &json!(1)), "{adopted:#}");
+
+    let pod = format!("pod/{}", name(&pod));
+    namespace.kubectl(&["patch", &pod, "--type=merge", "-p", r#"{"metadata":{"managedFields":[{}]}}"#]);
+    namespace.kubectl(&["set", "image", &pod, &format!("proxy={}/side:v2", registry())]);
+    let emptied = read();
+    assert!(of_spec(&emptied).is_empty() && emptied["metadata"]["generation"] == 2, "{emptied:#}");
 }
