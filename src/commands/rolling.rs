@@ -180,6 +180,18 @@ impl<'a> Rolling<'a> {
         shell.say(Meaning::Plain, "To restart the others:", &others.to_string());
     }
 
+    /// No image starts a container again that the kubelet leaves down: its controller has to replace the pod. Where the rollout is
+    /// taken back by itself, that is said at its end.
+    fn tell_what_stays_down(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
+        let stays_down = |end: &&PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.stays_down);
+        let pods: Vec<&str> = outcome.pods.iter().filter(stays_down).map(|end| end.pod.name.as_str()).collect();
+        if pods.is_empty() || goal.controllers.is_empty() || goal.policy.undoes_failures {
+            return;
+        }
+        let replace = self.typing.replacing(pods.into_iter(), &goal.workload);
+        shell.say(Meaning::Plain, "Replace what is not started again:", &replace.to_string());
+    }
+
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
     fn goes_on(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
         let question = format!("Continue with the other pods of {}", goal.workload);
@@ -315,6 +327,7 @@ impl<'a> Rolling<'a> {
         if !witness.end(self.cluster, &mut outcome).await? {
             shell.tell_the_end(goal, &next, &outcome);
         }
+        self.tell_what_stays_down(goal, &outcome, shell);
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {

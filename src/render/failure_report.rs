@@ -64,8 +64,13 @@ fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: &mut dyn W
     let node = if nodes.is_empty() { String::new() } else { format!(", on {}", nodes.join(", ")) };
     let [container, image] = [container, image].map(Option::unwrap_or_default);
     writeln!(out, "{}{container}{image}{node}", names.join(", "))?;
-    let failure =
-        Failure { container: None, reason: pod.reason.clone(), message: pod.message.clone(), exit_code: pod.exit_code };
+    let failure = Failure {
+        container: None,
+        reason: pod.reason.clone(),
+        message: pod.message.clone(),
+        exit_code: pod.exit_code,
+        stays_down: false,
+    };
     let mut facts = words::failure(style, &failure);
     if let Some(signal) = pod.signal {
         facts.push_str(&format!("; signal {signal}"));

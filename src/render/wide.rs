@@ -24,7 +24,7 @@ pub(super) fn pod(pod: &PodPlan, style: &Style, out: &mut dyn Write) -> io::Resu
     let known = |text: Option<&str>| text.map_or_else(|| UNKNOWN.to_owned(), |text| style.whole(text));
     let line = |text: String| style.paint(Meaning::Quiet, &text);
     let uid = Some(pod.pod.uid.as_str()).filter(|uid| !uid.is_empty());
-    let kubelet = known(pod.kubelet.as_deref());
+    let kubelet = known(pod.kubelet.map(|kubelet| kubelet.to_string()).as_deref());
     writeln!(out, "      {}", line(format!("uid {}   kubelet {kubelet}", known(uid))))?;
     for (name, change) in &pod.changes {
         let name = style.show(name.as_str());

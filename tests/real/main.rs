@@ -47,6 +47,7 @@ mod resize_before;
 mod resize_lowered;
 mod resize_put_off;
 mod restart;
+mod restart_policy;
 mod schema;
 mod signals;
 mod status;

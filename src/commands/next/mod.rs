@@ -378,6 +378,11 @@ impl Typing {
         self.patch(&patch, workload)
     }
 
+    /// Returns kubectl's command that lets an owner's controller re-create pods.
+    pub(super) fn replacing<'p>(&self, pods: impl Iterator<Item = &'p str>, workload: &WorkloadRef) -> Printed {
+        self.kubectl(&["delete", "pod"], pods.map(str::to_owned).collect(), workload)
+    }
+
     fn patch(&self, patch: &Value, workload: &WorkloadRef) -> Printed {
         // A list of operations is a JSON patch.
         let kind = patch.is_array().then(|| "--type=json".to_owned());
@@ -395,6 +400,7 @@ impl Typing {
             let command = match &way.deed {
                 Deed::Follow => self.watching(workload, goal),
                 Deed::RolloutStatus => self.rollout_status(workload),
+                Deed::Replace(pods) => self.replacing(pods.iter().map(String::as_str), workload),
                 Deed::Resume => verb(Verb::Resume),
                 Deed::Abort => verb(Verb::Abort),
                 Deed::Apply(images) => {

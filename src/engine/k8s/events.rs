@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine::k8s::failure;
 use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, Uid};
 use crate::engine::value::duration;
@@ -80,6 +81,33 @@ pub struct PodEvents {
     pub changed: BTreeMap<ContainerName, String>,
     /// An image is on the node, and a container is created from it next.
     pub pulled: BTreeMap<ContainerName, BTreeMap<String, String>>,
+    /// A container was not started.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed: BTreeMap<ContainerName, FailedStart>,
+}
+
+/// Why a container was not started, in the kubelet's words; each is empty where it said none.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedStart {
+    /// As it is shown of a container that waits, such as `ErrImagePull`.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+    /// When (RFC 3339).
+    pub time: String,
+}
+
+impl FailedStart {
+    /// The kubelet says the cause, and then its own word for it (`startContainer` in pkg/kubelet/kuberuntime).
+    fn note(&mut self, event: &Event) {
+        let said = event.message.strip_prefix("Error: ").unwrap_or(&event.message);
+        let known = if failure::is_failure(said) { &mut self.reason } else { &mut self.message };
+        if known.is_empty() || self.time <= event.time {
+            said.clone_into(known);
+        }
+        self.time = std::mem::take(&mut self.time).max(event.time.clone());
+    }
 }
 
 impl PodEvents {
@@ -96,6 +124,10 @@ impl PodEvents {
                 ("Pulled", Some(image)) => {
                     read.pulled.entry(container).or_default().entry(image.to_owned()).or_default()
                 }
+                ("Failed", _) => {
+                    read.failed.entry(container).or_default().note(event);
+                    continue;
+                }
                 _ => continue,
             };
             if *known < event.time {
@@ -108,6 +140,11 @@ impl PodEvents {
     /// Returns when a container's definition changed.
     pub fn changed_at(&self, name: &ContainerName) -> Option<&str> {
         self.changed.get(name).map(String::as_str)
+    }
+
+    /// Returns why a container was not started at that time or later (RFC 3339), where a time is known.
+    pub fn failed_since(&self, name: &ContainerName, since: Option<&str>) -> Option<&FailedStart> {
+        self.failed.get(name).filter(|failed| since.is_none_or(|since| failed.time.as_str() >= since))
     }
 
     /// Returns when a container was about to be created from an image.
@@ -243,13 +280,21 @@ mod tests {
             event("Killing", "Stopping container side", "2026-01-01T00:00:09Z"),
             event("Pulled", "Container image \"nginx:2\" already present on machine", "2026-01-01T00:00:05Z"),
             event("Pulled", "Successfully pulled image \"nginx:1\" in 2s", "2026-01-01T00:00:06Z"),
+            event("Failed", "Error: ErrImagePull", "2026-01-01T00:00:07Z"),
             event("Failed", "Failed to pull image \"nginx:3\": not found", "2026-01-01T00:00:07Z"),
+            event("Failed", "Failed to pull image \"nginx:0\": not found", "2026-01-01T00:00:01Z"),
+            event("Failed", "Error: ImagePullBackOff", "2026-01-01T00:00:02Z"),
         ]);
         let side = ContainerName::from("side");
         assert_eq!(read.changed_at(&side), Some("2026-01-01T00:00:03Z"));
         assert_eq!(read.changed_at(&"app".into()), None);
         assert_eq!(read.pulled_at(&side, "docker.io/library/nginx:2"), Some("2026-01-01T00:00:05Z"));
         assert_eq!(read.pulled_at(&side, "nginx:3"), None);
+        let failed = |since| read.failed_since(&side, since).map(|it| (it.reason.as_str(), it.message.as_str()));
+        let expected = Some(("ErrImagePull", "Failed to pull image \"nginx:3\": not found"));
+        assert_eq!(failed(None), expected);
+        assert_eq!(failed(Some("2026-01-01T00:00:07Z")), expected);
+        assert_eq!(failed(Some("2026-01-01T00:00:08Z")), None);
     }
 
     #[test]

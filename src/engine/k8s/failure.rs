@@ -5,11 +5,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod, Terminated, Waiting};
+use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod, StaysDown, Terminated, Waiting};
 use crate::engine::value::image;
+use crate::engine::value::kubelet_version::KubeletVersion;
 
 /// Why a container, and with it the rollout, has failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// The container; absent when the pod as a whole is meant.
@@ -20,7 +21,13 @@ pub struct Failure {
     pub message: String,
     /// Of the container that ended.
     pub exit_code: Option<i64>,
+    /// The kubelet does not start the container again: only another pod helps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays_down: bool,
 }
+
+/// The reason of a container that stays down where the kubelet's is not known.
+pub const NOT_STARTED_AGAIN: &str = "NotStartedAgain";
 
 /// How long a failure must show before it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,12 +147,48 @@ pub fn judge(
     }
 }
 
+/// Returns the failure of a container that stays down. `is_new`: the one that ended came after the change, so that its end is the
+/// failure; else `said` is what the kubelet reported of the start of another one: its reason and message.
+pub fn of_down(
+    name: &ContainerName,
+    down: &StaysDown<'_>,
+    is_new: bool,
+    said: Option<(&str, &str)>,
+) -> (Failure, Urgency) {
+    let (ended, policy) = (down.ended, down.policy);
+    let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
+    let (reason, message) = match (is_new, said) {
+        (true, _) => (or(&ended.reason, "Error"), or(&ended.message, "the container ended")),
+        (false, Some((reason, message))) => (or(reason, NOT_STARTED_AGAIN), or(message, "it was not started")),
+        (false, None) => (NOT_STARTED_AGAIN.into(), "the container before it ended, and none has started since".into()),
+    };
+    let stays = match down.is_certain {
+        true => format!("restartPolicy {policy}: the kubelet does not start it again"),
+        false => format!("restartPolicy {policy}: the kubelet might not start it again"),
+    };
+    let failure = Failure {
+        container: Some(name.clone()),
+        reason,
+        message: format!("{message}; {stays}"),
+        exit_code: is_new.then_some(ended.exit_code),
+        stays_down: down.is_certain,
+    };
+    (failure, if down.is_certain { Urgency::AtOnce } else { Urgency::IfItStaysEnded })
+}
+
 /// Returns the container that keeps a pod from being ready, and why, whatever becomes of those that change: it cannot be made,
-/// by its own image or configuration. One that crashes may only wait for another one; but the kubelet shows the back-off of the
+/// by its own image or configuration, or it has ended for good. One that crashes may only wait for another one; but the kubelet shows the back-off of the
 /// container before, now and then, where the one that is asked for cannot be made: it names the image that it had.
-pub fn stuck(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<(&ContainerName, &str)> {
+pub fn stuck(
+    pod: &Pod,
+    kubelet: Option<KubeletVersion>,
+    changes: impl Fn(&ContainerName) -> bool,
+) -> Option<(&ContainerName, &str)> {
     let mut others = pod.statuses(ContainerList::Containers).iter().filter(|status| !changes(&status.name));
     others.find_map(|status| {
+        if let Some(down) = pod.stays_down(&status.name, kubelet).filter(|down| down.is_certain) {
+            return Some((&status.name, down.ended.reason.as_str()));
+        }
         let reason = status.state.waiting.as_ref()?.reason.as_str();
         let is_stuck = match kind(reason) {
             WaitingKind::Fatal | WaitingKind::Pull | WaitingKind::PullBackOff | WaitingKind::Lasting => true,
@@ -204,6 +247,7 @@ fn ended_for_long(
         reason: if ended.reason.is_empty() { "Error".into() } else { ended.reason.clone() },
         message: message.to_owned(),
         exit_code: Some(ended.exit_code),
+        stays_down: false,
     };
     let is_loop = restarts.is_some_and(|restarts| restarts >= RESTARTS_OF_A_LOOP);
     Some((failure, if is_loop { Urgency::AtOnce } else { Urgency::IfItStaysEnded }))
@@ -227,6 +271,7 @@ fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminate
         reason: waiting.reason.clone(),
         message: ended.map_or_else(|| waiting.message.clone(), said),
         exit_code: ended.map(|ended| ended.exit_code),
+        stays_down: false,
     }
 }
 

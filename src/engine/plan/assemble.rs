@@ -51,11 +51,11 @@ pub fn controller_uid(object: &Value) -> Option<&str> {
     controller_of(object)?.get("uid")?.as_str()
 }
 
-/// Returns whether the version of the kubelet decides what an update does to a pod: whether a sidecar restarts, and
-/// whether `started` is reliable.
+/// Returns whether the version of the kubelet decides what an update does to a pod: whether a sidecar restarts,
+/// whether `started` is reliable, and whether a container's own restart policy counts.
 pub fn needs_kubelet(pod: &Pod) -> bool {
-    pod.spec.init_containers.iter().any(Container::is_sidecar)
-        || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
+    let decides = |container: &Container| container.startup_probe.is_some() || container.restart_policy.is_some();
+    pod.spec.init_containers.iter().any(Container::is_sidecar) || pod.spec.containers.iter().any(decides)
 }
 
 /// Returns the versions of the kubelets of nodes.

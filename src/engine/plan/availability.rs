@@ -10,8 +10,9 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::budget::{self, BudgetLimit, CountedPod};
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod};
 use crate::engine::rollout::Policy;
+use crate::engine::state::again;
 
 /// Returns the budgets that never allow a pod of the plan to be down.
 pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Reason> {
@@ -34,8 +35,8 @@ pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pol
 /// Returns what keeps pods from being taken down now, though it may settle.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Warning> {
     let mut warnings: Vec<Warning> =
-        not_scheduled(pods).into_iter().chain(stay_unready(pods)).chain(unready(pods)).collect();
-    warnings.extend(unready_before(pods));
+        not_scheduled(pods).into_iter().chain(stay_unready(pods)).chain(unready(context, pods)).collect();
+    warnings.extend(unready_before(context, pods));
     if going_down(pods).next().is_none() {
         return warnings;
     }
@@ -119,7 +120,11 @@ fn is_restarted(plan: &PodPlan, pod: &Pod) -> bool {
 
 /// The container that the update restarts and that still keeps its pod from being ready.
 pub(super) fn stuck<'a>(plan: &PodPlan, pod: &'a Pod) -> Option<(&'a ContainerName, &'a str)> {
-    if is_restarted(plan, pod) { failure::stuck(pod, |name| plan.changes.contains_key(name)) } else { None }
+    if is_restarted(plan, pod) {
+        failure::stuck(pod, plan.kubelet, |name| plan.changes.contains_key(name))
+    } else {
+        None
+    }
 }
 
 fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
@@ -131,31 +136,53 @@ fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
 
 /// The container that keeps a pod from being ready and that the update restarts without changing it: whether another
 /// container's change fixes it is unknown.
-fn unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
-    let goes =
-        |(plan, pod): &&(PodPlan, &Pod)| is_restarted(plan, pod) && !pod.is_ready() && stuck(plan, pod).is_none();
-    let mut unready = pods
-        .iter()
-        .filter(goes)
-        .filter_map(|(plan, pod)| Some((pod, failure::unready(pod, |name| plan.changes.contains_key(name))?)));
-    let (pod, status) = unready.next()?;
-    let (pod, container, why) = (pod.key.name.clone(), status.name.clone(), failure::word(status).to_owned());
-    Some(Warning::PodsUnready { pod, pods: unready.count() + 1, container, why })
+fn unready(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
+    let goes = |(plan, pod): &&(PodPlan, &Pod)| is_restarted(plan, pod) && stuck(plan, pod).is_none();
+    let mut unready = pods.iter().filter(goes).filter_map(|(plan, pod)| {
+        let others = pod.statuses(ContainerList::Containers).iter();
+        let mut others = others.filter(|status| !plan.changes.contains_key(&status.name));
+        others.find_map(|status| Unsettled::of(context, pod, status, |status| !pod.is_ready() && !status.ready))
+    });
+    let Unsettled { pod, container, why, ends } = unready.next()?;
+    Some(Warning::PodsUnready { pod, pods: unready.count() + 1, container, why, ends })
+}
+
+/// A container that is not ready, or that runs between two ends.
+struct Unsettled {
+    pod: String,
+    container: ContainerName,
+    why: String,
+    ends: bool,
+}
+
+impl Unsettled {
+    fn of(
+        context: &Context<'_>,
+        pod: &Pod,
+        status: &ContainerStatus,
+        is_unready: impl Fn(&ContainerStatus) -> bool,
+    ) -> Option<Self> {
+        let ends = again::ends(pod, status, context.live.surroundings.now.as_deref());
+        (ends.is_some() || is_unready(status)).then(|| Self {
+            pod: pod.key.name.clone(),
+            container: status.name.clone(),
+            why: ends.map_or_else(|| failure::word(status).to_owned(), |ends| ends.to_string()),
+            ends: ends.is_some(),
+        })
+    }
 }
 
 /// The container that the update changes and that keeps a pod from being ready already.
-fn unready_before(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
-    let mut unready = pods
-        .iter()
-        .filter(|(plan, pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled() && !pod.is_ready())
-        .filter_map(|(plan, pod)| {
-            let changed = plan.changes.keys().chain(plan.fields.resized());
-            let mut statuses = changed.filter_map(|name| pod.container_status(name)).map(|(_, _, status)| status);
-            Some((pod, statuses.find(|status| !status.ready && !failure::is_on_its_way(status))?))
-        });
-    let (pod, status) = unready.next()?;
-    let (pod, container, why) = (pod.key.name.clone(), status.name.clone(), failure::word(status).to_owned());
-    Some(Warning::PodsUnreadyBefore { pod, pods: unready.count() + 1, container, why })
+fn unready_before(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
+    let updated = pods.iter().filter(|(plan, pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled());
+    let mut unready = updated.filter_map(|(plan, pod)| {
+        let is_unready = |status: &ContainerStatus| !pod.is_ready() && !status.ready && !failure::is_on_its_way(status);
+        let changed = plan.changes.keys().chain(plan.fields.resized());
+        let mut statuses = changed.filter_map(|name| pod.container_status(name)).map(|(_, _, status)| status);
+        statuses.find_map(|status| Unsettled::of(context, pod, status, is_unready))
+    });
+    let Unsettled { pod, container, why, ends } = unready.next()?;
+    Some(Warning::PodsUnreadyBefore { pod, pods: unready.count() + 1, container, why, ends })
 }
 
 /// As many pods are down as may be, and the update could fix none of them. A strict order has a warning of its own.

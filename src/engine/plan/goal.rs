@@ -37,7 +37,8 @@ impl WorkloadPlan {
             });
             let mut containers = containers.collect();
             ContainerGoal::add_resized(&mut containers, pod.fields.restarting().cloned());
-            PodGoal { key: pod.pod.clone(), containers, fields: pod.fields.clone(), drain: pod.drain.clone() }.into()
+            let (key, fields, drain) = (pod.pod.clone(), pod.fields.clone(), pod.drain.clone());
+            PodGoal { key, containers, fields, drain, kubelet: pod.kubelet }.into()
         });
         Goal {
             id: id.clone(),
@@ -75,6 +76,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
             containers: followed(pod, images, (live, &coming), &fields),
             fields,
             drain: None,
+            kubelet: live.kubelet_of(pod),
         }
     });
     let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();

@@ -35,6 +35,13 @@ pub struct LiveWorkload {
     pub surroundings: Surroundings,
 }
 
+impl LiveWorkload {
+    /// Returns the version of a pod's kubelet, where it was read.
+    pub fn kubelet_of(&self, pod: &Pod) -> Option<KubeletVersion> {
+        self.kubelets.get(&pod.spec.node_name).copied()
+    }
+}
+
 /// What else of the cluster bears on a workload. Each part may be missing: then no warning is given about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surroundings {

@@ -72,6 +72,7 @@ use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::Drained;
+use crate::engine::value::kubelet_version::KubeletVersion;
 
 pub use crate::engine::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
 pub use crate::engine::state::policy::PodOrder;
@@ -251,7 +252,7 @@ pub struct PodPlan {
     /// Its node; empty while it is not scheduled.
     pub node: String,
     /// The version of the node's kubelet; `None` where it was not read.
-    pub kubelet: Option<String>,
+    pub kubelet: Option<KubeletVersion>,
     /// What would happen.
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.

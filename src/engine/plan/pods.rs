@@ -7,7 +7,7 @@ use serde_json::json;
 use super::context::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
 use super::{drains, durable, partition};
-use crate::engine::change::reason::Reason;
+use crate::engine::change::reason::{Ended, NotStartedAgain, Reason};
 use crate::engine::change::{Containers, FieldChanges, FieldProgress};
 use crate::engine::k8s::container_hash::{HashEra, container_hash};
 use crate::engine::k8s::names::ContainerName;
@@ -25,7 +25,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     let mut plan = PodPlan {
         pod: pod.key.clone(),
         node: pod.spec.node_name.clone(),
-        kubelet: live.kubelets.get(&pod.spec.node_name).map(ToString::to_string),
+        kubelet: live.kubelet_of(pod),
         verdict: PodVerdict::AlreadyThere,
         changes: BTreeMap::new(),
         fields: FieldChanges::default(),
@@ -58,11 +58,12 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     let restarts = plan.restarted(pod).next().is_some();
     let updates = plan.changed(pod).next().is_some() || asked == FieldProgress::NotAsked;
     if updates {
-        of_the_pod(pod, restarts, &mut plan.reasons);
+        of_the_pod(pod, &mut plan.reasons);
         sidecars(context, pod, &plan.changes, &mut plan.reasons);
         plan.reasons.extend(plan.fields.refused_in(&plan.containers_of(pod)));
         old_revision(context, pod, &mut plan.reasons);
     }
+    not_started_again(pod, &mut plan);
     let leaves = !is_target && !pod.is_present();
     plan.verdict = match (plan.reasons.is_empty(), updates, in_progress) {
         (false, _, _) if leaves => PodVerdict::Skipped,
@@ -106,7 +107,7 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
 /// What status and node show of a container that changes.
 fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option<&str>, to: &str) -> ChangeEvidence {
     let status = pod.container_status(name).map(|(_, _, status)| status);
-    let era = context.live.kubelets.get(&pod.spec.node_name).and_then(HashEra::of_kubelet);
+    let era = context.live.kubelet_of(pod).as_ref().and_then(HashEra::of_kubelet);
     let hash = |image: &str| match era? {
         era @ HashEra::NameAndImage => Some(container_hash(era, &json!({"name": name, "image": image})).to_string()),
         HashEra::WholeContainer { .. } => None,
@@ -189,7 +190,7 @@ fn missing_containers(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason
     }));
 }
 
-fn of_the_pod(pod: &Pod, restarts: bool, reasons: &mut Vec<Reason>) {
+fn of_the_pod(pod: &Pod, reasons: &mut Vec<Reason>) {
     if pod.terminating {
         reasons.push(Reason::PodTerminating);
     }
@@ -199,9 +200,28 @@ fn of_the_pod(pod: &Pod, restarts: bool, reasons: &mut Vec<Reason>) {
     if pod.annotations.contains_key("kubernetes.io/config.mirror") {
         reasons.push(Reason::MirrorPod);
     }
-    if restarts && !matches!(pod.spec.restart_policy.as_str(), "Always" | "") {
-        reasons.push(Reason::RestartPolicyNotAlways { policy: pod.spec.restart_policy.clone() });
+}
+
+/// Containers that have ended for good; and in a pod that nothing re-creates, those that might.
+fn not_started_again(pod: &Pod, plan: &mut PodPlan) {
+    let down = |name: &ContainerName| {
+        let down = pod.stays_down(name, plan.kubelet).filter(|down| down.is_certain)?;
+        let (pod, exit_code) = (pod.key.clone(), down.ended.exit_code);
+        Some(NotStartedAgain::of(down.policy, Some(Ended { pod, container: name.clone(), exit_code })))
+    };
+    let restarting = plan.changes.iter().filter(|(_, change)| change.effect == Effect::Restart).map(|(name, _)| name);
+    let mut found: BTreeSet<NotStartedAgain> = restarting.filter_map(down).collect();
+    if found.is_empty() && !is_re_created(pod) {
+        let policies = plan.restarted(pod).filter_map(|container| pod.restart_policy(&container.name, plan.kubelet));
+        found = policies.filter(|policy| !policy.is_always()).map(|policy| NotStartedAgain::of(policy, None)).collect();
     }
+    plan.reasons.extend(found.into_iter().map(Reason::from));
+}
+
+/// Whether a controller replaces the pod once it is deleted, and a failed start is no loss: templates of all kinds that are
+/// known have `Always`, and a Job counts its pods.
+pub(super) fn is_re_created(pod: &Pod) -> bool {
+    pod.controller().is_some() && matches!(pod.spec.restart_policy.as_str(), "Always" | "")
 }
 
 /// Why the node's kubelet would not restart a sidecar.
@@ -216,7 +236,7 @@ fn sidecars(
         if change.effect != Effect::Restart {
             continue;
         }
-        if let Some(kubelet) = context.live.kubelets.get(&pod.spec.node_name)
+        if let Some(kubelet) = context.live.kubelet_of(pod)
             && !kubelet.at_least(SIDECARS_RESTART.0, SIDECARS_RESTART.1)
         {
             reasons.push(Reason::SidecarNeedsNewerKubelet { container: name.clone(), kubelet: kubelet.to_string() });

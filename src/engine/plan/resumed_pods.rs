@@ -67,7 +67,8 @@ impl Resumed<'_> {
         let proves_nothing =
             |pod: &Pod| !pod.is_scheduled() && change.images.is_empty() && change.fields.restarting_in(pod).is_empty();
         let ranked = |pod| {
-            let is_stuck = failure::stuck(pod, |name| change.images.contains_key(name)).is_some();
+            let is_changed = |name: &ContainerName| change.images.contains_key(name);
+            let is_stuck = failure::stuck(pod, live.kubelet_of(pod), is_changed).is_some();
             Ranked::new(pod, is_stuck || proves_nothing(pod))
         };
         pods.sort_by(|a, b| order::compare(live, lock.policy.order, ranked(a), ranked(b)));
@@ -88,7 +89,7 @@ impl Resumed<'_> {
             let restarts = by_image || !fields.restarting_in(pod).is_empty();
             let drain = if restarts { drain_goal(live, pod, &fields) } else { None };
             // Its own values before.
-            PodGoal { key: pod.key.clone(), containers, fields, drain }
+            PodGoal { key: pod.key.clone(), containers, fields, drain, kubelet: live.kubelet_of(pod) }
         };
         pods.into_iter().map(goal).map(Arc::new).collect()
     }
@@ -130,5 +131,11 @@ impl Resumed<'_> {
 
 /// Nothing is wanted of the pod but its removed label or gate.
 pub(super) fn restore_goal(pod: &Pod) -> PodGoal {
-    PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), fields: FieldChanges::default(), drain: None }
+    PodGoal {
+        key: pod.key.clone(),
+        containers: BTreeMap::new(),
+        fields: FieldChanges::default(),
+        drain: None,
+        kubelet: None,
+    }
 }

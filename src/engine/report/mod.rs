@@ -345,6 +345,9 @@ pub struct PodEnd {
     pub containers: Vec<ContainerEnd>,
     /// Containers that restarted though no change of theirs was planned, or more often than planned.
     pub unplanned: Vec<ContainerName>,
+    /// Containers without a planned change that crashed before the update, and have restarted since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub as_before: Vec<ContainerName>,
     /// It left a durable rollout: what its owner makes in its place is right by itself.
     #[serde(default)]
     pub replaced: bool,

@@ -253,6 +253,7 @@ mod tests {
                 },
             }],
             unplanned: vec![],
+            as_before: vec![],
         }
     }
 

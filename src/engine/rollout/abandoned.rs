@@ -30,7 +30,13 @@ fn too_late(visit: Visit<'_>, entry: &Entry, phase: &PodProgress) -> Failure {
         format!("it was not done within {seconds} s")
     };
     let container = if let PodProgress::Starting { containers } = phase { containers.first().cloned() } else { None };
-    Failure { container: container.filter(|_| visit.goal.is_back()), reason: LATE.into(), message, exit_code: None }
+    Failure {
+        container: container.filter(|_| visit.goal.is_back()),
+        reason: LATE.into(),
+        message,
+        exit_code: None,
+        stays_down: false,
+    }
 }
 
 /// Returns whether a pod is back and fails as before: it asks for all that it had, and its kubelet runs that.

@@ -10,6 +10,7 @@ use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodProgress;
 use crate::engine::report::{ContainerEnd, ContainerTimes, NotReady, Outcome, PodEnd, StartedAgain};
+use crate::engine::state::again::InLoop;
 use crate::engine::state::evidence::{self, Baseline};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
@@ -107,7 +108,8 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_
         pod: goal.key.clone(),
         phase: entry.phase.clone().unwrap_or(PodProgress::Waiting),
         patched: entry.patched,
-        unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry)).chain(again).collect(),
+        unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry, false)).chain(again).collect(),
+        as_before: pod.into_iter().flat_map(|pod| others_restarted(pod, entry, true)).collect(),
         containers,
         replaced: entry.is(Is::Replaced),
         unchanged: false,
@@ -120,11 +122,15 @@ fn not_ready(pod: &Pod) -> Option<NotReady> {
     Some(NotReady { container: status.name.clone(), reason: failure::word(status).to_owned() })
 }
 
-/// The containers without a planned change of which another one runs than when the pod was patched.
-fn others_restarted(pod: &Pod, entry: &Entry) -> Vec<ContainerName> {
-    let now = |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
-    let others = entry.others.iter();
-    others.filter(|(name, before)| before.is_some() && now(name) != **before).map(|(name, _)| name.clone()).collect()
+/// The containers without a planned change of which another one runs than when the pod was patched: those that crashed already,
+/// or the others.
+fn others_restarted(pod: &Pod, entry: &Entry, as_before: bool) -> Vec<ContainerName> {
+    let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, InLoop))| {
+        let now = pod.container_status(name).map(|(_, _, status)| status);
+        let is_other = before.is_some() && now.and_then(|now| now.container_id.as_ref()) != before.as_ref();
+        is_other && now.is_some_and(|now| in_loop.goes_on(now)) == as_before
+    };
+    entry.others.iter().filter(restarted).map(|(name, _)| name.clone()).collect()
 }
 
 fn container_end(

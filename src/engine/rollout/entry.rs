@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod};
 use crate::engine::report::progress::{PodProgress, Stage};
+use crate::engine::state::again::InLoop;
 use crate::engine::state::evidence::Baseline;
 
 use super::left_running::Since;
@@ -231,8 +232,8 @@ pub(super) struct Entry {
     pub(super) is_changed: bool,
     /// It was done, even if it has left since.
     pub(super) was_done: bool,
-    /// Ids of the containers that no change is planned for, when the pod was patched.
-    pub(super) others: BTreeMap<ContainerName, Option<String>>,
+    /// The containers that no change is planned for, when the pod was patched: their ids, and whether they crashed already.
+    pub(super) others: BTreeMap<ContainerName, (Option<String>, InLoop)>,
     /// Containers that were seen with the wanted image: a later image was set by somebody else.
     pub(super) asked: BTreeSet<ContainerName>,
     /// When the kubelet's events are read again.
@@ -358,7 +359,8 @@ impl Entry {
             (Request::Sent, Answer::Refused { reason, message }) => {
                 // Clearing a record is no failure of the pod.
                 if self.sent != Sent::HookNote {
-                    self.refused = Some(Failure { container: None, reason, message, exit_code: None });
+                    self.refused =
+                        Some(Failure { container: None, reason, message, exit_code: None, stays_down: false });
                 }
                 Request::Idle
             }
@@ -418,6 +420,7 @@ impl Entry {
         }
         let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
         let others = statuses.into_iter().flatten().filter(|status| !planned.contains_key(&status.name));
-        self.others = others.map(|status| (status.name.clone(), status.container_id.clone())).collect();
+        let noted = |status: &ContainerStatus| (status.container_id.clone(), InLoop::of(status));
+        self.others = others.map(|status| (status.name.clone(), noted(status))).collect();
     }
 }

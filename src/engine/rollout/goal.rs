@@ -15,6 +15,7 @@ use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::policy::{OnDeferred, Policy};
 use crate::engine::state::record::{Drained, UpdateRecord};
+use crate::engine::value::kubelet_version::KubeletVersion;
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,6 +119,9 @@ pub struct PodGoal {
     /// How it is drained first, if it can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
+    /// The version of its node's kubelet, where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubelet: Option<KubeletVersion>,
 }
 
 impl PodGoal {

@@ -109,7 +109,7 @@ fn restarting_by_now(visit: Visit<'_>, goal: &PodGoal) -> Option<PodGoal> {
 
 /// Returns the container that keeps the pod from being ready whatever the rollout does to it.
 pub(super) fn stuck<'p>(pod: &'p Pod, goal: &PodGoal) -> Option<(&'p ContainerName, &'p str)> {
-    let stuck = || failure::stuck(pod, |name| goal.containers.contains_key(name));
+    let stuck = || failure::stuck(pod, goal.kubelet, |name| goal.containers.contains_key(name));
     if goal.restarts() { stuck() } else { None }
 }
 

@@ -119,6 +119,15 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 fn fail_as_before(pods: &Pods) -> Option<String> {
     let back = pods.all(Is::TakenBack);
     let first = &pods.goal(*back.first()?)?.key.name;
+    let phases = || back.iter().filter_map(|position| pods.entry(*position)?.phase.as_ref());
+    if phases().all(|phase| matches!(phase, PodProgress::Failing(failure) if failure.stays_down)) {
+        let which = if back.len() == 1 {
+            format!("pod {first} stays")
+        } else {
+            format!("{} pods ({first}, ...) stay", back.len())
+        };
+        return Some(format!("the images are back and the lock is released, but {which} down until replaced"));
+    }
     let (which, what) = match back.len() {
         1 => (format!("pod {first} fails"), "it"),
         more => (format!("{more} pods ({first}, ...) fail"), "they"),

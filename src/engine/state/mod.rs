@@ -1,5 +1,6 @@
 //! What a rollout is asked to do, and what is written of it into the cluster: record, lock, history, and the evidence.
 
+pub mod again;
 pub mod durable;
 pub mod evidence;
 pub mod hook;

@@ -4,10 +4,10 @@ use super::Asked;
 use crate::engine::k8s::failure::{self, Failure, RESTARTS_OF_A_LOOP, Urgency};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
+use crate::engine::state::again::{self, Again};
 use crate::engine::state::evidence::{self, Baseline, Proof};
 use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::UpdateRecord;
-use crate::engine::value::duration::seconds_between;
 use crate::engine::value::image::{self, ImageReference};
 
 /// One container, as one read shows it.
@@ -54,19 +54,6 @@ impl LastEnd {
         self.reason.as_deref().filter(|reason| failure::tells_more(reason))
     }
 }
-
-/// A container that has ended since it was last changed, and runs again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Again {
-    /// How often it has been started again since the in-place update that the pod notes; `None` where that is not counted.
-    pub times: Option<u64>,
-    /// For how many seconds it has run, by the server's clock.
-    pub up_seconds: u64,
-}
-
-/// The kubelet forgets the ends of a container that has run for this long (`MaxContainerBackOff`, and twice that):
-/// until then the next one is of the same crash loop.
-const CRASH_LOOP_SECONDS: u64 = 600;
 
 /// How a container does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +181,7 @@ pub(super) fn report(
     let status = pod.container_status(&container.name).map(|(_, _, status)| status);
     let record = UpdateRecord::of(pod);
     let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
-    let again = status.and_then(|status| again(pod, container, status, asked.now));
+    let again = status.and_then(|status| again::again(pod, status, asked.now));
     let condition = unless_restarted(unless_proven(condition(pod, list, container, status), pod, status, asked), again);
     let comparison = comparison(pod, container, status, asked, is_older);
     let asked = asked.image(pod, &container.name).map(|asked| asked.image.to_owned());
@@ -221,29 +208,6 @@ fn last_end(status: &ContainerStatus) -> Option<LastEnd> {
         reason: Some(ended.reason.clone()).filter(|reason| !reason.is_empty()),
         at: ended.finished_at.clone(),
     })
-}
-
-/// Reads how a container runs again that has ended since its image was set, or since it was resized.
-fn again(pod: &Pod, container: &Container, status: &ContainerStatus, now: Option<&str>) -> Option<Again> {
-    let record = UpdateRecord::of(pod);
-    let resized = record.as_ref().and_then(|record| record.resize_baseline(pod, &container.name));
-    let baseline = resized.map_or_else(|| Baseline::of(pod, &container.name), Baseline::Recorded);
-    let ended = status.last_state.terminated.as_ref()?;
-    let up = seconds_between(status.state.running.as_ref()?.started_at.as_deref()?, now?)?;
-    // The clocks of a node and of the server differ by a little.
-    let up_seconds = u64::try_from(up).unwrap_or(0);
-    let is_of_it = baseline.ended_after(ended) == Some(true) && !is_of_image_before(pod, status, &baseline, ended);
-    (is_of_it && up_seconds < CRASH_LOOP_SECONDS)
-        .then_some(Again { times: baseline.restarts_since(status), up_seconds })
-}
-
-/// Whether the container that ended may be one of the image before, made between the update's note and the kubelet's sight of
-/// the image: then it is the only one since, and had started before the image was set, or was about to be started again.
-fn is_of_image_before(pod: &Pod, status: &ContainerStatus, baseline: &Baseline, ended: &Terminated) -> bool {
-    let Baseline::Recorded(record) = baseline else { return false };
-    let set = UpdateRecord::set_at(pod, &status.name);
-    let was_before = || ended.started_at.as_deref().zip(set.as_deref()).is_some_and(|(started, set)| started < set);
-    baseline.restarts_since(status) == Some(1) && (record.waiting.is_some() || was_before())
 }
 
 /// What one read cannot show is known from the rollout that recorded the pod: it ended with every container proven, by
@@ -360,6 +324,13 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     if unseen {
         return Condition::Updating { waiting: None };
     }
+    if let Some(down) = pod.stays_down(&container.name, None) {
+        let is_new = baseline.ended_after(down.ended) == Some(true);
+        return match down.ended.exit_code {
+            0 if is_new => Condition::Ended { exit_code: Some(0) },
+            _ => Condition::Failed(failure::of_down(&container.name, &down, is_new, None).0),
+        };
+    }
     if let Some(failure) = failure(&baseline, container, status) {
         return Condition::Failed(failure);
     }
@@ -401,8 +372,41 @@ fn as_waiting(ended: &Terminated) -> Waiting {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::engine::status::status;
+    use super::Condition;
     use crate::engine::status::tests::{LATER, SET, Side, deployment, live};
+    use crate::engine::status::{Deed, status};
+
+    /// A kubelet does not start it again: what it says of the image is nothing that will be.
+    #[test]
+    fn what_is_not_started_again_has_failed_or_ended() {
+        let ended = |code: i64, id: &str| {
+            json!({"imageID": "sha256:v1", "restartCount": 0, "ready": false, "containerID": id,
+                "state": {"terminated": {"exitCode": code, "containerID": id, "reason": "Error"}}})
+        };
+        let set = |side: Side| {
+            let mut pod = side.pod();
+            for container in pod["spec"]["containers"].as_array_mut().unwrap() {
+                container["restartPolicy"] = "Never".into();
+            }
+            pod
+        };
+        let recorded =
+            |status: Value| Side::new("acme/side:v2", SET, status).recorded("containerd://old", &Value::Null);
+        for (what, pod, expected, reason) in [
+            ("its image was never started", set(recorded(ended(0, "containerd://old"))), "failed", "NotStartedAgain"),
+            ("it crashed", set(recorded(ended(3, "containerd://new"))), "failed", "Error"),
+            ("it did what it does", set(recorded(ended(0, "containerd://new"))), "ended", ""),
+            ("it is started again", recorded(ended(3, "containerd://new")).pod(), "starting", ""),
+        ] {
+            let found = status(&live(deployment("acme/side:v2"), &[pod]));
+            let container = found.pods[0].containers.iter().find(|report| report.container.as_str() == "side").unwrap();
+            assert_eq!(container.condition.word(), expected, "{what}");
+            let failure = if let Condition::Failed(failure) = &container.condition { Some(failure) } else { None };
+            assert_eq!(failure.map_or("", |failure| &failure.reason), reason, "{what}");
+            let replaces = found.ways.iter().any(|way| matches!(&way.deed, Deed::Replace(pods) if pods.len() == 1));
+            assert_eq!(replaces, expected == "failed", "{what}");
+        }
+    }
 
     /// The kubelet's events and earlier statuses are gone; that the rollout of the record has ended complete is as
     /// good.

@@ -36,8 +36,9 @@ use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::engine::state::unpulled::cannot_be_pulled;
 use crate::engine::value::json_path::text;
 
+pub use crate::engine::state::again::Again;
 pub use budget::waits_for_budgets;
-pub use container::{Again, Comparison, Condition, ContainerReport, LastEnd};
+pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
 pub use made::{Rewritten, pod_to_create};
 pub use owner::{Held, OwnerState};
@@ -360,7 +361,9 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let waits = budget::blocking(live, &held, &theirs, &pods);
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left).chain(waits));
     let found = Found { held: &held, hold, owner: &owner, pods: &pods, strategy, is_left, has_on_delete };
-    let ways = ways_on(live, found);
+    let mut ways = ways_on(live, found);
+    let is_left_alone = workload.reference.kind.has_template() && hold != Some(Hold::AtWork);
+    ways.extend(ways::replacing(&pods).filter(|_| is_left_alone));
     WorkloadStatus {
         ways,
         workload: workload.reference.clone(),

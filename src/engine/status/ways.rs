@@ -37,6 +37,8 @@ pub enum Deed {
     Follow,
     /// Only watches what the owner's controller does.
     RolloutStatus,
+    /// These pods are deleted, and the owner's controller re-creates them.
+    Replace(Vec<String>),
     /// On.
     Resume,
     /// Back.
@@ -60,7 +62,11 @@ pub enum Deed {
 
 impl Way {
     fn new(deed: Deed, label: &'static str, hooks: &BTreeSet<HookPhase>) -> Self {
-        let hooks = if matches!(deed, Deed::Follow | Deed::RolloutStatus) { BTreeSet::new() } else { hooks.clone() };
+        let hooks = if matches!(deed, Deed::Follow | Deed::RolloutStatus | Deed::Replace(_)) {
+            BTreeSet::new()
+        } else {
+            hooks.clone()
+        };
         Self { deed, label, take_over: false, despite: None, hooks }
     }
 
@@ -244,6 +250,16 @@ pub(super) fn delete_left_revision() -> Way {
     Way::new(Deed::Abort, "Delete the ReplicaSet", &BTreeSet::new())
 }
 
+/// Returns what replaces pods with a container that is not started again, whatever its image.
+pub(super) fn replacing(pods: &[PodStatus]) -> Option<Way> {
+    let stays_down =
+        |report: &ContainerReport| matches!(&report.condition, Condition::Failed(failure) if failure.stays_down);
+    let down = pods.iter().filter(|pod| pod.state == PodState::Failed && pod.containers.iter().any(stays_down));
+    let names: Vec<String> = down.map(|pod| pod.key.name.clone()).collect();
+    let label = "Replace what is not started again";
+    (!names.is_empty()).then(|| Way::new(Deed::Replace(names), label, &BTreeSet::new()))
+}
+
 /// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop; or a node
 /// never does the resize.
 fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
@@ -332,8 +348,13 @@ mod tests {
 
     #[test]
     fn an_image_from_before_is_offered_where_it_heals() {
-        let failed =
-            Failure { container: None, reason: "ErrImagePull".into(), message: String::new(), exit_code: None };
+        let failed = Failure {
+            container: None,
+            reason: "ErrImagePull".into(),
+            message: String::new(),
+            exit_code: None,
+            stays_down: false,
+        };
         let (failing, runs) = (pod(Condition::Failed(failed)), pod(Condition::Running { ready: true, since: None }));
         let rolls_out = [OwnerState::RollingOut { status: "1 of 3".into() }];
         let before = BTreeMap::from([("side".into(), "side:1".to_owned())]);
@@ -351,8 +372,13 @@ mod tests {
 
     #[test]
     fn an_image_only_fails_where_every_pod_with_it_does() {
-        let failed =
-            Failure { container: None, reason: "CrashLoopBackOff".into(), message: String::new(), exit_code: Some(1) };
+        let failed = Failure {
+            container: None,
+            reason: "CrashLoopBackOff".into(),
+            message: String::new(),
+            exit_code: Some(1),
+            stays_down: false,
+        };
         let (fails, runs) = (pod(Condition::Failed(failed)), pod(Condition::Running { ready: true, since: None }));
         let only = |pods: &[PodStatus], image: &str| only_fails(pods, &"side".into(), image);
         assert!(only(&[fails.clone(), fails.clone()], "side:2"));

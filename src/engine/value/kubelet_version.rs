@@ -6,8 +6,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// Says major and minor version of a kubelet (or API server), ordered by age.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct KubeletVersion {
     major: u32,
     minor: u32,
@@ -46,6 +49,20 @@ impl fmt::Display for KubeletVersion {
 #[error("{given:?} is no kubelet version such as v1.32.4")]
 pub struct KubeletVersionError {
     given: String,
+}
+
+impl From<KubeletVersion> for String {
+    fn from(version: KubeletVersion) -> Self {
+        version.to_string()
+    }
+}
+
+impl TryFrom<String> for KubeletVersion {
+    type Error = KubeletVersionError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
 }
 
 impl FromStr for KubeletVersion {

@@ -20,6 +20,7 @@ use crate::engine::plan::{
 use crate::engine::rollout::Policy;
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::record::Drained;
+use crate::engine::value::kubelet_version::KubeletVersion;
 
 use super::escape;
 use super::fields::{self, FieldView};
@@ -294,7 +295,7 @@ struct PodView<'a> {
     name: &'a str,
     uid: &'a str,
     node: Option<&'a str>,
-    kubelet: Option<&'a str>,
+    kubelet: Option<KubeletVersion>,
     verdict: &'a str,
     changes: Vec<ChangeView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -334,7 +335,7 @@ impl<'a> PodView<'a> {
             name: &plan.pod.name,
             uid: plan.pod.uid.as_str(),
             node: Some(plan.node.as_str()).filter(|node| !node.is_empty()),
-            kubelet: plan.kubelet.as_deref(),
+            kubelet: plan.kubelet,
             verdict: match workload.becomes(plan) {
                 PodVerdict::Update => "update",
                 PodVerdict::InProgress => "inProgress",

@@ -472,6 +472,8 @@ struct End<'a> {
     replaced: bool,
     containers: Vec<Ended<'a>>,
     unplanned: Vec<&'a str>,
+    #[serde(rename = "asBefore", skip_serializing_if = "Vec::is_empty")]
+    as_before: Vec<&'a str>,
     #[serde(rename = "notReady", skip_serializing_if = "Option::is_none")]
     not_ready: Option<&'a NotReady>,
 }
@@ -517,6 +519,7 @@ impl<'a> End<'a> {
             replaced: end.replaced,
             containers: end.containers.iter().map(ended).collect(),
             unplanned: end.unplanned.iter().map(ContainerName::as_str).collect(),
+            as_before: end.as_before.iter().map(ContainerName::as_str).collect(),
             not_ready: end.not_ready.as_ref(),
         }
     }

@@ -76,6 +76,7 @@ fn written_at(width: Option<u16>, format: StatusFormat, workloads: &[WorkloadSta
     let commands = |status: &WorkloadStatus| {
         let deed = |way: &Way| match &way.deed {
             Deed::Follow | Deed::RolloutStatus => "follow",
+            Deed::Replace(_) => "delete",
             Deed::Resume => "resume",
             Deed::Abort => "abort",
             Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) | Deed::TemplateBack(_) | Deed::Release { .. } => {
@@ -102,6 +103,7 @@ fn conditions() -> Vec<(Condition, &'static str)> {
         reason: "CrashLoopBackOff".into(),
         message: "boom\nDone".into(),
         exit_code: Some(3),
+        stays_down: false,
     };
     let at = Some(AT.to_owned());
     vec![

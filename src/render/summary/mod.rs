@@ -271,7 +271,10 @@ impl Ending<'_> {
         let others = if unplanned.is_empty() {
             // This run does not know what an earlier run of the rollout has seen.
             let when = if self.tally.up_to_date > 0 || others > 0 { " in this run" } else { "" };
-            format!("nothing else restarted{when}")
+            let as_before = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.as_before));
+            let but =
+                if as_before.is_empty() { as_before } else { format!(" but what crashed before, too: {as_before}") };
+            format!("nothing else restarted{when}{but}")
         } else {
             format!("NOT planned, but restarted: {unplanned}")
         };

@@ -35,6 +35,10 @@ impl Ending<'_> {
             | EndResult::Interrupted
             | EndResult::Terminated => (true, true, true),
         };
+        // No image starts again what the kubelet leaves down.
+        let stays_down = |end: &PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.stays_down);
+        let leads_nowhere =
+            self.tally.patched > 0 && self.outcome.pods.iter().filter(|end| end.patched).all(stays_down);
         let touched = self.tally.patched > 0 || self.tally.in_progress > 0 || self.follows();
         if !touched && !self.is_whole() {
             writeln!(out, "This run changed no pods.")?;
@@ -44,7 +48,7 @@ impl Ending<'_> {
         }
         let next = run.next.after(self.outcome.result);
         let steps = [
-            ("Roll back:", &next.take_back, take_back && touched),
+            ("Roll back:", &next.take_back, take_back && touched && !leads_nowhere),
             ("Resume:", &next.go_on, go_on),
             // Where the owner's controller has taken over, another command watches it.
             ("Follow:", &next.follow, follow && !(self.follows() && self.is_replaced()) && !self.outcome.nothing_more),

@@ -1,7 +1,7 @@
 //! Plans that every format is fed.
 
 use kubectl_inplace::engine::change::FieldChanges;
-use kubectl_inplace::engine::change::reason::{Reason, Warning};
+use kubectl_inplace::engine::change::reason::{Ended, NotStartedAgain, Own, Reason, Warning};
 use kubectl_inplace::engine::change::{Change, TemplateImage};
 use kubectl_inplace::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::k8s::pod::ContainerList;
@@ -193,7 +193,8 @@ fn evidence() -> WorkloadPlan {
         goes_back: false,
     };
     let of = |name: &str, kubelet: Option<&str>, verdict: PodVerdict, evidence: ChangeEvidence| {
-        let mut plan = PodPlan { kubelet: kubelet.map(str::to_owned), ..pod(name, "node-a", verdict) };
+        let mut plan =
+            PodPlan { kubelet: kubelet.map(|version| version.parse().unwrap()), ..pod(name, "node-a", verdict) };
         plan.changes.values_mut().for_each(|change| change.evidence = evidence.clone());
         plan
     };
@@ -330,7 +331,24 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodTerminating,
         Reason::PodFinished { phase: "Succeeded".into() },
         Reason::MirrorPod,
-        Reason::RestartPolicyNotAlways { policy: "Never".into() },
+        Reason::RestartPolicyNotAlways(NotStartedAgain {
+            own: None,
+            policy: "OnFailure".into(),
+            is_never: false,
+            ended: None,
+        }),
+        Reason::RestartPolicyNotAlways(NotStartedAgain {
+            own: Some(Own { list, container: container() }),
+            policy: "Never".into(),
+            is_never: true,
+            ended: None,
+        }),
+        Reason::RestartPolicyNotAlways(NotStartedAgain {
+            own: Some(Own { list, container: container() }),
+            policy: "Never".into(),
+            is_never: true,
+            ended: Some(Ended { pod: key("web-1"), container: container(), exit_code: 3 }),
+        }),
         Reason::SidecarNeedsNewerKubelet { container: container(), kubelet: "1.31".into() },
         Reason::SidecarStartupPending { container: container() },
         Reason::OrphanPod,
@@ -488,12 +506,19 @@ fn every_reason() -> WorkloadPlan {
         },
         Warning::PullQuotaExceeded { quota: "team".into(), left: 0, needed: 2 },
         Warning::PodsNotScheduled { pod: "web-0".into(), pods: 2, why: "0/1 nodes are available".into() },
-        Warning::PodsUnready { pod: "web-1".into(), pods: 1, container: container(), why: String::new() },
+        Warning::PodsUnready { pod: "web-1".into(), pods: 1, container: container(), why: String::new(), ends: false },
         Warning::PodsUnreadyBefore {
             pod: "web-1".into(),
             pods: 1,
             container: container(),
-            why: "CrashLoopBackOff".into(),
+            why: "3 restarts, the last end 14 s ago with exit code 3".into(),
+            ends: true,
+        },
+        Warning::FailedStartNotRetried {
+            container: container(),
+            policy: "Never".into(),
+            is_always: false,
+            restarts_all: false,
         },
         Warning::PodsStayUnready { pod: "web-1".into(), pods: 2, container: container(), why: "ErrImagePull".into() },
         Warning::AvailabilityUsedUp { pod: "web-1".into(), down: 1, allowed: 1 },

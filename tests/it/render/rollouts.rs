@@ -89,6 +89,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
                 containers: [("side".into(), side.clone())].into(),
                 fields: Default::default(),
                 drain: None,
+                kubelet: None,
             })
             .map(Into::into)
             .collect(),
@@ -164,6 +165,7 @@ fn outcome(result: EndResult, phases: &[PodProgress]) -> Outcome {
             times: times(matches!(phase, PodProgress::Done), index),
         }],
         unplanned: vec![],
+        as_before: vec![],
         replaced: false,
         unchanged: false,
         not_ready: None,
@@ -221,6 +223,7 @@ fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodProgress {
         reason: reason.into(),
         message: message.into(),
         exit_code,
+        stays_down: false,
     })
 }
 
@@ -353,6 +356,7 @@ fn every_phase() -> Rollout {
             reason: "PodFinished".into(),
             message: String::new(),
             exit_code: None,
+            stays_down: false,
         }),
         PodProgress::Conflict { container: "side".into(), image: "acme/side:3".into() },
         PodProgress::Overtaken {
@@ -398,6 +402,7 @@ fn many_in_hand() -> Rollout {
         patched: index < 25,
         containers: vec![],
         unplanned: vec![],
+        as_before: vec![],
         replaced: false,
         unchanged: false,
         not_ready: None,
@@ -460,6 +465,7 @@ pub(super) fn long() -> Rollout {
             patched: index < 2,
             containers: vec![],
             unplanned: vec![],
+            as_before: vec![],
             replaced: false,
             unchanged: false,
             not_ready: (index == 0).then(|| NotReady { container: "side".into(), reason: "CrashLoopBackOff".into() }),
@@ -505,6 +511,7 @@ fn hostile() -> Rollout {
         reason: HOSTILE.into(),
         message: format!("{HOSTILE}{}", "y".repeat(10_000)),
         exit_code: Some(137),
+        stays_down: false,
     });
     let notices = vec![
         (

@@ -121,6 +121,7 @@ fn web() -> WorkloadStatus {
         reason: "CrashLoopBackOff".into(),
         message: "back-off 10s restarting failed container".into(),
         exit_code: Some(3),
+        stays_down: false,
     };
     let running = || Condition::Running { ready: true, since: Some(BEGAN.into()) };
     let pods = vec![

@@ -166,7 +166,7 @@ impl Reason {
             | Self::PodTerminating
             | Self::PodFinished { .. }
             | Self::MirrorPod
-            | Self::RestartPolicyNotAlways { .. }
+            | Self::RestartPolicyNotAlways(_)
             | Self::SidecarNeedsNewerKubelet { .. }
             | Self::SidecarStartupPending { .. }
             | Self::OrphanPod

@@ -10,6 +10,7 @@ mod path;
 mod reason_code;
 mod report_code;
 mod state_word;
+mod stays_down;
 mod warning;
 mod warning_code;
 mod warning_sentence;
@@ -24,6 +25,7 @@ pub use other_word::OTHER_WORDS;
 pub use reason_code::ReasonCode;
 pub use report_code::ReportCode;
 pub use state_word::{STATE_WORDS, every_word, nearest_state, state_words};
+pub use stays_down::{Ended, NotStartedAgain, Own};
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 pub use word::StateWord;
@@ -222,11 +224,8 @@ pub enum Reason {
     },
     /// A static pod's mirror: the kubelet runs the file's pod.
     MirrorPod,
-    /// A failed start would end the pod for good.
-    RestartPolicyNotAlways {
-        /// `Never` or `OnFailure`.
-        policy: String,
-    },
+    /// The kubelet does not start a container again that has ended, or might not, and nothing re-creates its pod.
+    RestartPolicyNotAlways(NotStartedAgain),
     /// The node's kubelet does not restart a sidecar whose image changes.
     SidecarNeedsNewerKubelet {
         /// The sidecar.
@@ -465,7 +464,7 @@ impl Reason {
             Self::PodTerminating => ReasonCode::PodTerminating,
             Self::PodFinished { .. } => ReasonCode::PodFinished,
             Self::MirrorPod => ReasonCode::MirrorPod,
-            Self::RestartPolicyNotAlways { .. } => ReasonCode::RestartPolicyNotAlways,
+            Self::RestartPolicyNotAlways(_) => ReasonCode::RestartPolicyNotAlways,
             Self::SidecarNeedsNewerKubelet { .. } => ReasonCode::SidecarNeedsNewerKubelet,
             Self::SidecarStartupPending { .. } => ReasonCode::SidecarStartupPending,
             Self::OrphanPod => ReasonCode::OrphanPod,

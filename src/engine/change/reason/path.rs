@@ -41,7 +41,7 @@ impl Reason {
             Self::QosClassChanges { .. } => Some("status.qosClass".into()),
             Self::SelectorLabelChanges { key } => Some(MetadataMap::Labels.path(key)),
             Self::RestartRequested => Some(MetadataMap::Annotations.path(RESTARTED_AT)),
-            Self::RestartPolicyNotAlways { .. } => Some("spec.restartPolicy".into()),
+            Self::RestartPolicyNotAlways(why) => Some(why.path()),
             Self::PodTerminating | Self::OwnerTerminating => Some("metadata.deletionTimestamp".into()),
             Self::PodFinished { .. } => Some("status.phase".into()),
             Self::MirrorPod => Some("metadata.annotations[kubernetes.io/config.mirror]".into()),

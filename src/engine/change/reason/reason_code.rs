@@ -174,10 +174,10 @@ codes! {
             remedy: "Change the manifest on the node, often in /etc/kubernetes/manifests.",
         }
         RestartPolicyNotAlways {
-            summary: "a failed start would end the pod for good",
-            meaning: "The pod's restartPolicy is Never or OnFailure, as in Jobs. If the new image cannot be pulled or started, the kubelet does not try again and the pod has ended.",
-            why: "The kubelet kills first and pulls second; what then has exited is judged by restartPolicy (computePodActions and ShouldContainerBeRestarted in pkg/kubelet/kuberuntime).",
-            remedy: "Re-create the pod or Job with the new image.",
+            summary: "the kubelet does not start the container again once it has ended",
+            meaning: "The restartPolicy of the pod, as in Jobs, or of the container itself (Kubernetes 1.35 and newer) is Never or OnFailure, or has rules. If the new image cannot be pulled or started, the kubelet does not try again, and nothing re-creates the pod. Or the container has ended already: then no image starts it again.",
+            why: "The kubelet kills first and pulls second; what then has exited is judged by restartPolicy (computePodActions and ShouldContainerBeRestarted in pkg/kubelet/kuberuntime). A container's own policy counts from 1.35 on; a kubelet of 1.34 goes by it only with the feature gate ContainerRestartRules, and an older one by the pod's.",
+            remedy: "Re-create the pod or Job with the new image. A pod of a Deployment, StatefulSet or DaemonSet is re-created once it is deleted: kubectl delete pod NAME.",
         }
         SidecarNeedsNewerKubelet {
             summary: "the node's kubelet does not restart a sidecar whose image changes",

@@ -125,6 +125,12 @@ codes! {
             why: "The limit is part of the pod's spec and is the same for every image (the cgroup's memory.max).",
             remedy: "Roll the pod back with the command that is printed. Then ask for the image and a higher limit in one command (Kubernetes 1.33 or newer), so that the new container begins with it: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE -c CONTAINER --limits memory=QUANTITY.",
         }
+        NotStartedAgain {
+            summary: "the container has ended, and the kubelet does not start it again",
+            meaning: "By its restartPolicy, or the pod's, the container stays down. The kubelet's reason is shown in place of this word where its events say it, such as ErrImagePull. Neither the image from before nor another one starts the container.",
+            why: "A container that has ended is judged by restartPolicy and restartPolicyRules, not by its image (ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go).",
+            remedy: "Roll back, so that new pods get the image from before. Then delete the pod, and its controller re-creates it: kubectl delete pod NAME.",
+        }
         TimedOut {
             summary: "the pod was not done within --timeout",
             meaning: "The pod was taken, and its container did not become ready, or could not be verified to be another one, in the time that one pod may take.",

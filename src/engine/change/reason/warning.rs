@@ -90,6 +90,17 @@ pub enum Warning {
         /// The kubelets.
         kubelets: Vec<String>,
     },
+    /// If the new image does not start, the kubelet does not try again, or might not.
+    FailedStartNotRetried {
+        /// The container.
+        container: ContainerName,
+        /// Its own, as it follows `restartPolicy`.
+        policy: String,
+        /// The kubelet tries again; all containers of the pod may restart for it.
+        is_always: bool,
+        /// A rule of it restarts all containers of its pod.
+        restarts_all: bool,
+    },
     /// Several containers of a pod restart.
     RestartInSeries {
         /// The containers.
@@ -276,6 +287,9 @@ pub enum Warning {
         container: ContainerName,
         /// The kubelet's word; empty where it runs.
         why: String,
+        /// It ends again and again, which is said in `why`: for the moment it may run.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ends: bool,
     },
     /// Pods that change are not ready already because of a container that changes.
     PodsUnreadyBefore {
@@ -287,6 +301,9 @@ pub enum Warning {
         container: ContainerName,
         /// The kubelet's word; empty where it runs and has not failed.
         why: String,
+        /// It ends again and again, which is said in `why`: for the moment it may run.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ends: bool,
     },
     /// As many pods are down as may be, and the update heals none of them.
     AvailabilityUsedUp {
@@ -466,6 +483,7 @@ impl Warning {
             Self::LabelMissing { .. } => WarningCode::LabelMissing,
             Self::DrainGateFalse { .. } => WarningCode::DrainGateFalse,
             Self::StartupProbeUnreliable { .. } => WarningCode::StartupProbeUnreliable,
+            Self::FailedStartNotRetried { .. } => WarningCode::FailedStartNotRetried,
             Self::RestartInSeries { .. } => WarningCode::RestartInSeries,
             Self::SlowStop { .. } => WarningCode::SlowStop,
             Self::RepositoryChanges { .. } => WarningCode::RepositoryChanges,

@@ -77,6 +77,12 @@ codes! {
             why: "The kubelet copies `started` from the container before (kubernetes#141155).",
             remedy: "Nothing; --min-ready-seconds overrides how long ready must hold.",
         }
+        FailedStartNotRetried {
+            summary: "if the new image does not start, the kubelet might not try again",
+            meaning: "The container has a restartPolicy of its own, Never or OnFailure, or restartPolicyRules (Kubernetes 1.35 and newer). Its new image is started once, whatever they say. If that start fails, the exit code of the container before decides whether the kubelet tries again. If it does not, no other image and no rollback starts the container: only replacing the pod does. The rule RestartAllContainers (1.36) restarts the other containers of the pod as well.",
+            why: "The kubelet stops the old container first and pulls second; a container that has ended is judged by its policy and not by its image (computePodActions and ShouldContainerBeRestarted in pkg/kubelet, KEP-5307 and KEP-5532).",
+            remedy: "--pre-pull=always finds an image that cannot be pulled before the container stops. After a failed start, roll back; then delete the pod, and its controller re-creates it: kubectl delete pod NAME.",
+        }
         RestartInSeries {
             summary: "several containers of a pod restart one after the other",
             meaning: "The kubelet stops the changed containers one by one, each with its preStop hook and grace period, and starts the first only when all have stopped.",
@@ -193,13 +199,13 @@ codes! {
         }
         PodsUnready {
             summary: "pods of the update are not ready, because of a container that it does not change",
-            meaning: "A container of these pods that the update does not change is not ready. It may be waiting for one that changes, so such a pod is updated first, which takes nothing down. If it does not become ready by that, the rollout waits for it until its timeout, and comes to no other pod unless more may be down.",
+            meaning: "A container of these pods that the update does not change is not ready, or ends again and again and is ready for the moment at most. It may be waiting for one that changes, so such a pod is updated first, which takes nothing down. If it does not become ready by that, the rollout waits for it until its timeout, and comes to no other pod unless more may be down.",
             why: "A pod is ready when all of its containers are, and an update counts as done in a pod only once the pod is ready.",
             remedy: "Heal that container first, or change it in the same command. To update the others all the same, allow more pods to be down with --max-unavailable. abort takes the update back whether the pod becomes ready or not.",
         }
         PodsUnreadyBefore {
             summary: "pods of the update are not ready before it, because of a container that it changes",
-            meaning: "A container that the update changes is not ready now: it crashes, its image cannot be pulled, or its readiness probe does not pass. The update may heal it. Where it does not, the failure that is seen after the update may have been there before it.",
+            meaning: "A container that the update changes is not ready now: it crashes, its image cannot be pulled, or its readiness probe does not pass. One that crashes again and again may run, and be ready, for the moment. The update may heal it. Where it does not, the failure that is seen after the update may have been there before it.",
             why: "The kubelet's status of the container, as it was read for the plan.",
             remedy: "Where the update is meant to heal it, nothing. Else look at `kubectl inplace status` and the container's log first.",
         }

@@ -65,6 +65,16 @@ impl Warning {
                     kubelets.join(", ")
                 )
             }
+            Self::FailedStartNotRetried { container, policy, is_always, restarts_all } => {
+                let fails = format!("container {container} has restartPolicy {policy}: if the new image does not start, ");
+                let down = "it might stay down until its pod is replaced";
+                let all = "all containers of the pod might restart";
+                match (is_always, restarts_all) {
+                    (true, _) => format!("{fails}{all}"),
+                    (false, true) => format!("{fails}{all}, or {down}"),
+                    (false, false) => format!("{fails}{down}"),
+                }
+            }
             Self::RestartInSeries { containers } => {
                 let names: Vec<&str> = containers.iter().map(ContainerName::as_str).collect();
                 format!("the kubelet stops {} one by one before it starts any of them: their downtimes add up", names.join(", "))
@@ -161,12 +171,20 @@ impl Warning {
                 let pods = pods_are(*pods, pod);
                 format!("{pods} not ready because of container {container} ({why}), which does not change: the update cannot be confirmed there, and comes there last")
             }
-            Self::PodsUnready { pod, pods, container, why } => {
+            Self::PodsUnready { pod, pods, container, why, ends: true } => format!(
+                "{} unstable: container {container}, which does not change, has ended in the last minutes ({why}): unless the update makes it stay, the rollout may wait there until its timeout",
+                pods_are(*pods, pod)
+            ),
+            Self::PodsUnreadyBefore { pod, pods, container, why, ends: true } => format!(
+                "{} unstable before the update: container {container}, which it changes, has ended in the last minutes ({why}): a failure that stays is older than the update",
+                pods_are(*pods, pod)
+            ),
+            Self::PodsUnready { pod, pods, container, why, ends: false } => {
                 let pods = pods_are(*pods, pod);
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 format!("{pods} not ready because of container {container}{why}, which does not change: unless the update makes it ready, the rollout waits there until its timeout")
             }
-            Self::PodsUnreadyBefore { pod, pods, container, why } => {
+            Self::PodsUnreadyBefore { pod, pods, container, why, ends: false } => {
                 let pods = pods_are(*pods, pod);
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 format!("{pods} not ready before the update, because of container {container}{why}, which it changes: a failure that stays is older than the update")

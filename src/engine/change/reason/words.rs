@@ -112,9 +112,7 @@ impl Reason {
             Self::MirrorPod => {
                 "this is the mirror of a static pod; its kubelet runs the file on the node, not this object".into()
             }
-            Self::RestartPolicyNotAlways { policy } => {
-                format!("restartPolicy is {policy}: if the new image does not start, the pod ends for good")
-            }
+            Self::RestartPolicyNotAlways(why) => why.sentence(),
             Self::SidecarNeedsNewerKubelet { container, kubelet } => {
                 format!(
                     "the node's kubelet {kubelet} does not restart the sidecar {container} when its image changes (1.32 does)"
@@ -304,7 +302,7 @@ impl Reason {
             Self::PodTerminating => "wait until it is gone; an owner's replacement has the template's image",
             Self::PodFinished { .. } => "delete it: its owner re-creates it; without an owner, re-create it yourself",
             Self::MirrorPod => "change the manifest on the node",
-            Self::RestartPolicyNotAlways { .. } => "re-create the pod instead",
+            Self::RestartPolicyNotAlways(why) => return why.hint(workload),
             Self::SidecarNeedsNewerKubelet { .. } => "replace the pod, or upgrade the node",
             Self::SidecarStartupPending { .. } => "wait until the sidecar has started",
             Self::OrphanPod => "name the pod itself if you mean it",

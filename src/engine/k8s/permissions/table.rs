@@ -338,7 +338,7 @@ pub(super) const ROWS: &[Row] = &[
         NODES,
         &[Get, List],
         Optional,
-        "knows the kubelets' versions, which decide what an update of a sidecar does",
+        "knows the kubelets' versions, which decide what an update of a sidecar does, and whether a container's own restartPolicy counts",
     ),
     row(
         (RESIZING, KINDS, BOTH),

@@ -5,6 +5,7 @@
 mod environment;
 mod managed_fields;
 mod memo;
+mod restart_policy;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use serde_json::Value;
 pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
 pub use managed_fields::PastResize;
 pub use memo::Memo;
+pub use restart_policy::{ExitCodes, RestartPolicy, RestartRule, StaysDown};
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
 use crate::engine::k8s::names::{ContainerName, PodKey, Uid};
@@ -184,6 +186,9 @@ pub struct Container {
     pub image: String,
     /// `Always` makes an init container a sidecar.
     pub restart_policy: Option<String>,
+    /// For which exit codes it is started again besides.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub restart_policy_rules: Vec<RestartRule>,
     /// When traffic may come.
     pub readiness_probe: Option<Probe>,
     /// When the other probes begin.

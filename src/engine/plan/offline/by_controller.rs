@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{containers, outside, template_of};
+use super::{by_restart_policy, containers, outside, template_of};
 use crate::engine::change;
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::kinds::{Foresee, Foreseen};
@@ -33,6 +33,8 @@ pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, re
         (true, true) => Verdict::NothingToDo,
     };
     let mut warnings = plan.warnings;
+    let containers = if verdict == Verdict::NotEligible { Vec::new() } else { containers(&template, &diff) };
+    warnings.extend(by_restart_policy(kind, &template, &containers).1);
     match verdict {
         Verdict::InPlaceByController => warnings.push(Warning::UpdatedByController { limits, paths: outside.other }),
         Verdict::NothingToDo if !outside.other.is_empty() => {
@@ -43,7 +45,6 @@ pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, re
     }
     // In pods that are replaced nothing changes in place.
     let changed = if verdict == Verdict::NotEligible { change::Difference::default() } else { diff };
-    let containers = if verdict == Verdict::NotEligible { Vec::new() } else { containers(&template, &changed) };
     WorkloadPlan { verdict, reasons, warnings, containers, fields: changed.change.fields, ..plan }
 }
 

@@ -21,13 +21,13 @@ use serde_json::{Map, Value};
 
 use super::policy::policy;
 use super::rules;
-use super::warnings::of_the_reference;
+use super::warnings::{failed_start, of_the_reference};
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
-use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::change::reason::{NotStartedAgain, Reason, Warning};
 use crate::engine::change::{self, Containers, Difference, Direction, FieldChanges};
 use crate::engine::k8s::metadata::LAST_APPLIED;
-use crate::engine::k8s::names::{Uid, WorkloadRef};
-use crate::engine::k8s::pod::{Container, ContainerList};
+use crate::engine::k8s::names::{ContainerName, Uid, WorkloadRef};
+use crate::engine::k8s::pod::{Container, ContainerList, RestartPolicy};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{self, UpdatedBy, WorkloadKind};
 use crate::engine::merge::strategic_merge;
@@ -186,12 +186,10 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     reasons.extend(change.fields.refused_of_template(&template));
     let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
     reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
-    let restart_policy = template.pointer("/spec/restartPolicy").cloned();
-    if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !change.images.is_empty())
-    {
-        reasons.push(Reason::RestartPolicyNotAlways { policy });
-    }
+    let (not_started_again, failed_starts) = by_restart_policy(kind, &template, &containers);
+    reasons.extend(not_started_again.into_iter().map(Reason::from));
     let mut warnings = warnings(&containers, &template);
+    warnings.extend(failed_starts);
     if !outside.other.is_empty() {
         warnings.insert(Warning::OutsideTemplate { paths: outside.other });
     }
@@ -328,6 +326,32 @@ fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
         .collect()
 }
 
+/// What comes of a start that fails, for the containers that restart: what nothing re-creates, and what a controller does. No
+/// kubelet was asked.
+fn by_restart_policy(
+    kind: WorkloadKind,
+    template: &Value,
+    containers: &[ContainerPlan],
+) -> (BTreeSet<NotStartedAgain>, Vec<Warning>) {
+    let of_pod = template.pointer("/spec/restartPolicy").and_then(Value::as_str).unwrap_or_default();
+    let written = template_containers(template);
+    let restarts = |list: ContainerList, name: &ContainerName| {
+        containers.iter().any(|plan| plan.list == list && plan.container == *name && plan.restarts() > 0)
+    };
+    let policies = written.iter().filter(|(list, container)| restarts(*list, &container.name));
+    let policies = policies.map(|(list, one)| (&one.name, RestartPolicy::of(of_pod, *list, one, None)));
+    if kind.has_template() && matches!(of_pod, "Always" | "") {
+        return (BTreeSet::new(), policies.filter_map(|(name, policy)| failed_start(name, policy)).collect());
+    }
+    let lost = policies.filter(|(_, policy)| !policy.is_always());
+    (lost.map(|(_, policy)| NotStartedAgain::of(policy, None)).collect(), Vec::new())
+}
+
+/// Whether a policy depends on the kubelet: a sidecar's own does not.
+fn has_own_policy(list: ContainerList, container: &Container) -> bool {
+    list == ContainerList::Containers && container.restart_policy.is_some()
+}
+
 fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     let written: Vec<(ContainerList, Container)> = template_containers(template);
@@ -347,6 +371,12 @@ fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning>
         let unready = |container: &Container| container.name == *name && serves(container);
         if written.iter().any(|(list, container)| *list == plan.list && unready(container)) {
             warnings.insert(Warning::NoReadinessProbe { container: name.clone() });
+        }
+        if written.iter().any(|(list, one)| *list == plan.list && one.name == *name && has_own_policy(*list, one)) {
+            let what = format!(
+                "no node was asked: the restartPolicy of container {name} counts only on kubelets from 1.35 on"
+            );
+            warnings.insert(Warning::ReadFailed { what });
         }
         if plan.list == ContainerList::InitContainers {
             let what = format!("no node was asked: the sidecar {name} restarts only on kubelets from 1.32 on");

@@ -330,7 +330,33 @@ fn a_pod_is_its_own_template() {
         assert_eq!(said(&plan(&old, &with(&old, &changes))), expected, "{changes:?}");
     }
     let once = with(&old, &[("/spec/restartPolicy", json!("Never"))]);
-    assert_eq!(said(&plan(&once, &with(&once, &[image]))), ["RestartPolicyNotAlways spec.restartPolicy"]);
+    assert_eq!(said(&plan(&once, &with(&once, &[image.clone()]))), ["RestartPolicyNotAlways spec.restartPolicy"]);
+    let own = |policy: &str| with(&once, &[("/spec/containers/0/restartPolicy", json!(policy))]);
+    assert!(said(&plan(&own("Always"), &with(&own("Always"), &[image.clone()]))).is_empty());
+    let never = said(&plan(&own("Never"), &with(&own("Never"), &[image])));
+    assert_eq!(never, ["RestartPolicyNotAlways spec.containers[app].restartPolicy"]);
+}
+
+#[test]
+fn a_container_of_a_template_goes_by_its_own_restart_policy() {
+    let rules = json!([{"action": "Restart", "exitCodes": {"operator": "NotIn", "values": []}}]);
+    for (fields, warned) in [
+        (vec![], false),
+        (vec![("restartPolicy", json!("Always"))], false),
+        (vec![("restartPolicy", json!("Never"))], true),
+        (vec![("restartPolicy", json!("OnFailure"))], true),
+        (vec![("restartPolicy", json!("Never")), ("restartPolicyRules", rules)], false),
+    ] {
+        let paths: Vec<String> = fields.iter().map(|(field, _)| format!("{SPEC}/containers/0/{field}")).collect();
+        let set: Vec<(&str, Value)> =
+            paths.iter().map(String::as_str).zip(fields.iter().map(|(_, it)| it.clone())).collect();
+        let old = with(&deployment(spec()), &set);
+        let new = with(&old, &[(&format!("{SPEC}/containers/0/image"), json!("other:2"))]);
+        let found = plan(&old, &new);
+        assert_eq!(found.verdict, Verdict::InPlace, "{fields:?}");
+        let says = |warning: &Warning| matches!(warning, Warning::FailedStartNotRetried { .. });
+        assert_eq!(found.warnings.iter().any(says), warned, "{fields:?}");
+    }
 }
 
 #[test]

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::Updated;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::{Container, Pod};
+use crate::engine::k8s::pod::{Container, Pod, RestartPolicy};
 use crate::engine::plan::context::Context;
+use crate::engine::plan::pods::is_re_created;
 
 /// Kubelets that copy `started` from the old container (kubernetes#141155).
 const STARTED_IS_COPIED: std::ops::RangeInclusive<u32> = 35..=37;
@@ -17,6 +18,9 @@ const STARTED_IS_COPIED: std::ops::RangeInclusive<u32> = 35..=37;
 const LONG_GRACE_SECONDS: u64 = 120;
 const LONG_GRACE_WITH_HOOK_SECONDS: u64 = 31;
 const LONG_SLEEP_SECONDS: u64 = 10;
+
+/// Which kubelets go by a container's own restart policy.
+const BY_ITS_OWN_POLICY: &str = "1.35 and newer do";
 
 pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
     unknown_kubelets(context, updated, warnings);
@@ -36,7 +40,8 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
         }
         for container in restarted {
             of_a_restart(context, container, pod.pod, warnings);
-            let kubelet = context.live.kubelets.get(&pod.pod.spec.node_name);
+            warnings.extend(of_the_policy(container, pod));
+            let kubelet = context.live.kubelet_of(pod.pod);
             let copies = kubelet.filter(|kubelet| kubelet.major() == 1 && STARTED_IS_COPIED.contains(&kubelet.minor()));
             if let (Some(_), Some(kubelet)) = (&container.startup_probe, copies) {
                 unreliable.entry(&container.name).or_default().insert(kubelet.to_string());
@@ -60,17 +65,20 @@ fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &m
     }
     for Updated { plan, pod } in updated {
         let node = &pod.spec.node_name;
-        let sidecar = plan.restarted(pod).find(|container| container.is_sidecar());
-        if let Some(sidecar) = sidecar
-            && !node.is_empty()
-            && !context.live.kubelets.contains_key(node)
-        {
-            let name = &sidecar.name;
-            let what = format!(
-                "the kubelet's version on node {node} is not known, so it is not known whether it restarts the sidecar {name} in place (1.32 and newer do)"
-            );
-            warnings.insert(Warning::ReadFailed { what });
+        if node.is_empty() || plan.kubelet.is_some() {
+            continue;
         }
+        let mut restarted = plan.restarted(pod);
+        let unknown = if let Some(Container { name, .. }) = restarted.clone().find(|container| container.is_sidecar()) {
+            format!("restarts the sidecar {name} in place (1.32 and newer do)")
+        } else if let Some(Container { name, .. }) = restarted.find(|one| one.restart_policy.is_some()) {
+            format!("goes by the restartPolicy of container {name} ({BY_ITS_OWN_POLICY})")
+        } else {
+            continue;
+        };
+        let what =
+            format!("the kubelet's version on node {node} is not known, so it is not known whether it {unknown}");
+        warnings.insert(Warning::ReadFailed { what });
     }
 }
 
@@ -79,15 +87,34 @@ fn nodes_not_read(error: &str, updated: &[Updated<'_>], shows_kubelets: bool) ->
     let mut restarted = updated.iter().flat_map(Updated::restarted);
     let mut has_sidecar = restarted.clone().filter(|container| container.is_sidecar());
     let unknown = if has_sidecar.next().is_some() {
-        "whether their kubelets restart a sidecar in place (1.32 and newer do)"
+        "whether their kubelets restart a sidecar in place (1.32 and newer do)".to_owned()
+    } else if let Some(Container { name, .. }) = restarted.clone().find(|one| one.restart_policy.is_some()) {
+        format!("whether their kubelets go by the restartPolicy of container {name} ({BY_ITS_OWN_POLICY})")
     } else if restarted.any(|container| container.startup_probe.is_some()) {
-        "whether their kubelets show a container as started too early (1.35 to 1.37 do)"
+        "whether their kubelets show a container as started too early (1.35 to 1.37 do)".to_owned()
     } else if shows_kubelets {
-        "which versions their kubelets have"
+        "which versions their kubelets have".to_owned()
     } else {
         return None;
     };
     Some(Warning::ReadFailed { what: format!("the nodes could not be read ({error}), so it is not known {unknown}") })
+}
+
+/// What comes of a start that fails, in a pod that its controller re-creates.
+fn of_the_policy(container: &Container, of: &Updated<'_>) -> Option<Warning> {
+    let policy = of.pod.restart_policy(&container.name, of.plan.kubelet).filter(|_| is_re_created(of.pod))?;
+    failed_start(&container.name, policy)
+}
+
+/// The same of a template.
+pub(in crate::engine::plan) fn failed_start(container: &ContainerName, policy: RestartPolicy<'_>) -> Option<Warning> {
+    let (is_always, restarts_all) = (policy.is_always(), policy.restarts_all());
+    (!is_always || restarts_all).then(|| Warning::FailedStartNotRetried {
+        container: container.clone(),
+        policy: policy.to_string(),
+        is_always,
+        restarts_all,
+    })
 }
 
 fn of_a_restart(context: &Context<'_>, container: &Container, pod: &Pod, warnings: &mut BTreeSet<Warning>) {

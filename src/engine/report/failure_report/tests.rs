@@ -42,6 +42,7 @@ fn end(name: &str, phase: PodProgress) -> PodEnd {
         patched: true,
         containers: vec![container("app"), container("side")],
         unplanned: vec![],
+        as_before: vec![],
         replaced: false,
         unchanged: false,
         not_ready: None,
@@ -54,6 +55,7 @@ fn crash() -> PodProgress {
         reason: "CrashLoopBackOff".into(),
         message: "password=x".into(),
         exit_code: Some(3),
+        stays_down: false,
     })
 }
 
@@ -152,7 +154,13 @@ fn a_late_pod_says_what_it_lacks() {
         probed.status.container_statuses[1].started = Some(started);
         let late = |phase| FailedPod::of(&end("web-0", phase), findings(Some(probed.clone())), vec![]);
         assert_eq!(late(PodProgress::Starting { containers: vec![] }).message, expected, "{probe}");
-        let failed = Failure { container: None, reason: LATE.into(), message: "late".into(), exit_code: None };
+        let failed = Failure {
+            container: None,
+            reason: LATE.into(),
+            message: "late".into(),
+            exit_code: None,
+            stays_down: false,
+        };
         let message = if expected == "unready" { "late".to_owned() } else { format!("late: {expected}") };
         assert_eq!(late(PodProgress::Failing(Failure { container: Some("side".into()), ..failed })).message, message);
     }
@@ -178,7 +186,13 @@ fn a_late_pod_says_what_it_lacks() {
 #[test]
 fn a_pod_that_was_abandoned_for_its_time_says_what_it_lacked() {
     let message = "it was not done within 20 s".to_owned();
-    let late = PodProgress::Failing(Failure { container: None, reason: LATE.into(), message, exit_code: None });
+    let late = PodProgress::Failing(Failure {
+        container: None,
+        reason: LATE.into(),
+        message,
+        exit_code: None,
+        stays_down: false,
+    });
     let report = |end: &PodEnd, state: &Value| {
         let findings = Findings { pod: Some(pod(state, &ended("newer", "Error"))), ..Findings::default() };
         FailedPod::of(end, findings, vec![])

@@ -81,7 +81,11 @@ impl PodJudge<'_> {
                 reason,
                 message: String::new(),
                 exit_code: Some(0),
+                stays_down: false,
             });
+        }
+        if let Some(progress) = self.staying_down(&baseline, name, entry) {
+            return progress;
         }
         if let Some(progress) = self.failing(&baseline, container, status, entry) {
             return progress;
@@ -141,6 +145,27 @@ impl PodJudge<'_> {
         if was_read && !self.visit.has(Fault::NeedsEvents) { evidence::rests_on_restart(self.pod, name) } else { None }
     }
 
+    /// Whether the kubelet does not start the container again that is down. Why it has not started one of the wanted image, its
+    /// events alone say: they are read first.
+    fn staying_down(self, baseline: &Baseline, name: &ContainerName, entry: &mut Entry) -> Option<ContainerProgress> {
+        let (pod, now) = (self.pod, self.visit.now);
+        let down = pod.stays_down(name, self.goal.kubelet)?;
+        let is_new = baseline.ended_after(down.ended) == Some(true);
+        let since = UpdateRecord::set_at(pod, name);
+        let said = self.visit.world.events(&pod.key).and_then(|events| events.failed_since(name, since.as_deref()));
+        let was_read = entry.events_at.is_some_and(|next| next <= now);
+        // One that was down already is not started for another image.
+        let was_up = || since.as_deref().zip(down.ended.finished_at.as_deref()).is_none_or(|(set, ended)| ended >= set);
+        if !is_new && said.is_none() && !was_read && self.visit.is_live() && was_up() {
+            let why = format!("{name} has ended, and restartPolicy {} keeps it from being started again", down.policy);
+            return Some(ContainerProgress::Unverified { why, until: None });
+        }
+        let said = said.map(|said| (said.reason.as_str(), said.message.as_str()));
+        let (failure, urgency) = failure::of_down(name, &down, is_new, said);
+        let since = self.shown_since(&failure, entry);
+        Some(self.once_it_has_lasted(failure, since, urgency.tolerated_seconds()))
+    }
+
     /// Whether the container has failed, or will have if nothing changes.
     fn failing(
         self,
@@ -149,7 +174,6 @@ impl PodJudge<'_> {
         status: &ContainerStatus,
         entry: &mut Entry,
     ) -> Option<ContainerProgress> {
-        let now = self.visit.now;
         let (old_image, old_waiting, old_bits) = baseline.before(status);
         let is_new = |ended: &Terminated| baseline.ended_after(ended);
         let restarts = baseline.restarts_since(status);
@@ -158,13 +182,7 @@ impl PodJudge<'_> {
             entry.failing_since.remove(&container.name);
             return None;
         };
-        let since = match entry.failing_since.get(&container.name) {
-            Some((reason, since)) if *reason == failure.reason => *since,
-            Some(_) | None => {
-                entry.failing_since.insert(container.name.clone(), (failure.reason.clone(), now));
-                now
-            }
-        };
+        let since = self.shown_since(&failure, entry);
         if failure.exit_code.is_some() && old_bits {
             // The kubelet may have created it before it knew the new image, and reported it after; the next one is of
             // the new image.
@@ -178,13 +196,29 @@ impl PodJudge<'_> {
             && !failure.message.contains(&container.image);
         let is_stale = of_before && urgency == Urgency::AtOnce;
         let timeout = if is_stale { STALE_REASON_SECONDS } else { urgency.tolerated_seconds() };
-        let at = since + Duration::from_secs(timeout);
+        Some(self.once_it_has_lasted(failure, since, timeout))
+    }
+
+    /// Since when a failure shows.
+    fn shown_since(self, failure: &Failure, entry: &mut Entry) -> Now {
+        let name = failure.container.clone().unwrap_or_default();
+        match entry.failing_since.get(&name) {
+            Some((reason, since)) if *reason == failure.reason => *since,
+            Some(_) | None => {
+                entry.failing_since.insert(name, (failure.reason.clone(), self.visit.now));
+                self.visit.now
+            }
+        }
+    }
+
+    fn once_it_has_lasted(self, failure: Failure, since: Now, seconds: u64) -> ContainerProgress {
+        let at = since + Duration::from_secs(seconds);
         // While the watch is lost, nobody sees whether it lasted.
-        Some(if at <= now && (self.visit.is_live() || timeout == 0) {
+        if at <= self.visit.now && (self.visit.is_live() || seconds == 0) {
             ContainerProgress::Failing(failure)
         } else {
             ContainerProgress::MayFail(at)
-        })
+        }
     }
 }
 

@@ -291,7 +291,13 @@ fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodProgress {
         Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
             let message =
                 format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
-            PodProgress::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None })
+            PodProgress::Failing(Failure {
+                container: None,
+                reason: "TooManyTries".into(),
+                message,
+                exit_code: None,
+                stays_down: false,
+            })
         }
         Request::Idle | Request::BackOff { .. } => PodProgress::Waiting,
         Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => {
@@ -367,8 +373,14 @@ fn decided(
     if pod.is_finished() {
         let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
         return Some(
-            PodProgress::Failing(Failure { container: None, reason: "PodFinished".into(), message, exit_code: None })
-                .into(),
+            PodProgress::Failing(Failure {
+                container: None,
+                reason: "PodFinished".into(),
+                message,
+                exit_code: None,
+                stays_down: false,
+            })
+            .into(),
         );
     }
     if let Some(waiting) = restarting {

@@ -84,9 +84,10 @@ impl PodJudge<'_> {
                 let phase = PodProgress::Resizing { why: Some(message), deferred_by: None };
                 Some(Judged { phase, wake: self.may_be_of_before(entry) })
             }
-            FieldProgress::Failed { reason, message } => {
-                Some(PodProgress::Failing(Failure { container: None, reason, message, exit_code: None }).into())
-            }
+            FieldProgress::Failed { reason, message } => Some(
+                PodProgress::Failing(Failure { container: None, reason, message, exit_code: None, stays_down: false })
+                    .into(),
+            ),
         }
     }
 

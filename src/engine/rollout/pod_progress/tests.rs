@@ -1,13 +1,15 @@
 //! Where a pod stands, row by row.
 
+mod staying_down;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{
-    Condition, Container, ContainerState, ContainerStatus, OwnerReference, PodSpec, PodStatus, Probe, ResizePolicy,
-    Running, Terminated, Waiting,
+    Condition, Container, ContainerState, ContainerStatus, ImageSet, OwnerReference, PodSpec, PodStatus, Probe,
+    ResizePolicy, Running, Terminated, Waiting,
 };
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
@@ -39,6 +41,7 @@ fn goal() -> Goal {
             containers: [("side".into(), wanted)].into(),
             fields: Default::default(),
             drain: None,
+            kubelet: None,
         })],
         policy: Policy {
             max_unavailable: 1,
@@ -523,10 +526,7 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         .for_each(|container| *container = ContainerGoal { restarts: true, ..Default::default() });
     let phase = |goal: &Goal, started: &str, turned: &str| {
         let mut pod = old_pod();
-        pod.image_set.insert(
-            "side".into(),
-            crate::engine::k8s::pod::ImageSet { manager: "m".into(), time: pod.created.clone() },
-        );
+        pod.image_set.insert("side".into(), ImageSet { manager: "m".into(), time: pod.created.clone() });
         let running = Running { started_at: Some(started.into()) };
         pod.status.container_statuses[0].state.running = Some(running);
         pod.status.conditions[0].last_transition_time = Some(turned.into());

@@ -140,7 +140,7 @@ mod tests {
         let (mut followed, mut pods) = (Followed::default(), Pods::default());
         let key = crate::engine::k8s::names::PodKey { namespace: "prod".into(), name: "w".into(), uid: "u".into() };
         let fields = crate::engine::change::FieldChanges::default();
-        pods.add(PodGoal { key, containers: [].into(), fields, drain: None }.into(), SECOND);
+        pods.add(PodGoal { key, containers: [].into(), fields, drain: None, kubelet: None }.into(), SECOND);
         assert!(!asks(&followed.advance(visit(SECOND), &pods)), "a pod is not done");
         assert_eq!((followed.why(), followed.next_visit()), (None, None));
         let done = Pods::default();

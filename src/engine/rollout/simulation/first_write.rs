@@ -187,6 +187,7 @@ fn goal(scenario: &Scenario) -> Goal {
         containers: [("side".into(), wanted.clone())].into(),
         fields: Default::default(),
         drain: None,
+        kubelet: None,
     });
     Goal {
         id: "one".into(),

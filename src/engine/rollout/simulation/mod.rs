@@ -424,7 +424,7 @@ fn pod_goal(scenario: &Scenario, key: PodKey) -> PodGoal {
     let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true, ..ContainerGoal::default() };
     let names = changing(scenario).filter(|_| !scenario.only_resizes());
     let containers = names.map(|name| (name.into(), wanted.clone())).collect();
-    PodGoal { key, containers, fields: resized::fields(scenario), drain: drain_goal(scenario) }
+    PodGoal { key, containers, fields: resized::fields(scenario), drain: drain_goal(scenario), kubelet: None }
 }
 
 fn goal(scenario: &Scenario) -> Goal {
@@ -477,6 +477,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         name: (*name).into(),
         image: (*image).to_owned(),
         restart_policy: None,
+        restart_policy_rules: Vec::new(),
         readiness_probe: probe(nature.readiness && index != 0),
         startup_probe: probe(nature.startup && index != 0),
         resources: if index == 1 && scenario.resizes.is_some() { resized::before() } else { Resources::default() },

@@ -129,7 +129,14 @@ fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
 
 fn too_many_tries(what: &str) -> Judged {
     let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh read of the pod");
-    PodProgress::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
+    PodProgress::Failing(Failure {
+        container: None,
+        reason: "TooManyTries".into(),
+        message,
+        exit_code: None,
+        stays_down: false,
+    })
+    .into()
 }
 
 /// Somebody has removed the record of what was removed: nothing else may follow from a record that is not there.
@@ -141,8 +148,14 @@ fn note_is_gone(off: &Drained) -> Judged {
     let message = format!(
         "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
     );
-    PodProgress::Failing(Failure { container: None, reason: "DrainNoteRemoved".into(), message, exit_code: None })
-        .into()
+    PodProgress::Failing(Failure {
+        container: None,
+        reason: "DrainNoteRemoved".into(),
+        message,
+        exit_code: None,
+        stays_down: false,
+    })
+    .into()
 }
 
 fn draining_in(services: &[String]) -> Judged {

@@ -63,7 +63,7 @@ impl Owner {
         let is_resized = || change.fields.of_part(PodPart::Resize, pod) == FieldProgress::Done;
         containers.retain(|_, container| container.from != container.to || container.by_resize && !is_resized());
         let drain = drain_like(visit.goal, pod);
-        let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain };
+        let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain, kubelet: None };
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return None;
         }

@@ -108,6 +108,7 @@ impl Replacements {
                 patched: false,
                 containers: Vec::new(),
                 unplanned: Vec::new(),
+                as_before: Vec::new(),
                 replaced: false,
                 unchanged: false,
                 not_ready: None,
