@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Cluster;
 use super::access::Question;
 use super::error::{ClusterError, RequestDescription};
-use super::objects::{AUTOSCALERS, BUDGETS, QUOTAS, Resource, SERVICES, SUBJECT_REVIEWS};
+use super::objects::{AUTOSCALERS, BUDGETS, LIMIT_RANGES, Resource, SERVICES, SUBJECT_REVIEWS};
 use crate::engine::k8s::permissions::AccessVerb;
 use crate::engine::plan::Surroundings;
 
@@ -24,17 +24,12 @@ impl Cluster {
     /// Nothing here fails a plan: what could not be read is named in the answer. A kind that the server does not have is
     /// none.
     pub async fn namespace_facts(&self, namespace: &str) -> NamespaceFacts {
-        let (budgets, services, autoscalers, quotas) = futures::join!(
+        let (budgets, services, autoscalers) = futures::join!(
             self.list_if_there(BUDGETS, namespace),
             self.list_if_there(SERVICES, namespace),
             self.list_if_there(AUTOSCALERS, namespace),
-            self.list_if_there(QUOTAS, namespace),
         );
         let mut facts = NamespaceFacts::default();
-        match quotas {
-            Ok(quotas) => facts.surroundings.quotas = quotas,
-            Err(error) => facts.surroundings.quotas_not_read = Some(error.to_string()),
-        }
         match budgets {
             Ok(budgets) => facts.surroundings.budgets = budgets,
             Err(error) => facts.not_read.push(format!(
@@ -79,6 +74,14 @@ impl Cluster {
     /// What the server or the way to it says.
     pub async fn budgets(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         self.list_if_there(BUDGETS, namespace).await
+    }
+
+    /// Reads the LimitRanges of a namespace.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn limit_ranges(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+        self.list_if_there(LIMIT_RANGES, namespace).await
     }
 
     /// Returns who the server takes the caller for; `None` where it does not say (servers before 1.28).

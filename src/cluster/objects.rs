@@ -30,6 +30,9 @@ const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "names
 /// `v1` Event.
 pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
 
+/// `v1` LimitRange.
+pub(super) const LIMIT_RANGES: Resource = Resource { group: "", version: "v1", plural: "limitranges" };
+
 /// `v1` ResourceQuota.
 pub(super) const QUOTAS: Resource = Resource { group: "", version: "v1", plural: "resourcequotas" };
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::ClusterError;
-use super::objects::{NODES, POD_METRICS, VERTICAL_AUTOSCALERS};
+use super::objects::{NODES, POD_METRICS, QUOTAS, VERTICAL_AUTOSCALERS};
 use super::send::ListedPod;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::PODS;
@@ -26,12 +26,19 @@ impl Cluster {
         let namespace = live.workload.reference.namespace.as_str();
         let selector = live.workload.selector().unwrap_or_default();
         let selectors = [("labelSelector", selector.as_str())];
-        let (rooms, vertical, metrics) = futures::join!(
+        let (rooms, quotas, vertical, metrics) = futures::join!(
             self.rooms(needs_room, &live.pods),
+            self.list_if_there(QUOTAS, namespace),
             self.list::<Value>(VERTICAL_AUTOSCALERS, Some(namespace), &[]),
             self.list::<Value>(POD_METRICS, Some(namespace), &selectors),
         );
+        let (quotas, quotas_not_read) = match quotas {
+            Ok(quotas) => (quotas, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         ResizeFacts {
+            quotas,
+            quotas_not_read,
             vertical_autoscalers: vertical.unwrap_or_default(),
             metrics: metrics.unwrap_or_default(),
             ..rooms

@@ -208,8 +208,6 @@ fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
     surroundings.budgets.clone_from(&facts.surroundings.budgets);
     surroundings.services.clone_from(&facts.surroundings.services);
     surroundings.autoscalers.clone_from(&facts.surroundings.autoscalers);
-    surroundings.quotas.clone_from(&facts.surroundings.quotas);
-    surroundings.quotas_not_read.clone_from(&facts.surroundings.quotas_not_read);
     live.not_read.extend(facts.not_read.iter().cloned());
 }
 
@@ -311,7 +309,11 @@ pub(super) async fn dry_run(
     let lacking = pulls::find(&goal.pods, live, plan.pre_pull, cluster);
     let (lacking, answers) = futures::join!(lacking, answers);
     let pulls_denied = if lacking.pulls.is_empty() { None } else { permitted.pulls_for(&plan.workload).await };
-    Ok(DryRun { answers: answers?, asked_all: asks_all, lacking, pulls_denied })
+    let asked_pulls = match pulls_denied {
+        None => pulls::ask(&goal, lacking.pulls.clone(), cluster).await,
+        Some(_) => Vec::new(),
+    };
+    Ok(DryRun { answers: answers?, asked_all: asks_all, lacking, pulls_denied, asked_pulls })
 }
 
 /// What an error says of the patch, unless it says nothing of it.

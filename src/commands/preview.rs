@@ -7,6 +7,7 @@ use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
 use crate::engine::change::reason::Reason;
+use crate::engine::plan::resize::rules;
 use crate::engine::plan::{self, LiveWorkload};
 use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
 use crate::engine::rollout::{Goal, PodGoal};
@@ -79,10 +80,13 @@ impl Rolling<'_> {
         if self.dry_run == DryRun::Client || goal.policy.goes_on_after_failure {
             return Ok(());
         }
-        let first = goal.pods.iter().map(|pod| left(goal, live, pod)).find(|patches| !patches.is_empty());
-        for patch in first.into_iter().flatten() {
+        let first = goal.pods.iter().map(|pod| (pod, left(goal, live, pod))).find(|(_, patches)| !patches.is_empty());
+        let Some((wanted, patches)) = first else { return Ok(()) };
+        for patch in patches {
             if let Err(ClusterError::AdmissionDenied { message }) = self.cluster.send(&patch, true).await {
-                let reason = Reason::AdmissionRefused { message };
+                let pod = live.pods.iter().find(|pod| pod.key == wanted.key);
+                let others = pod.map(|pod| rules::others(&message, pod, &wanted.fields)).unwrap_or_default();
+                let reason = Reason::AdmissionRefused { message, others };
                 return Err(CommandError {
                     kind: ErrorKind::Forbidden,
                     ..CommandError::reasons(&goal.workload, &[reason])

@@ -1,13 +1,21 @@
-//! Which nodes have to pull what, before anything is touched.
+//! Which nodes have to pull what, before anything is touched, and whether the server takes the pods for it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures::stream::{self, StreamExt};
+
 use crate::cluster::Cluster;
+use crate::cluster::error::ClusterError;
 use crate::engine::plan::LiveWorkload;
-use crate::engine::rollout::PodGoal;
 use crate::engine::rollout::patch::NewImage;
-use crate::engine::rollout::pre_pull::{Lacking, NodeImages, PrePull, Pull, lacking};
+use crate::engine::rollout::pre_pull::{
+    Amounts, AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, lacking, within,
+};
+use crate::engine::rollout::{Goal, PodGoal, create_pull_pod};
+
+/// Questions at once.
+const AT_ONCE: usize = 10;
 
 /// Asks the nodes of the pods that change.
 pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {
@@ -26,6 +34,35 @@ pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePu
         .map(|nodes| nodes.iter().map(NodeImages::of).collect())
         .unwrap_or_default();
     lacking(&nodes, &wanted, mode)
+}
+
+/// Asks the server by a dry run of the very pods that would be created, one of those that differ in nothing but their node.
+/// Where it refuses the little that they ask for, LimitRanges may ask for more; where those may not be read, they may
+/// fill in what the pod leaves out.
+pub(super) async fn ask(goal: &Goal, pulls: Vec<Pull>, cluster: &Cluster) -> Vec<AskedPulls> {
+    let ask = |mut pulls: Vec<Pull>| async move {
+        let mut answer = dry_run(goal, &pulls, cluster).await;
+        if matches!(answer, PullAnswer::Refused { .. }) {
+            let limit_ranges = cluster.limit_ranges(&goal.workload.namespace).await;
+            let resources = limit_ranges.map_or_else(|_| Amounts::new(), |limit_ranges| within(&limit_ranges));
+            if pulls.iter().any(|pull| pull.resources != resources) {
+                pulls.iter_mut().for_each(|pull| pull.resources.clone_from(&resources));
+                answer = dry_run(goal, &pulls, cluster).await;
+            }
+        }
+        AskedPulls { pulls, answer }
+    };
+    stream::iter(Pull::alike(pulls)).map(ask).buffered(AT_ONCE).collect().await
+}
+
+async fn dry_run(goal: &Goal, alike: &[Pull], cluster: &Cluster) -> PullAnswer {
+    let Some(pull) = alike.first() else { return PullAnswer::Taken };
+    match cluster.dry_write(&create_pull_pod(goal, pull), &goal.field_manager).await {
+        // A run that was killed has left it.
+        Ok(()) | Err(ClusterError::AlreadyExists { .. }) => PullAnswer::Taken,
+        Err(error) if error.may_pass() || error.is_no_dry_run() => PullAnswer::NotKnown { why: error.to_string() },
+        Err(error) => PullAnswer::Refused { message: error.to_string() },
+    }
 }
 
 fn of_pod(goal: &PodGoal, live: &LiveWorkload) -> Option<Pull> {

@@ -13,16 +13,18 @@ use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
+use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::updates::{Course, updates};
 use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
+use crate::engine::rollout::pre_pull::Pull;
 use crate::engine::rollout::{self, Goal, PodGoal};
 use crate::engine::state::durable::deployment;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
 
 pub(super) async fn run(
@@ -107,12 +109,12 @@ pub(super) async fn go_on(
         // `resume` of what is rolled back takes what `abort` takes.
         let permitted = if goal.is_back() { &mut may_abort } else { &mut may_resume };
         permitted.check(&goal, shell).await?;
+        if rolling.dry_run != DryRun::Client {
+            goal.pulls = pulls_first(&goal, &live, rolling, shell).await?;
+        }
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(approve::declined());
         }
-        let ends = goal.owner.as_ref().is_some_and(|owner| plan::template_stand(&live, owner).ends_the_rollout());
-        let changing: &[Arc<PodGoal>] = if ends { &[] } else { &goal.pods };
-        goal.pulls = pulls::find(changing, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));
     }
     if rolling.dry_run != DryRun::None {
@@ -120,6 +122,28 @@ pub(super) async fn go_on(
     }
     let jobs = goals.into_iter().map(|(goal, live)| Job { goal: Some(goal), live, expected: None });
     rolling.all(jobs.collect(), shell).await
+}
+
+/// What nodes pull first: only what the server takes the pods for.
+async fn pulls_first(
+    goal: &Goal,
+    live: &LiveWorkload,
+    rolling: &Rolling<'_>,
+    shell: &Shell,
+) -> Result<Vec<Pull>, CommandError> {
+    let ends = goal.owner.as_ref().is_some_and(|owner| plan::template_stand(live, owner).ends_the_rollout());
+    let changing: &[Arc<PodGoal>] = if ends { &[] } else { &goal.pods };
+    let lacking = pulls::find(changing, live, goal.pre_pull, rolling.cluster).await;
+    let mut warnings = Vec::new();
+    let asked = pulls::ask(goal, lacking.pulls, rolling.cluster).await;
+    let (pulls, refusal) = plan::taken(asked, goal.pre_pull, &mut warnings);
+    warnings.iter().for_each(|warning| say_warning(goal, warning, shell));
+    match refusal {
+        None => Ok(pulls),
+        Some(reason) => {
+            Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(&goal.workload, &[reason]) })
+        }
+    }
 }
 
 /// What is complete is not aborted but undone: said of the last update alone, never of one before it.
@@ -189,7 +213,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
     let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
     let flags = HookPhase::flags(&missing);
     let began =
-        format!("{workload}: rollout {} began with {flags}, and a command is not stored in the cluster", goal.id);
+        format!("{workload}: rollout \"{}\" began with {flags}, and a command is not stored in the cluster", goal.id);
     if rolling.dry_run != DryRun::None {
         shell.note(&format!("{began}: it must be given again, or left out with --no-hooks, once this is no dry run"));
         return Ok(());
@@ -213,9 +237,13 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
 fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
     for warning in plan::not_read(live).chain(of_pods) {
-        let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
-        shell.say(Meaning::Waiting, "Warning:", &text);
+        say_warning(goal, &warning, shell);
     }
+}
+
+fn say_warning(goal: &Goal, warning: &Warning, shell: &Shell) {
+    let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
+    shell.say(Meaning::Waiting, "Warning:", &text);
 }
 
 /// For a rollout that began without budgets: a user who resumes it may not know.

@@ -105,7 +105,7 @@ fn tell(live: &LiveWorkload, update: &Update, shell: &Shell) {
     let images = update.images.iter().map(|image| format!("{}: {} -> {}", image.container, image.from, image.to));
     let what: Vec<String> = images.chain(update.fields.rows().into_iter().map(|row| row.what)).collect();
     let what = if what.is_empty() { String::new() } else { format!(": {}", what.join(", ")) };
-    shell.note(&format!("{}: this command undoes update {}{who}{when}{what}", live.workload.reference, update.id));
+    shell.note(&format!("{}: this command undoes update \"{}\"{who}{when}{what}", live.workload.reference, update.id));
 }
 
 /// Whether every workload is held by a rollout that ended before its time: to undo that is to take it back.

@@ -86,7 +86,7 @@ fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     let is_flag = |at: Option<usize>| at.and_then(|at| after.get(at)).is_some_and(|word| word.starts_with('-'));
     let kept = kept.map(|(at, word)| match is_flag(Some(at)) || is_flag(at.checked_sub(1)) {
         true => word.clone(),
-        false => with_colon(word),
+        false => with_sign(word),
     });
     let kept: Vec<String> = kept.collect();
     let rest = masked(before.iter().chain(&kept));
@@ -96,13 +96,13 @@ fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     error
 }
 
-/// Returns the word, an image with the colon before its tag.
-fn with_colon(word: &str) -> String {
+/// Returns the word, an image with the sign that is missing before its tag or digest.
+fn with_sign(word: &str) -> String {
     let Some(kind) = WorkloadKind::written_by_users().next() else { return word.to_owned() };
     let among = [format!("{}/x", kind.spec().singular), word.to_owned()];
     let error = target::parse(&among, &[], Unnamed::None, false).err();
-    let Some(TargetError::TagWithoutColon { container, image }) = error else { return word.to_owned() };
-    format!("{container}=:{image}")
+    let Some(TargetError::SignMissing { container, image, sign }) = error else { return word.to_owned() };
+    format!("{container}={sign}{image}")
 }
 
 /// Returns the command for a word of another tool, and which of the words after it is part of that: `set image`,

@@ -33,7 +33,7 @@ pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     }
     // The end is the more specific part: a pod's suffix, and above all an image's tag, which is shortened last; a
     // digest keeps both ends.
-    let tag = text.rsplit_once(':').filter(|(name, tag)| !name.ends_with("@sha256") && !tag.contains(' '));
+    let tag = text.rsplit_once(':').filter(|(name, tag)| !name.contains('@') && !tag.contains(' '));
     let tag = tag.map(|(_, tag)| tag);
     if let Some(tag) = tag.filter(|tag| tag.width() >= kept && kept > 2 * mark.width()) {
         return format!("{mark}:{}", elided(tag, kept - 1, style));

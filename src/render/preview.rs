@@ -148,7 +148,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
             let state =
                 if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_at_work) };
-            format!("{} rollout {}, started by {who} {since} ({state})", preview.verb(), goal.id)
+            format!("{} rollout \"{}\", started by {who} {since} ({state})", preview.verb(), goal.id)
         }
         None => "restore what an interrupted run removed from its pods".to_owned(),
     };

@@ -37,12 +37,34 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
 
 /// Returns `0-2s, median 1s`.
 fn words_of(spread: Spread) -> String {
-    let [min, median, max] =
-        [spread.min, spread.median, spread.max].map(|time| duration::human(words::from_seconds(time)));
     // The API has whole seconds.
     if spread.max == 0.0 {
         return "less than 1s".to_owned();
     }
-    let from = min.strip_suffix('s').filter(|_| max.ends_with('s') && !max.contains('m')).unwrap_or(&min);
-    if min == max { max } else { format!("{from}-{max}, median {median}") }
+    let times = [spread.min, spread.median, spread.max].map(words::from_seconds);
+    let ([min, median, max], unit) = duration::in_one_unit(times);
+    if min == max { duration::human(times[2]) } else { format!("{min}-{max}{unit}, median {median}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_one_unit() {
+        for (min, median, max, expected) in [
+            (0.0, 0.0, 0.0, "less than 1s"),
+            (0.5, 0.5, 0.5, "0.5s"),
+            (0.025, 0.025, 0.1, "25-100ms, median 25ms"),
+            (0.4, 0.95, 2.5, "0.4-2.5s, median 0.9s"),
+            (0.0, 1.0, 2.0, "0-2s, median 1s"),
+            (1.5, 3.0, 12.7, "1-12s, median 3s"),
+            (12.1, 12.5, 12.9, "12s"),
+            (45.0, 61.0, 185.0, "45-185s, median 61s"),
+            (185.0, 185.0, 185.0, "3m5s"),
+            (45.0, 600.0, 720.0, "0-12m, median 10m"),
+        ] {
+            assert_eq!(words_of(Spread { min, median, max, count: 3 }), expected);
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub(super) fn sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> 
         flags if flags.is_empty() => String::new(),
         flags => format!("; it ran {flags} around each pod, and this one only what is given again"),
     };
-    format!("Replaces rollout {id}, started by {who} {since} ({state}, {direction}){what}{hooks}")
+    format!("Replaces rollout \"{id}\", started by {who} {since} ({state}, {direction}){what}{hooks}")
 }
 
 /// Says it in a line of its own, where there is one.

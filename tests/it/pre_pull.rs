@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::api_server::{ApiServer, Effect, Times, When};
+use crate::support::api_server::{Answer, ApiServer, Effect, Times, When};
 use crate::support::builders::{self, Workload};
 use crate::support::clock;
 use crate::support::run::Running;
@@ -126,17 +126,52 @@ fn a_registry_that_comes_back_is_waited_for() {
     run(&server, "apply deploy/web side=:flaky --yes").ends_with(0).says("node-a  has acme/side:flaky");
 }
 
+/// What the pod asks for, once the server has refused what it asks for first: what LimitRanges want; nothing where those may
+/// not be read, so that they fill it in.
 #[test]
-fn a_limit_range_gets_pods_without_requests_on_every_node() {
+fn a_pod_that_pulls_asks_for_what_the_limit_ranges_of_its_namespace_want() {
+    let wanted = json!({"cpu": "50m", "memory": "64Mi"});
+    for (is_readable, expected) in [(true, json!({"requests": wanted, "limits": wanted})), (false, Value::Null)] {
+        let server = lacking(&["node-a", "node-b"]);
+        server.insert([json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "sizes"},
+            "spec": {"limits": [{"type": "Container", "min": {"memory": "64Mi"}}]}})]);
+        let message = "minimum memory usage per Container is 64Mi, but request is 32Mi".to_owned();
+        let refusal = Effect::Deny { webhook: "limits".to_owned(), message, code: 403 };
+        server.fault(When::verb("create").of("pods").dry_run().times(1), refusal);
+        if !is_readable {
+            server.fault(When::verb("list").of("limitranges"), Effect::Forbid);
+        }
+        let output = run(&server, APPLY).ends_with(0).prints("pulls acme/side:v2 first");
+        output.says("node-a  has").says("node-b  has").omits("not pulled first");
+        for pod in created(&server) {
+            assert_eq!(pod["spec"]["containers"][0]["resources"], expected, "{is_readable}");
+        }
+        assert_eq!((created(&server).len(), pull_pods(&server).len()), (2, 0), "{is_readable}");
+    }
+}
+
+/// A quota that has room for one pod at a time, such as those that others use meanwhile.
+#[test]
+fn a_pod_that_is_refused_beside_another_is_made_once_that_one_is_gone() {
     let server = lacking(&["node-a", "node-b"]);
-    let message = "minimum memory usage per Container is 8Mi, but request is 1Mi".to_owned();
-    let limit = Effect::Deny { webhook: "limits".to_owned(), message, code: 403 };
-    server.fault(When::verb("create").of("pods").times(2), limit);
-    run(&server, APPLY).ends_with(0).says("node-a  has").says("node-b  has").omits("not pulled first");
-    let requests: Vec<bool> =
-        created(&server).iter().map(|pod| pod["spec"]["containers"][0]["resources"].is_object()).collect();
-    assert_eq!(requests, [true, true, false, false]);
+    let message = "exceeded quota: pods, requested: pods=1, used: pods=4, limited: pods=4".to_owned();
+    let refusal = Effect::Deny { webhook: "quota".to_owned(), message, code: 403 };
+    server.fault(When::verb("create").of("pods").for_real().after(1).times(2), refusal);
+    let line = format!("{APPLY} --pre-pull=always");
+    run(&server, &line).ends_with(0).says("node-a  has").says("node-b  has").omits("exceeded quota");
     assert!(pull_pods(&server).is_empty());
+}
+
+/// More nodes than are pulled on at once.
+#[test]
+fn every_node_of_many_pulls() {
+    let names: Vec<String> = (10..35).map(|number| format!("node-{number}")).collect();
+    let nodes: Vec<&str> = names.iter().map(String::as_str).collect();
+    let server = ApiServer::with(nodes.iter().map(|node| builders::bare_node(node, "v1.36.3")));
+    server.insert(two_containers(Workload::daemon_set("web").nodes(&nodes).replicas(nodes.len())).objects());
+    let output = run(&server, "apply ds/web side=acme/side:v2 --pods-only --max-unavailable 25 --timeout 60s --yes");
+    let output = output.ends_with(0);
+    assert_eq!(output.stderr.matches("  has acme/side:v2").count(), nodes.len(), "{}", output.block());
 }
 
 #[test]
@@ -156,11 +191,57 @@ fn where_a_webhook_lets_no_pods_be_made_auto_says_so_and_goes_on_and_always_stop
     let server = lacking(&["node-a"]);
     let refusal = || Effect::Deny { webhook: "limits".to_owned(), message: "no pods here".to_owned(), code: 403 };
     server.fault(When::verb("create").of("pods"), refusal());
+    let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(3);
+    output.prints("PullPodRefused").prints("acme/side:v2 first (--pre-pull=always)").prints("no pods here");
+    nothing_was_touched(&server, "always");
+    let output = run(&server, APPLY).ends_with(0).says("acme/side:v2 is not pulled first").says("no pods here");
+    output.says("(NotPulledFirst)").omits("pulls acme/side:v2 first");
+    assert_eq!(patched(&server).len(), 3);
+}
+
+/// The dry run was accepted, and what it was accepted for is refused.
+#[test]
+fn a_refusal_that_comes_later_is_reported_and_always_stops() {
+    let server = lacking(&["node-a"]);
+    let refusal = || Effect::Deny { webhook: "limits".to_owned(), message: "no pods here".to_owned(), code: 403 };
+    server.fault(When::verb("create").of("pods").for_real(), refusal());
     let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(4);
     output.prints("--pre-pull=always").prints("no pods here");
     nothing_was_touched(&server, "always");
     run(&server, APPLY).ends_with(0).says("node-a  not pulled first: ").says("no pods here");
     assert_eq!(patched(&server).len(), 3);
+}
+
+/// A server that cannot answer the dry run has not refused anything.
+#[test]
+fn what_the_server_does_not_answer_is_not_known() {
+    let no_dry_run = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "BadRequest", "code": 400,
+        "message": "admission webhook \"x\" does not support dry run"});
+    for effect in [Effect::Unavailable, Effect::Answer(Answer::json(400, no_dry_run))] {
+        let server = lacking(&["node-a"]);
+        server.fault(When::verb("create").of("pods").dry_run(), effect);
+        let output = run(&server, APPLY).ends_with(0).says("not known whether the server takes the pods that pull");
+        output.says("node-a  has acme/side:v2");
+    }
+}
+
+/// `resume` and `abort` ask as the plan does.
+#[test]
+fn what_goes_on_pulls_only_what_the_server_takes_the_pods_for() {
+    let (server, running) = pulling(DURABLE);
+    server.fault(When::verb("patch").of("pods").for_real(), Effect::NoAnswer);
+    server.pause_kubelet(false);
+    clock::eventually("the lock", || writes(&server).contains(&"PATCH deployments".to_owned()).then_some(()));
+    running.signal("KILL");
+    running.wait();
+    server.clear_faults();
+    server.edit("nodes", "node-a", |node| node["status"]["images"] = json!([]));
+    let refusal = Effect::Deny { webhook: "limits".to_owned(), message: "no pods here".to_owned(), code: 403 };
+    server.fault(When::verb("create").of("pods"), refusal);
+    let always = run(&server, "resume deploy/web --take-over --pre-pull always --yes").ends_with(3);
+    always.says("PullPodRefused");
+    let output = run(&server, "resume deploy/web --take-over --yes").ends_with(0);
+    output.says("acme/side:v2 is not pulled first").says("no pods here").omits("node-a  not pulled first");
 }
 
 #[test]
@@ -241,7 +322,7 @@ fn answers_that_are_lost_make_no_second_pod_and_leave_none() {
         ("delete", Effect::Throttle(Some(1))),
     ] {
         let server = lacking(&["node-a"]);
-        server.fault(When::verb(verb).of("pods").times(1), effect);
+        server.fault(When::verb(verb).of("pods").for_real().times(1), effect);
         run(&server, APPLY).ends_with(0).says("node-a  has acme/side:v2").omits("not pulled first");
         let mut names: Vec<Value> = created(&server).iter().map(|pod| pod["metadata"]["name"].clone()).collect();
         names.dedup();
@@ -272,7 +353,8 @@ fn a_node_that_is_not_ready_is_reported_and_nothing_is_pulled_there() {
     assert_eq!(patches(&server).len(), 3);
 }
 
-/// The pods of a run that waits for them, or may do so, are not another one's to take away.
+/// The pods of a run that waits for them, or may do so, are not another one's to take away: also where two plan in the same
+/// second, the first on another machine, and the clock of a machine is hours behind or ahead of the server's.
 #[test]
 fn only_what_is_left_behind_is_deleted_by_another_run() {
     const PROCESS: &str = "kubectl-inplace.io/process";
@@ -280,31 +362,43 @@ fn only_what_is_left_behind_is_deleted_by_another_run() {
         |server: &ApiServer| pull_pods(server).iter().map(|pod| pod["metadata"]["uid"].clone()).collect::<Vec<_>>();
     let resume = |server: &ApiServer| run(server, "resume deploy/web --yes").ends_with(0);
     let at_work = "a run that may be at work pulls images first: its pods are not touched";
+    for ahead in [0, -7200, 7200] {
+        let server = lacking(&["node-a"]);
+        server.set_clock(ahead);
+        server.pause_kubelet(true);
+        let [running, second] = [DURABLE, "apply deploy/web side=acme/side:v3 --pods-only --yes"].map(|line| {
+            let running = typed(&server, line).spawn();
+            running.wait_for_stderr(" first");
+            running
+        });
+        clock::eventually("both pods", || (pull_pods(&server).len() == 2).then_some(()));
+        resume(&server).says(at_work).omits("was deleted");
+        second.signal("INT");
+        second.wait().ends_with(130);
+        let of_first = uids(&server);
+        assert_eq!(of_first.len(), 1, "{ahead}: the first run's pod is as it was");
+        assert!(pull_pods(&server)[0]["spec"]["containers"].to_string().contains("acme/side:v2"), "{ahead}");
 
-    let (server, running) = pulling(DURABLE);
-    let of_first = uids(&server);
-    resume(&server).says(at_work).omits("was deleted");
-    let second = typed(&server, "apply deploy/web side=acme/side:v3 --pods-only --yes").spawn();
-    second.wait_for_stderr("node-a  pulls acme/side:v3 first");
-    clock::eventually("both pods", || (pull_pods(&server).len() == 2).then_some(()));
-    second.signal("INT");
-    second.wait().ends_with(130);
-    assert_eq!(uids(&server), of_first, "the first run's pod is as it was");
-
-    running.signal("KILL");
-    running.wait();
-    let name = pull_pods(&server)[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    server.edit("pods", &name, |pod| {
-        let text = pod["metadata"]["annotations"][PROCESS].as_str().unwrap_or_default();
-        let mut process: Value = serde_json::from_str(text).expect("it says whose it is");
-        process["boot"] = "another machine".into();
-        pod["metadata"]["annotations"][PROCESS] = process.to_string().into();
-    });
-    resume(&server).says(at_work);
-    assert_eq!(uids(&server), of_first, "it is not known to be gone");
-    server.set_clock(3600);
-    resume(&server).says("a pod that pulled images for a run that is gone was deleted").omits(at_work);
-    assert!(pull_pods(&server).is_empty(), "its deadline has passed");
+        running.signal("KILL");
+        running.wait();
+        let name = pull_pods(&server)[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        server.edit("pods", &name, |pod| {
+            let text = pod["metadata"]["annotations"][PROCESS].as_str().unwrap_or_default();
+            let mut process: Value = serde_json::from_str(text).expect("it says whose it is");
+            process["boot"] = "another machine".into();
+            pod["metadata"]["annotations"][PROCESS] = process.to_string().into();
+        });
+        resume(&server).says(at_work);
+        // A quota that has room for one pod.
+        let full = Effect::Deny { webhook: "quota".to_owned(), message: "exceeded quota: pods".to_owned(), code: 403 };
+        server.fault(When::verb("create").of("pods").dry_run(), full);
+        let plan = run(&server, "plan deploy/web side=acme/side:v4").ends_with(0);
+        plan.says("acme/side:v4 is not pulled first").omits("Each pod: pulls");
+        assert_eq!(uids(&server), of_first, "{ahead}: it is not known to be gone");
+        server.set_clock(ahead + 3600);
+        resume(&server).says("a pod that pulled images for a run that is gone was deleted").omits(at_work);
+        assert!(pull_pods(&server).is_empty(), "{ahead}: its deadline has passed");
+    }
 
     let (server, running) = pulling(DURABLE);
     running.signal("KILL");
@@ -319,7 +413,9 @@ fn a_pull_is_promised_only_to_a_caller_that_may_make_the_pod_for_it() {
     let server = lacking(&["node-a"]);
     server.fault(When::verb("create").of("pods"), Effect::Forbid);
     let plan = run(&server, "plan deploy/web side=acme/side:v2").ends_with(0);
-    plan.omits("Each pod: pulls").says("you may not create pods, so no node pulls acme/side:v2 first");
+    plan.omits("Each pod: pulls").says(
+        "you may not create pods, so no node pulls acme/side:v2 first, and it is not known whether the server takes",
+    );
     let always = run(&server, "plan deploy/web side=acme/side:v2 --pre-pull always").ends_with(0);
     always.prints("PermissionMissing: you may not create pods");
     run(&server, &format!("{DURABLE} --pre-pull always")).ends_with(3);

@@ -43,7 +43,7 @@ fn one_read_shows_what_runs_what_is_asked_and_who_holds_it() {
     let output = run(&server, "status deploy/web").ends_with(0);
     let output = output
         .prints("deployment/web  namespace default   3 pods: 2 pending, 1 updating")
-        .prints("rollout in progress: 20260301-120000-0000aa, started by jane ")
+        .prints("rollout in progress: \"20260301-120000-0000aa\", started by jane ")
         .prints("side: acme/side v1 -> v2")
         .prints("reason: a CVE")
         .prints(" ago, stopped\n")

@@ -9,12 +9,12 @@ use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
 use kubectl_inplace::engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
 use kubectl_inplace::engine::rollout::pre_pull::{
-    ImagePull, ImageState, NodeImages, Pull, PullState, Requests, judge, pull_pod, pull_selector,
+    Amounts, ImagePull, ImageState, NodeImages, Pull, PullState, judge, pull_pod, pull_selector, small, within,
 };
 use kubectl_inplace::engine::state::record::UpdateRecord;
 use serde_json::{Value, json};
 
-use crate::support::{Namespace, container_status, name, registry, restarted, samples};
+use crate::support::{Namespace, container_status, name, poll, registry, restarted, samples};
 
 fn id() -> RolloutId {
     RolloutId::from("20260102-030405-0a1b2c")
@@ -27,12 +27,12 @@ fn web(namespace: &str) -> WorkloadRef {
 fn pull(images: &[&str]) -> Pull {
     let image = |image: &&str| ImagePull { image: format!("{}/{image}", registry()), policy: "IfNotPresent".into() };
     let images = images.iter().map(image).collect();
-    Pull { node: "node-1".into(), secrets: vec![], service_account: "default".into(), images }
+    Pull { node: "node-1".into(), secrets: vec![], service_account: "default".into(), images, resources: small() }
 }
 
 /// Creates the pull pod and waits until every image has been judged for good.
 fn judged(namespace: &Namespace, pull: &Pull) -> (Value, Vec<PullState>) {
-    let body = pull_pod(&id(), &web(namespace.name()), pull, 60, Requests::Tiny).to_string();
+    let body = pull_pod(&id(), &web(namespace.name()), pull, 60).to_string();
     namespace.kubectl_input(&["create", "-f", "-"], &body);
     let states = |pods: &[Value]| -> Option<Vec<ImageState>> { Some(judge(pods.first()?).expect("the node takes it")) };
     let is_open = |image: &ImageState| matches!(image.state, PullState::Pulling { .. });
@@ -80,7 +80,7 @@ fn a_pull_pod_reports_the_digest_or_the_registrys_words_and_runs_nothing() {
     assert!(events.contains("Pulled") && !events.split(' ').any(|reason| reason == "Started"), "{events}");
 
     // Made twice it is made once.
-    let body = pull_pod(&id(), &web(namespace.name()), &wanted, 60, Requests::Tiny).to_string();
+    let body = pull_pod(&id(), &web(namespace.name()), &wanted, 60).to_string();
     let again = namespace.try_kubectl(&["create", "-f", "-"], &body);
     assert!(again.code != 0 && again.stderr.contains("AlreadyExists"), "{again:?}");
 }
@@ -102,20 +102,51 @@ fn the_names_that_a_node_lists_are_read() {
     assert!(!node.lists(&format!("{}/app:nope", registry())));
 }
 
+/// What the pull pod asks for within each of these namespaces, and what LimitRanger and the quota say of it.
 #[test]
-fn a_limit_range_refuses_tiny_requests_and_takes_none() {
-    let namespace = Namespace::new("pull-limits");
-    namespace.apply(
-        "apiVersion: v1\nkind: LimitRange\nmetadata: {name: least}\nspec: {limits: [{type: Container, min: {memory: 8Mi}}]}\n",
-    );
-    let create = |requests: Requests| {
-        let body = pull_pod(&id(), &web(namespace.name()), &pull(&["side:v1"]), 60, requests).to_string();
-        namespace.try_kubectl(&["create", "--dry-run=server", "-f", "-"], &body)
+fn a_pull_pod_asks_for_what_limit_ranges_and_quotas_take() {
+    let range = |limits: &str| {
+        format!("apiVersion: v1\nkind: LimitRange\nmetadata: {{name: sizes}}\nspec: {{limits: [{limits}]}}\n")
     };
-    let refused = create(Requests::Tiny);
-    assert!(refused.code != 0 && refused.stderr.contains("minimum memory usage"), "{refused:?}");
-    let taken = create(Requests::None);
-    assert_eq!(taken.code, 0, "{taken:?}");
+    let quota = |hard: &str| {
+        format!("apiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: compute}}\nspec: {{hard: {{{hard}}}}}\n")
+    };
+    for (name, rule, words) in [
+        ("min", range("{type: Container, min: {memory: 64Mi, cpu: 60m}}"), Some("minimum memory usage per Container")),
+        ("pod-min", range("{type: Pod, min: {memory: 100Mi}}"), Some("minimum memory usage per Pod")),
+        ("max", range("{type: Container, max: {cpu: 20m, memory: 16Mi}}"), Some("maximum cpu usage per Container")),
+        ("pod-max", range("{type: Pod, max: {cpu: 500m, memory: 64Mi}}"), None),
+        ("ratio", range("{type: Container, maxLimitRequestRatio: {cpu: 2, memory: 1}}"), None),
+        ("limits", quota("limits.cpu: '1', limits.memory: 1Gi"), None),
+        ("requests", quota("requests.cpu: '1', requests.memory: 1Gi, pods: '1'"), None),
+    ] {
+        let namespace = Namespace::new(&format!("pull-{name}"));
+        namespace.apply(&rule);
+        let create = |resources: Amounts| {
+            let pull = Pull { resources, ..pull(&["side:v1"]) };
+            let body = pull_pod(&id(), &web(namespace.name()), &pull, 60).to_string();
+            namespace.try_kubectl(&["create", "--dry-run=server", "-f", "-"], &body)
+        };
+        let rule: Value = items(&namespace, "limitranges").into_iter().next().unwrap_or_default();
+        if let Some(words) = words {
+            // The informer of the admission plugin may be a moment late.
+            let refused = poll(|| Some(create(small())).filter(|refused| refused.code != 0));
+            let refused = refused.unwrap_or_else(|| panic!("{name}: it is never refused"));
+            assert!(refused.stderr.contains(words), "{name}: {refused:?}");
+        } else if name == "limits" || name == "requests" {
+            // A quota counts nothing before its controller has seen it.
+            poll(|| {
+                items(&namespace, "resourcequotas")
+                    .iter()
+                    .any(|quota| quota["status"]["hard"].is_object())
+                    .then_some(())
+            });
+            let none = create(Amounts::new());
+            assert!(none.code != 0 && none.stderr.contains("must specify"), "{name}: {none:?}");
+        }
+        let taken = create(within(&[rule]));
+        assert_eq!(taken.code, 0, "{name}: {taken:?}");
+    }
 }
 
 fn read(pod: &Value) -> Pod {

@@ -87,6 +87,40 @@ fn a_limit_range_is_found_before_the_template_is_written() {
     }
 }
 
+/// A rule that a container breaks which the change leaves alone: asking for something else does not help, and the container
+/// is named.
+#[test]
+fn another_container_that_breaks_a_rule_is_named() {
+    let api = Api::open();
+    for kind in [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet] {
+        let namespace = Namespace::new("resize-other-container");
+        let few = "resources: {requests: {cpu: 1m, memory: 16Mi}, limits: {memory: 64Mi}}";
+        let owner = Owner::with((&namespace, &api), kind, (1, 2), Fields::Containers(few));
+        let reference = owner.reference();
+        for (rule, words, hint) in [
+            (
+                "{apiVersion: v1, kind: LimitRange, metadata: {name: rule}, spec: {limits: [{type: Container, min: {cpu: 5m}}]}}",
+                "minimum cpu usage per Container is 5m, but request is 1m",
+                "describe limitrange",
+            ),
+            (
+                "{apiVersion: v1, kind: ResourceQuota, metadata: {name: rule}, spec: {hard: {limits.cpu: '1'}}}",
+                "must specify limits.cpu for: ",
+                "describe resourcequota",
+            ),
+        ] {
+            namespace.apply(rule);
+            let line = ["plan", &reference, "-c", "c1", "--requests", "cpu=10m", "--limits", "cpu=20m"];
+            // Informers may be a moment late.
+            let refused = poll(|| Some(namespace.inplace(&line)).filter(|plan| plan.stdout.contains(words)));
+            let refused = refused.unwrap_or_else(|| panic!("{kind:?}: never {words}")).stdout;
+            assert!(refused.contains("container c2 breaks this rule, and the change leaves it alone"), "{refused}");
+            assert!(refused.contains("resize container c2 too") && refused.contains(hint), "{refused}");
+            namespace.kubectl(&["delete", "limitrange,resourcequota", "rule", "--ignore-not-found"]);
+        }
+    }
+}
+
 /// What the plan says of the node's room is what its kubelet says afterwards.
 #[test]
 fn the_room_on_a_node_is_reckoned_as_its_kubelet_does() {

@@ -13,22 +13,22 @@ pub fn now() -> Instant {
 
 /// Returns the current time as the API writes it: RFC 3339, whole seconds, `Z`.
 pub fn now_text() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    text_in(0)
 }
 
 /// Returns the time an hour ago, likewise: when the builders' objects were made.
 pub fn earlier_text() -> String {
-    minutes_ago(60)
+    text_in(-60 * 60)
 }
 
 /// Returns the time 59 minutes ago, likewise: when the builders' containers were started.
 pub fn started_text() -> String {
-    minutes_ago(59)
+    text_in(-59 * 60)
 }
 
-fn minutes_ago(minutes: i64) -> String {
-    let earlier = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
-    earlier.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+/// Returns the time `seconds` seconds from now as the API writes it.
+pub fn text_in(seconds: i64) -> String {
+    (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Returns the time `seconds` seconds from now as HTTP writes it in its `Date` header.

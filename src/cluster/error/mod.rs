@@ -220,6 +220,11 @@ impl ClusterError {
         }
     }
 
+    /// Says whether a webhook has no dry runs (`NewDryRunUnsupportedErr` of `apiserver/pkg/admission/plugin/webhook/errors`).
+    pub fn is_no_dry_run(&self) -> bool {
+        matches!(self, Self::Rejected { code: 400, message } if message.ends_with("does not support dry run"))
+    }
+
     /// Gives the server's reason as Kubernetes spells it (`metav1.StatusReason`), for `Error from server (NotFound)`.
     ///
     /// `None` for what the server did not say itself.

@@ -116,15 +116,17 @@ pub enum TargetError {
         /// What may have been meant.
         meant: String,
     },
-    /// A tag without its colon: as an image it would be another repository.
+    /// A tag without its colon, or a digest without its at sign: as an image it would be another repository.
     #[error(
-        "{container}={image} is a repository called {image:?}; did you mean {container}=:{image}, the tag? Say {container}={image}:latest for the repository"
+        "{container}={image} is an image of another repository; did you mean {container}={sign}{image}? Say {container}=docker.io/library/{image} for that repository"
     )]
-    TagWithoutColon {
+    SignMissing {
         /// The container.
         container: String,
         /// As written.
         image: String,
+        /// The sign: `:` or `@`.
+        sign: char,
     },
     /// The image is no reference.
     #[error("the image for container {container} is not a valid image reference: {source}")]
@@ -160,8 +162,8 @@ impl TargetError {
             Self::EqualsMissing { word, suggestion } if !suggestion.starts_with(UNKNOWN_CONTAINER) => {
                 of(word, suggestion.clone())
             }
-            Self::TagWithoutColon { container, image } => {
-                of(&format!("{container}={image}"), format!("{container}=:{image}"))
+            Self::SignMissing { container, image, sign } => {
+                of(&format!("{container}={image}"), format!("{container}={sign}{image}"))
             }
             Self::Blanks { words, meant } => Some((words.clone(), meant.clone())),
             Self::EqualsMissing { .. }
@@ -292,26 +294,34 @@ fn blanks(words: &[String]) -> Option<TargetError> {
     let meant = words.concat();
     let meant = match meant.split_once('=') {
         Some((container, image)) if container.ends_with([':', '@']) => sign_before_equals(container, image)?,
-        Some((container, image)) if is_like_a_tag(image) => format!("{container}=:{image}"),
-        Some(_) | None => meant,
+        Some((container, image)) => {
+            let sign = sign_missing(image).map(String::from).unwrap_or_default();
+            format!("{container}={sign}{image}")
+        }
+        None => meant,
     };
     Some(TargetError::Blanks { words, meant })
 }
 
-/// `deploy/web side :v2`, `deploy web side :v2`: before the tag is a word that no target needs.
+/// `deploy/web side :v2`, `deploy web side v2@sha256:00`: before the version is a word that no target needs.
 fn blank_for_sign(targets: &[&String], word: &str) -> Option<TargetError> {
-    let before =
-        targets.iter().position(|target| *target == word)?.checked_sub(1).filter(|_| word.starts_with([':', '@']))?;
+    let sign = match word.starts_with([':', '@']) {
+        true => String::new(),
+        false => sign_missing(word)?.into(),
+    };
+    let before = targets.iter().position(|target| *target == word)?.checked_sub(1)?;
     let needed = if targets.first()?.contains('/') { 1 } else { 2 };
     let container = targets.get(before).filter(|container| before >= needed && !container.contains(['/', ':', '@']))?;
     let words = vec![(*container).clone(), word.to_owned()];
-    Some(TargetError::Blanks { words, meant: format!("{container}={word}") })
+    Some(TargetError::Blanks { words, meant: format!("{container}={sign}{word}") })
 }
 
 /// `deploy/web side v2`, or a word that is no target and no image by itself.
 fn blank_before_tag(word: &str, next: Option<&String>) -> TargetError {
-    match next.filter(|next| is_like_a_tag(next)) {
-        Some(tag) => TargetError::Blanks { words: vec![word.to_owned(), tag.clone()], meant: format!("{word}=:{tag}") },
+    match next.and_then(|next| Some((next, sign_missing(next)?))) {
+        Some((part, sign)) => {
+            TargetError::Blanks { words: vec![word.to_owned(), part.clone()], meant: format!("{word}={sign}{part}") }
+        }
         None => TargetError::MixedForms { word: word.to_owned() },
     }
 }
@@ -332,15 +342,21 @@ fn sign_before_equals(container: &str, image: &str) -> Option<String> {
     let name = container.trim_end_matches([':', '@']);
     let sign = container.get(name.len()..)?.chars().next()?;
     let is_word = |text: &str| !text.is_empty() && !text.contains([':', '@', '/']);
-    let is_part = if sign == ':' { is_word(image) } else { image.starts_with("sha256:") };
+    let tag = image.split_once('@').map_or(image, |(tag, _)| tag);
+    let is_part = if sign == ':' { is_word(tag) } else { sign_missing(image) == Some('@') };
     let meant = if is_part { format!("{name}={sign}{image}") } else { format!("{name}={image}") };
     (is_word(name) && !image.is_empty()).then_some(meant)
 }
 
-/// Whether an image is written as tags are: a version, and nothing that belongs to a reference.
-fn is_like_a_tag(image: &str) -> bool {
-    let version = image.strip_prefix(['v', 'V']).unwrap_or(image);
-    !image.contains(['/', ':', '@']) && version.starts_with(|c: char| c.is_ascii_digit())
+/// The sign that is missing before what is written as versions are, and has nothing that belongs to a repository: a tag,
+/// also with a digest, or a digest.
+fn sign_missing(image: &str) -> Option<char> {
+    if ["sha256:", "sha384:", "sha512:"].iter().any(|algorithm| image.starts_with(algorithm)) {
+        return Some('@');
+    }
+    let tag = image.split_once('@').map_or(image, |(tag, _)| tag);
+    let version = tag.strip_prefix(['v', 'V']).unwrap_or(tag);
+    (!tag.contains(['/', ':']) && version.starts_with(|c: char| c.is_ascii_digit())).then_some(':')
 }
 
 fn kind(word: &str) -> Result<WorkloadKind, TargetError> {
@@ -363,8 +379,8 @@ fn image(word: &str, all_containers: bool, images: &mut Images) -> Result<(), Ta
     if let Some(suggestion) = sign_before_equals(container, image) {
         return Err(TargetError::EqualsMissing { word: word.to_owned(), suggestion });
     }
-    if is_like_a_tag(image) {
-        return Err(TargetError::TagWithoutColon { container: container.to_owned(), image: image.to_owned() });
+    if let Some(sign) = sign_missing(image) {
+        return Err(TargetError::SignMissing { container: container.to_owned(), image: image.to_owned(), sign });
     }
     let image =
         ImageArgument::parse(image).map_err(|source| TargetError::Image { container: container.to_owned(), source })?;
@@ -435,8 +451,18 @@ mod tests {
             ("deploy/web side :v2", "\"side :v2\" has a blank in place of the equals sign; did you mean side=:v2?"),
             ("deploy web side @sha256:00", "did you mean side=@sha256:00?"),
             ("deploy web :v2", "did you mean CONTAINER=:v2?"),
-            ("deploy/web side=v2", "did you mean side=:v2, the tag?"),
-            ("deploy/web side=1.27.2", "did you mean side=:1.27.2, the tag?"),
+            ("deploy/web side=v2", "did you mean side=:v2?"),
+            (
+                "deploy/web side=1.27.2",
+                "did you mean side=:1.27.2? Say side=docker.io/library/1.27.2 for that repository",
+            ),
+            ("deploy/web side=v2@sha256:00", "did you mean side=:v2@sha256:00?"),
+            ("deploy/web side=sha256:00", "did you mean side=@sha256:00?"),
+            ("deploy/web side:=v2@sha256:00", "did you mean side=:v2@sha256:00?"),
+            ("deploy/web side:v2@sha256:00", "did you mean side=:v2@sha256:00?"),
+            ("deploy/web side v2@sha256:00", "did you mean side=:v2@sha256:00?"),
+            ("deploy/web side :v2@sha256:00", "did you mean side=:v2@sha256:00?"),
+            ("deploy/web side sha256:00 app=:v1", "did you mean side=@sha256:00?"),
             ("deploy/web side = :v2", "did you mean side=:v2?"),
             ("deploy/web side= acme/side:v2", "did you mean side=acme/side:v2?"),
             ("deploy/web side =v2 app=:1", "did you mean side=:v2?"),

@@ -1,6 +1,6 @@
 //! What the API server is asked before anything is written, and how its answers change a plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{PodVerdict, Verdict, WorkloadPlan, estimate};
 use crate::engine::change::FieldProgress;
@@ -10,9 +10,10 @@ use crate::engine::k8s::names::{PodKey, RolloutId};
 use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{Pod, PodSpec};
 use crate::engine::kinds::PODS;
-use crate::engine::plan::live::{Denied, LiveWorkload, Surroundings};
+use crate::engine::plan::live::{Denied, LiveWorkload};
+use crate::engine::plan::resize::rules;
 use crate::engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
-use crate::engine::rollout::pre_pull::{self, Lacking, PrePull, Pull};
+use crate::engine::rollout::pre_pull::{self, AskedPulls, Lacking, PrePull, Pull, PullAnswer};
 
 /// Kinds of pods that the server is asked about, at most: more pods of one workload have the same spec anyway.
 const ASKED_AT_MOST: usize = 50;
@@ -51,6 +52,8 @@ pub struct DryRun {
     pub lacking: Lacking,
     /// What the caller may not do to have them pull.
     pub pulls_denied: Option<Denied>,
+    /// Else what the server answered about the pods that pull.
+    pub asked_pulls: Vec<AskedPulls>,
 }
 
 /// A question with its answer.
@@ -89,6 +92,28 @@ pub enum PatchAnswer {
     },
     /// The pod changed since it was listed: the rollout reads it again before it sends anything.
     Conflict,
+}
+
+/// Returns the pulls whose pods the server takes, as far as is known, and the refusal of one that is required
+/// (`--pre-pull=always`); of others warnings are given.
+pub fn taken(asked: Vec<AskedPulls>, mode: PrePull, warnings: &mut Vec<Warning>) -> (Vec<Pull>, Option<Reason>) {
+    let (mut kept, mut refusal) = (Vec::new(), None);
+    for AskedPulls { pulls, answer } in asked {
+        let images = pre_pull::images_of(&pulls);
+        match answer {
+            PullAnswer::Taken => kept.extend(pulls),
+            PullAnswer::NotKnown { why } => {
+                let what = format!("it is not known whether the server takes the pods that pull {images} first: {why}");
+                warnings.push(Warning::ReadFailed { what });
+                kept.extend(pulls);
+            }
+            PullAnswer::Refused { message } if mode == PrePull::Always => {
+                refusal = Some(Reason::PullPodRefused { images, message });
+            }
+            PullAnswer::Refused { message } => warnings.push(Warning::NotPulledFirst { images, message }),
+        }
+    }
+    (kept, refusal)
 }
 
 impl WorkloadPlan {
@@ -145,13 +170,12 @@ impl WorkloadPlan {
         }
         if self.verdict == Verdict::InPlace {
             let Lacking { pulls, not_ready, .. } = dry_run.lacking;
-            let pulls = self.allowed(pulls, dry_run.pulls_denied);
             self.warnings.extend(not_ready.into_iter().map(|node| Warning::ReadFailed {
                 what: format!(
                     "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
                 ),
             }));
-            self.pulls_first(pulls, &live.surroundings);
+            self.pulls_first(&pulls, dry_run.pulls_denied, dry_run.asked_pulls);
         }
         // A saved plan may say it already.
         let mut known: Vec<Warning> = Vec::new();
@@ -164,31 +188,18 @@ impl WorkloadPlan {
         self
     }
 
-    /// Leaves out pulls that the caller may not start, with a warning; where they are required, the permission is
-    /// missing.
-    fn allowed(&mut self, pulls: Vec<Pull>, denied: Option<Denied>) -> Vec<Pull> {
-        let Some(denied) = denied.filter(|_| !pulls.is_empty()) else { return pulls };
-        if self.pre_pull == PrePull::Always {
-            self.lacks(&[denied]);
-            return pulls;
-        }
-        let images = pulls.iter().flat_map(|pull| &pull.images).map(|image| image.image.as_str());
-        let images = images.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
-        let what = format!(
-            "you may not {} {}, so no node pulls {images} first: an image that cannot be pulled is found only once a container is down for it",
-            denied.verb, denied.resource
-        );
-        self.warnings.push(Warning::ReadFailed { what });
-        Vec::new()
-    }
-
     fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload) {
         let reason = match answer {
             PatchAnswer::Pod(answer) => {
                 let before = live.pods.iter().find(|known| known.key == pod);
                 before.and_then(|before| self.admitted(before, part, &answer))
             }
-            PatchAnswer::Refused { message } => Some(Reason::AdmissionRefused { message }),
+            PatchAnswer::Refused { message } => {
+                let before = live.pods.iter().find(|known| known.key == pod);
+                let plan = self.pods.iter().find(|known| known.pod == pod);
+                let others = before.zip(plan).map(|(before, plan)| rules::others(&message, before, &plan.fields));
+                Some(Reason::AdmissionRefused { message, others: others.unwrap_or_default() })
+            }
             PatchAnswer::Denied { message } => {
                 self.checked_by_server = false;
                 let resource = format!("{}{}", PODS.spec().resource(), part.suffix());
@@ -244,20 +255,29 @@ impl WorkloadPlan {
         }
     }
 
-    /// Notes what nodes have to pull before anything is changed, and whether the pull pods may be created.
-    fn pulls_first(&mut self, pulls: Vec<Pull>, surroundings: &Surroundings) {
-        if let (false, Some(error)) = (pulls.is_empty(), &surroundings.quotas_not_read) {
-            let what = format!(
-                "the ResourceQuotas could not be read ({error}), so it is not known whether pods that pull images first may be made"
-            );
-            self.warnings.push(Warning::ReadFailed { what });
+    /// Notes what nodes pull first: only what the caller may create the pods for, and the server takes.
+    fn pulls_first(&mut self, lacking: &[Pull], denied: Option<Denied>, asked: Vec<AskedPulls>) {
+        let mut pulls = Vec::new();
+        match denied.filter(|_| !lacking.is_empty()) {
+            Some(denied) if self.pre_pull == PrePull::Always => self.lacks(&[denied]),
+            Some(denied) => {
+                let what = format!(
+                    "you may not {} {}, so no node pulls {} first, and it is not known whether the server takes the pods for it; an image that cannot be pulled is found only once a container is down for it",
+                    denied.verb,
+                    denied.resource,
+                    pre_pull::images_of(lacking)
+                );
+                self.warnings.push(Warning::ReadFailed { what });
+            }
+            None => {
+                let refusal;
+                (pulls, refusal) = taken(asked, self.pre_pull, &mut self.warnings);
+                if let Some(reason) = refusal {
+                    self.reasons.push(reason);
+                    self.refuse();
+                }
+            }
         }
-        let narrow = pre_pull::narrow(&surroundings.quotas, pulls.len());
-        self.warnings.extend(narrow.map(|narrow| Warning::PullQuotaExceeded {
-            quota: narrow.quota,
-            left: narrow.left,
-            needed: pulls.len(),
-        }));
         self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty() && self.pulls.is_empty());
         self.pulls = pulls;
     }
@@ -267,7 +287,7 @@ impl WorkloadPlan {
         let plan = self.pods.iter().find(|known| known.pod == before.key)?;
         if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
             let message = "its admission takes the change back".to_owned();
-            return Some(Reason::AdmissionRefused { message });
+            return Some(Reason::AdmissionRefused { message, others: Vec::new() });
         }
         if part == PodPart::Resize {
             let values = plan.fields.added_by_admission(before, answer);

@@ -65,10 +65,6 @@ pub struct Surroundings {
     pub autoscalers: Vec<Value>,
     /// What the server makes of the template.
     pub made: Made,
-    /// The ResourceQuotas of the namespace, which count the pull pods.
-    pub quotas: Vec<Value>,
-    /// Why they could not be read: it matters only where something is pulled first.
-    pub quotas_not_read: Option<String>,
     /// What was read because cpu or memory changes; `None` where nothing was.
     pub resize: Option<ResizeFacts>,
     /// The server's time when the workload was read (RFC 3339), where the answer had it.

@@ -80,7 +80,7 @@ pub use adopt::{
     copied, images_before, leads_back, leads_in_place, leads_on, may_be_left, waits_for_more, waits_for_partition,
     way_it_ended,
 };
-pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
+pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
 pub use back_off::held_back;
 pub use became::Became;
 pub use build::{build, server_lacks, workload_of};

@@ -22,9 +22,8 @@ pub(super) fn visit(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Rea
     }
     let (live, nothing) = (context.live, ResizeFacts::default());
     let facts = live.surroundings.resize.as_ref().unwrap_or(&nothing);
-    let around = (live.surroundings.autoscalers.as_slice(), live.surroundings.quotas_not_read.as_ref());
-    let reasons = resize::refused(&resized, facts, &live.surroundings.quotas);
-    let mut warnings = resize::warnings(&resized, facts, &live.workload, around);
+    let reasons = resize::refused(&resized, facts);
+    let mut warnings = resize::warnings(&resized, facts, &live.workload, &live.surroundings.autoscalers);
     warnings.extend(resize::deferred(all, facts));
     (reasons, warnings)
 }

@@ -305,7 +305,7 @@ fn may_go_on(live: &LiveWorkload, found: &RolloutLock, start: &Start) -> Result<
         return Ok(());
     }
     let by = found.holder.as_ref().map_or_else(|| found.who.clone(), Holder::sentence);
-    Err(ResumeError::AtWork(format!("rollout {} is run by {by}: it is {}", found.id, life.sentence())))
+    Err(ResumeError::AtWork(format!("rollout \"{}\" is run by {by}: it is {}", found.id, life.sentence())))
 }
 
 /// Returns the goal that restores the labels and gates that a run of pods alone has left removed, and nothing else.

@@ -24,7 +24,7 @@ pub enum UndoError {
     #[error("no update in place is recorded")]
     NothingRecorded,
     /// What is recorded was rolled back by itself, or overwritten by another client.
-    #[error("there is nothing to undo: its last update in place, {id}, {became}")]
+    #[error("there is nothing to undo: its last update in place, \"{id}\", {became}")]
     NothingLeft {
         /// The update.
         id: String,
@@ -33,7 +33,7 @@ pub enum UndoError {
     },
     /// The template has been changed since the last update.
     #[error(
-        "its last update in place, {id}, set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
+        "its last update in place, \"{id}\", set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
     )]
     ChangedSince {
         /// The update.
@@ -46,25 +46,25 @@ pub enum UndoError {
         now: String,
     },
     /// No pod asks any more for what the last update of pods alone set.
-    #[error("no pod has what its last update in place, {id}, set: another client has changed it since")]
+    #[error("no pod has what its last update in place, \"{id}\", set: another client has changed it since")]
     PodsChangedSince {
         /// The update.
         id: String,
     },
     /// A rollout of the template and its pods whose lock was removed, or the history that had its end.
     #[error(
-        "how its last update in place, {id}, ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
+        "how its last update in place, \"{id}\", ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
     )]
     EndNotRecorded {
         /// The update.
         id: String,
     },
     /// The id is not recorded.
-    #[error("no update {id} is recorded; recorded are: {known}")]
+    #[error("no update \"{id}\" is recorded; recorded are: {known}")]
     NotRecorded {
         /// As given.
         id: String,
-        /// What is, separated by commas.
+        /// What is, each in quotes, separated by commas.
         known: String,
     },
 }
@@ -160,7 +160,8 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     if let Some(id) = records.keys().find(|id| id.as_str() == to) {
         return of_pods(live, &records, id.clone());
     }
-    let known: Vec<&str> = entries.iter().map(|entry| &entry.id).chain(records.keys()).map(RolloutId::as_str).collect();
+    let known = entries.iter().map(|entry| &entry.id).chain(records.keys());
+    let known: Vec<String> = known.map(|id| format!("\"{id}\"")).collect();
     match known.is_empty() {
         true => Err(UndoError::NothingRecorded),
         false => Err(UndoError::NotRecorded { id: to.to_owned(), known: known.join(", ") }),
@@ -307,7 +308,7 @@ fn back_to(
     image_id: Option<&str>,
     pin_digest: bool,
 ) -> Result<String, Reason> {
-    if !pin_digest || image.contains("@sha256:") {
+    if !pin_digest || image.contains('@') {
         return Ok(image.to_owned());
     }
     let why = || match image_id {
@@ -317,4 +318,24 @@ fn back_to(
     let unknown = || Reason::DigestUnknown { list, container: name.clone(), why: why() };
     let digest = image_id.and_then(repo_digest).ok_or_else(unknown)?;
     Ok(format!("{image}@{digest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has a digest of any algorithm is pinned as it is.
+    #[test]
+    fn an_image_is_pinned_to_the_digest_that_ran_unless_it_has_one() {
+        let id = format!("acme/side@sha256:{}", "1".repeat(64));
+        let own = ["acme/side:1@sha256:ab", "acme/side@sha512:ab", "acme/side:1@sha384:ab"];
+        for (image, expected) in own
+            .map(|own| (own, own.to_owned()))
+            .into_iter()
+            .chain([("acme/side:1", format!("acme/side:1@sha256:{}", "1".repeat(64)))])
+        {
+            let back = back_to(ContainerList::Containers, &"side".into(), image, Some(&id), true);
+            assert_eq!(back, Ok(expected), "{image}");
+        }
+    }
 }

@@ -66,7 +66,7 @@ impl<'a> Wanted<'a> {
             }
             Intent::Manifest(Manifest::Given { object, .. }) => wanted.stored(live, object, reasons),
             Intent::Manifest(Manifest::Refused { message }) => {
-                reasons.push(Reason::AdmissionRefused { message: message.clone() });
+                reasons.push(Reason::AdmissionRefused { message: message.clone(), others: Vec::new() });
             }
             Intent::Undo { to, pin_digest } => match undo::undo(live, to.as_deref(), *pin_digest)? {
                 Undone::Template(Ok(object)) => wanted.object(live, &object, Direction::Back, reasons),

@@ -54,7 +54,7 @@ pub use crate::engine::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECO
 pub use action::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
 pub use progress::progress;
-pub use protocol::pulls::{delete_pull_pod, is_pull_pod_of, pull_pods_of};
+pub use protocol::pulls::{create_pull_pod, delete_pull_pod, is_pull_pod_of, pull_pods_of};
 pub use state::RunState;
 pub use turn::{leave, turn};
 pub use world::{Observation, Watch, World};

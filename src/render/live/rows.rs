@@ -16,7 +16,6 @@ use crate::render::{fields, words};
 /// A longer tag is cut in its middle, so that both of a change are seen.
 const VERSION_COLUMNS: usize = 20;
 /// Of a digest its beginning is shown, as of a commit.
-const DIGEST: &str = "@sha256:";
 const DIGEST_COLUMNS: usize = 8;
 
 /// Of a longer text so much is shown: whole words of it.
@@ -102,7 +101,8 @@ fn until(until: &str, style: &Style) -> String {
 /// The containers that change now, each from what to what; else what changes besides images.
 fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
     let version = |version: &str| {
-        let short = match version.split_once(DIGEST) {
+        let parts = version.split_once('@').and_then(|(tag, digest)| Some((tag, digest.split_once(':')?.1)));
+        let short = match parts {
             Some((tag, digest)) => format!("{tag}@{}", digest.chars().take(DIGEST_COLUMNS).collect::<String>()),
             None => version.to_owned(),
         };

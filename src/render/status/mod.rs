@@ -266,7 +266,7 @@ fn held_by(
     };
     writeln!(
         out,
-        "  {} {}, started by {} {}, {}{back}",
+        "  {} \"{}\", started by {} {}, {}{back}",
         style.paint(Meaning::Waiting, "rollout in progress:"),
         style.show(lock.id.as_str()),
         style.show(&lock.who),

@@ -34,6 +34,8 @@ struct Pods<'a> {
     containers: Vec<Row<'a>>,
     name_columns: usize,
     node_columns: usize,
+    /// Of what is done to a pod, and of what its node pulls first.
+    update_columns: [usize; 2],
 }
 
 /// Writes the pods: all of them where more is asked for, else those that differ from the rest.
@@ -106,14 +108,19 @@ impl<'a> Pods<'a> {
         let columns = |text: &dyn Fn(&PodPlan) -> String| {
             plan.pods.iter().map(|pod| text(pod).chars().count()).max().unwrap_or(0).min(NAME_COLUMNS)
         };
-        Self {
+        let pods = Self {
             plan,
             style,
             detail,
             containers: containers::rows(plan),
             name_columns: columns(&|pod| style.show(&pod.pod.name)),
             node_columns: columns(&|pod| node(pod, style)),
-        }
+            update_columns: [0; 2],
+        };
+        let is_updated = |pod: &PodPlan| pod.verdict == PodVerdict::Update;
+        let changes = columns(&|pod| if is_updated(pod) { pods.changes(pod) } else { String::new() });
+        let pulls = columns(&|pod| if is_updated(pod) { pods.pulls(pod) } else { String::new() });
+        Self { update_columns: [changes, pulls], ..pods }
     }
 
     /// Returns what is done to each pod that is updated; `None` where it is not the same.
@@ -165,7 +172,9 @@ impl<'a> Pods<'a> {
         let mut texts = vec![];
         match verdict {
             PodVerdict::Update => {
-                texts.push(format!("{}{}{}", self.changes(pod), self.pulls(pod), self.drains(pod)));
+                let [changes, pulls] = self.update_columns;
+                let line = format!("{:changes$}{:pulls$}{}", self.changes(pod), self.pulls(pod), self.drains(pod));
+                texts.push(line.trim_end().to_owned());
             }
             PodVerdict::InProgress if pod.changes.is_empty() && pod.unrestored.is_some() => {
                 let off = pod.unrestored.iter().map(|drained| style.show(&drained.to_string()));

@@ -11,6 +11,7 @@ use kubectl_inplace::engine::plan::{
     WorkloadPlan,
 };
 use kubectl_inplace::engine::rollout::Policy;
+use kubectl_inplace::engine::rollout::pre_pull::{ImagePull, Pull};
 use kubectl_inplace::engine::state::durable::lock::Outgoing;
 
 pub(super) struct Sample {
@@ -216,6 +217,20 @@ fn evidence() -> WorkloadPlan {
     let log = ImageChange { evidence: unseen, ..ImageChange::new("acme/log:2", "acme/log:2", Effect::Restart) };
     going.changes = [("proxy".into(), proxy), ("log".into(), log)].into();
     plan.pods.push(going);
+    // Of some pods the image before is another one, and of some it is pulled first.
+    let side = ContainerName::from("side");
+    if let Some(change) = plan.pods.get_mut(1).and_then(|pod| pod.changes.get_mut(&side)) {
+        change.from = "acme/side:1.26.0".into();
+    }
+    plan.pods.get_mut(3).into_iter().for_each(|pod| pod.node = "node-b".into());
+    let image = ImagePull { image: "acme/side:1.27.2".into(), policy: "IfNotPresent".into() };
+    plan.pulls = vec![Pull {
+        node: "node-a".into(),
+        secrets: vec![],
+        service_account: "default".into(),
+        images: vec![image],
+        resources: Default::default(),
+    }];
     plan
 }
 
@@ -391,7 +406,12 @@ fn every_reason() -> WorkloadPlan {
         Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },
         Reason::ReplicaSetOfOldRevision { deployment: "web".into() },
         Reason::ServerTooOld { server: "1.22".into(), needs: "1.23".into() },
-        Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
+        Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into(), others: vec![] },
+        Reason::AdmissionRefused {
+            message: "minimum cpu usage per Container is 5m, but request is 1m".into(),
+            others: vec![container()],
+        },
+        Reason::PullPodRefused { images: "acme/side:2".into(), message: "exceeded quota: team".into() },
         Reason::OwnerFieldImmutable { path: "spec.serviceName".into() },
         Reason::ControllerNotInPlace {
             path: "spec.updateStrategy.type".into(),
@@ -504,7 +524,7 @@ fn every_reason() -> WorkloadPlan {
             pods: 3,
             why: "2 pods are healthy and 2 must be".into(),
         },
-        Warning::PullQuotaExceeded { quota: "team".into(), left: 0, needed: 2 },
+        Warning::NotPulledFirst { images: "acme/side:2".into(), message: "exceeded quota: team".into() },
         Warning::PodsNotScheduled { pod: "web-0".into(), pods: 2, why: "0/1 nodes are available".into() },
         Warning::PodsUnready { pod: "web-1".into(), pods: 1, container: container(), why: String::new(), ends: false },
         Warning::PodsUnreadyBefore {
@@ -622,13 +642,13 @@ fn hostile() -> WorkloadPlan {
     plan.uid = HOSTILE.into();
     plan.reasons = vec![
         Reason::TemplateFieldNotInPlace { path: format!("spec{HOSTILE}") },
-        Reason::AdmissionRefused { message: "x".repeat(10_000) },
+        Reason::AdmissionRefused { message: "x".repeat(10_000), others: vec![HOSTILE.into()] },
     ];
     plan.warnings = vec![Warning::ServerWarning { message: HOSTILE.into() }];
     plan.containers = vec![container(HOSTILE, HOSTILE, Some(HOSTILE), Effect::Restart)];
     let mut pod = pod(&format!("web-0{HOSTILE}"), HOSTILE, PodVerdict::Update);
     pod.changes =
         [(ContainerName::from(HOSTILE), ImageChange::new(format!("{HOSTILE}1"), HOSTILE, Effect::Restart))].into();
-    plan.pods = vec![pod, blocked("web-1", vec![Reason::AdmissionRefused { message: HOSTILE.into() }])];
+    plan.pods = vec![pod, blocked("web-1", vec![Reason::AdmissionRefused { message: HOSTILE.into(), others: vec![] }])];
     plan
 }

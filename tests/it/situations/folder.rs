@@ -104,7 +104,6 @@ impl Folder {
         // Nothing else selects the pods.
         live.surroundings.selecting = Some(Vec::new());
         live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
-        live.surroundings.quotas = self.optional("quotas.yaml")?.unwrap_or_default();
         live.surroundings.resize = Some(self.resize_facts()?);
         live.surroundings.now = match self.words("restart")?.as_deref() {
             Some([_, now]) => Some(now.clone()),
@@ -128,6 +127,8 @@ impl Folder {
         Ok(ResizeFacts {
             nodes: nodes.iter().map(|node| (name(node), NodeRoom::new(node, &pods))).collect(),
             nodes_not_read: None,
+            quotas: self.optional("quotas.yaml")?.unwrap_or_default(),
+            quotas_not_read: None,
             vertical_autoscalers: self.optional("vertical-autoscalers.yaml")?.unwrap_or_default(),
             metrics: self.optional("metrics.yaml")?.unwrap_or_default(),
         })

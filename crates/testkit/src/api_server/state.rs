@@ -181,7 +181,7 @@ impl State {
     pub fn complete(&mut self, resource: &Resource, object: &mut Value, writer: &Writer) {
         let serial = self.store.next_serial();
         let uid = format!("{:08x}-0000-4000-8000-{serial:012x}", 0xfa4e_0000_u64 + serial);
-        api_model::complete(object, uid, &clock::now_text());
+        api_model::complete(object, uid, &clock::text_in(self.seconds_ahead));
         if object.pointer("/metadata/managedFields").is_none() {
             managed_fields::record(None, object, writer, &resource.api_version());
             // The creator wrote its fields at that time.

@@ -29,7 +29,9 @@ impl ReasonCode {
             Self::PermissionMissing => ReasonClass::Permission,
             Self::RolloutHeld => ReasonClass::Held,
             Self::PlanStale => ReasonClass::Stale,
-            Self::AdmissionRefused | Self::AdmissionRewrites | Self::AdmissionAdds => ReasonClass::Server,
+            Self::AdmissionRefused | Self::PullPodRefused | Self::AdmissionRewrites | Self::AdmissionAdds => {
+                ReasonClass::Server
+            }
             Self::ContainerNotFound
             | Self::PodNotFound
             | Self::NoPodOnNode
@@ -188,6 +190,7 @@ impl Reason {
             | Self::NodeTooSmall { .. }
             | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
+            | Self::PullPodRefused { .. }
             | Self::AdmissionRewrites { .. }
             | Self::AdmissionAdds { .. }
             | Self::OwnerFieldImmutable { .. }

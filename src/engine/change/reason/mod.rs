@@ -3,6 +3,7 @@
 //! A closed set each: a stable CamelCase code, one sentence, one hint, and an explanation at length. Nothing is refused
 //! without a reason, and a warning applies to exactly the plan that it is in.
 
+mod admission;
 mod class;
 mod code;
 mod other_word;
@@ -375,6 +376,16 @@ pub enum Reason {
     AdmissionRefused {
         /// The server's words.
         message: String,
+        /// Containers that they are about, and that the change leaves alone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<ContainerName>,
+    },
+    /// The server would refuse a pod that pulls first, and pulling first is required.
+    PullPodRefused {
+        /// The images, separated by commas.
+        images: String,
+        /// The server's words.
+        message: String,
     },
     /// Admission would make another image of it.
     AdmissionRewrites {
@@ -486,6 +497,7 @@ impl Reason {
             Self::NodeTooSmall { .. } => ReasonCode::NodeTooSmall,
             Self::QuotaExceeded { .. } => ReasonCode::QuotaExceeded,
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
+            Self::PullPodRefused { .. } => ReasonCode::PullPodRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
             Self::AdmissionAdds { .. } => ReasonCode::AdmissionAdds,
             Self::OwnerFieldImmutable { .. } => ReasonCode::OwnerFieldImmutable,

@@ -67,6 +67,7 @@ impl Reason {
             | Self::NodeTooSmall { .. }
             | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
+            | Self::PullPodRefused { .. }
             | Self::ServerTooOld { .. }
             | Self::ManifestsNotMergeable { .. } => None,
         }

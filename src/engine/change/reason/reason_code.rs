@@ -309,7 +309,13 @@ codes! {
             summary: "the API server or an admission webhook would refuse the change",
             meaning: "A server-side dry run of the change was refused. The words are the server's, a policy's or a webhook's.",
             why: "Admission looks at an image change as at a new pod: PodSecurity, AlwaysPullImages, policies and webhooks all run again, and rules may be stricter than when the pod was made.",
-            remedy: "Change what the words name, or ask who keeps the policy.",
+            remedy: "Change what the words name, or ask who keeps the policy. Where a container that the change leaves alone breaks a LimitRange or a quota, resize that one too.",
+        }
+        PullPodRefused {
+            summary: "the server would refuse the pods that pull images first, which --pre-pull=always requires",
+            meaning: "A server-side dry run of a pod that pulls a new image first was refused. The words are the server's, a quota's, a policy's or a webhook's.",
+            why: "A pod that pulls passes admission like any other: PodSecurity, LimitRanges, ResourceQuotas, policies and webhooks. It asks for 50m CPU and 32Mi memory, as requests and as limits, within what LimitRanges allow.",
+            remedy: "Change what the words name, or leave out --pre-pull=always: then the kubelet pulls once it has stopped the container.",
         }
         AdmissionRewrites {
             summary: "an admission webhook would set another image than the one asked for",

@@ -314,14 +314,12 @@ pub enum Warning {
         /// How many may be down.
         allowed: u32,
     },
-    /// A ResourceQuota leaves no room for the pods that pull images first.
-    PullQuotaExceeded {
-        /// The quota.
-        quota: String,
-        /// How many more pods it allows.
-        left: usize,
-        /// How many pull.
-        needed: usize,
+    /// The server refuses the pods that would pull images first.
+    NotPulledFirst {
+        /// The images, separated by commas.
+        images: String,
+        /// The server's words.
+        message: String,
     },
     /// A HorizontalPodAutoscaler may scale meanwhile.
     AutoscalerActive {
@@ -506,7 +504,7 @@ impl Warning {
             Self::PodsUnready { .. } => WarningCode::PodsUnready,
             Self::PodsUnreadyBefore { .. } => WarningCode::PodsUnreadyBefore,
             Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
-            Self::PullQuotaExceeded { .. } => WarningCode::PullQuotaExceeded,
+            Self::NotPulledFirst { .. } => WarningCode::NotPulledFirst,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
             Self::AutoscalerReadsRequests { .. } => WarningCode::AutoscalerReadsRequests,
             Self::VerticalAutoscalerActs { .. } => WarningCode::VerticalAutoscalerActs,

@@ -215,11 +215,11 @@ codes! {
             why: "A restart in place takes a pod down; no more pods are down at once than the owner's maxUnavailable, or --max-unavailable, allows.",
             remedy: "Heal these pods first, or allow more with --max-unavailable.",
         }
-        PullQuotaExceeded {
-            summary: "a ResourceQuota leaves no room for the pods that pull images first",
-            meaning: "Before any container is stopped, a pod on each node that lacks a new image makes it pull the image. The namespace's quota does not allow as many pods, so that some are refused, and the kubelet pulls there only once it has stopped the container.",
-            why: "A pod that pulls counts in ResourceQuotas like any other until it has ended (pkg/quota/v1/evaluator/core/pods.go); a kubelet kills first and pulls second.",
-            remedy: "Raise the quota by one pod a node for the time of the update, or make sure that the nodes have the image: then nothing is pulled.",
+        NotPulledFirst {
+            summary: "the API server refuses the pods that would pull images first",
+            meaning: "Before any container is stopped, a pod on each node that lacks a new image makes it pull the image. A dry run of such a pod was refused, so the kubelet pulls only once it has stopped the container. The words are the server's, a quota's, a policy's or a webhook's.",
+            why: "A pod that pulls passes admission like any other: PodSecurity, LimitRanges, ResourceQuotas, policies and webhooks. It asks for 50m CPU and 32Mi memory, as requests and as limits, within what LimitRanges allow. A kubelet kills first and pulls second.",
+            remedy: "Change what the words name for the time of the update, or make sure that the nodes have the image: then nothing is pulled.",
         }
         AutoscalerActive {
             summary: "a HorizontalPodAutoscaler may make pods meanwhile",

@@ -196,9 +196,9 @@ impl Warning {
                     pods_that(*down, "is", "are")
                 )
             }
-            Self::PullQuotaExceeded { quota, left, needed } => {
+            Self::NotPulledFirst { images, message } => {
                 format!(
-                    "resourcequota/{quota} allows {left} more pods, and {needed} would pull the images first: without them a missing image shows only once a container has been stopped"
+                    "{images} is not pulled first, since the server refuses the pods for it: {message}; an image that cannot be pulled shows only once a container has been stopped"
                 )
             }
             Self::AutoscalerActive { autoscaler } => {

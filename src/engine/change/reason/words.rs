@@ -1,7 +1,6 @@
 //! What a reason says: one sentence, one hint.
 
-use super::Reason;
-use super::class::without_go_values;
+use super::{Reason, admission};
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::kinds::{Course, HoldsBy, IfResumed};
 use crate::engine::value::hint::{Hint, Spoken, inplace, kubectl};
@@ -24,12 +23,6 @@ fn changes_otherwise(path: &str) -> Option<&'static str> {
 
 /// Not true for a pod that was created by hand: nothing replaces that.
 const REPLACES: &str = "apply it with kubectl apply, which replaces the pods";
-
-/// Words of the admission plugin LimitRanger.
-const LIMIT_RANGES: [&str; 4] = [" usage per Container ", " usage per Pod ", "ratio per Container ", "ratio per Pod "];
-
-/// Of a request that is above a limit (`ValidateContainerResourceRequirements`).
-const ABOVE_A_LIMIT: &str = "must be less than or equal to ";
 
 impl Reason {
     /// Returns one sentence, without a full stop.
@@ -167,7 +160,7 @@ impl Reason {
                 format!("{kind} {name} controls this pod: a replacement pod gets what its template says, not this change")
             }
             Self::RolloutHeld { id, who, began, state, run, .. } => {
-                let id = if id.is_empty() { String::new() } else { format!(" {id}") };
+                let id = if id.is_empty() { String::new() } else { format!(" \"{id}\"") };
                 let began = if began.is_empty() { String::new() } else { format!(" {began}") };
                 let state = if state.is_empty() { String::new() } else { format!(", {state}") };
                 let run = if run.is_empty() { String::new() } else { format!(": {run}") };
@@ -195,7 +188,10 @@ impl Reason {
             Self::QuotaExceeded { quota, resource, needed, left } => {
                 format!("the pods together ask for {needed} more {resource}, and resourcequota/{quota} has {left} left")
             }
-            Self::AdmissionRefused { message } => format!("the server refuses the change: {}", without_go_values(message)),
+            Self::AdmissionRefused { message, others } => admission::sentence(message, others),
+            Self::PullPodRefused { images, message } => {
+                format!("the server refuses the pods that pull {images} first (--pre-pull=always): {message}")
+            }
             Self::AdmissionRewrites { container, image, .. } => {
                 format!("an admission webhook would replace the image of {container} with {image}")
             }
@@ -383,18 +379,11 @@ impl Reason {
                 return Hint::from("ask for the Role that this prints: ").command(role);
             }
             Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
-            Self::QuotaExceeded { .. } => return full_quota(here),
-            Self::AdmissionRefused { message } if message.contains("exceeded quota: ") => return full_quota(here),
-            // A limit of the pod itself is refused before the server is asked.
-            Self::AdmissionRefused { message } if message.contains(ABOVE_A_LIMIT) => {
-                let what = "the limit may come from the namespace's LimitRange; ask for a limit as well, or for less: ";
-                return Hint::from(what).command(here(kubectl("describe limitrange")));
+            Self::QuotaExceeded { .. } => return admission::full_quota(here),
+            Self::PullPodRefused { .. } => {
+                "change what refuses them, or let the kubelet pull once it has stopped a container: leave out --pre-pull=always"
             }
-            Self::AdmissionRefused { message } if LIMIT_RANGES.iter().any(|words| message.contains(words)) => {
-                let what = "ask for what the namespace's LimitRange allows: ";
-                return Hint::from(what).command(here(kubectl("describe limitrange")));
-            }
-            Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
+            Self::AdmissionRefused { message, others } => return admission::hint(message, others, here),
             Self::AdmissionRewrites { .. } => "ask for the image in that form",
             Self::AdmissionAdds { .. } => {
                 let what =
@@ -421,11 +410,6 @@ impl Reason {
         };
         hint.into()
     }
-}
-
-fn full_quota(here: impl Fn(Spoken) -> Spoken) -> Hint {
-    let what = "raise the quota, ask for less, or free something first: ";
-    Hint::from(what).command(here(kubectl("describe resourcequota")))
 }
 
 /// What leads out where there is no lock that can be read.
@@ -509,7 +493,7 @@ mod tests {
             hint(Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false })
                 .ends_with(": kubectl rollout resume deployment/web -n shop")
         );
-        let full = Reason::AdmissionRefused { message: "exceeded quota: small".into() };
+        let full = Reason::AdmissionRefused { message: "exceeded quota: small".into(), others: vec![] };
         assert!(hint(full).ends_with(": kubectl describe resourcequota -n shop"));
         // kubectl knows no rollout of it.
         let paused = Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false };
@@ -545,7 +529,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_neither_patch_nor_manifest_because_it_may_be_of_either() {
-        let sentence = Reason::AdmissionRefused { message: "no".into() }.sentence();
+        let sentence = Reason::AdmissionRefused { message: "no".into(), others: vec![] }.sentence();
         assert_eq!(sentence, "the server refuses the change: no");
     }
 

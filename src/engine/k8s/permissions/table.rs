@@ -120,6 +120,7 @@ const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"))
 const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
 const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
 const QUOTAS: Subject = Subject::Other(AccessResource::namespaced("", "resourcequotas"));
+const LIMIT_RANGES: Subject = Subject::Other(AccessResource::namespaced("", "limitranges"));
 const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
 const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
 const VERTICAL_AUTOSCALERS: Subject =
@@ -321,10 +322,17 @@ pub(super) const ROWS: &[Row] = &[
     row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
     row(
         (PLANNED, KINDS, BOTH),
-        QUOTAS,
+        LIMIT_RANGES,
         &[List],
         Optional,
-        "sees whether pods that pull first may be made (--pre-pull)",
+        "knows what the pods that pull first must ask for at least (--pre-pull)",
+    ),
+    row(
+        (&[Plan], KINDS, BOTH),
+        PODS,
+        &[Create],
+        Optional,
+        "asks by a dry run whether the server takes the pods that pull first (--pre-pull)",
     ),
     row(
         (ROLLOUTS, KINDS, BOTH),
@@ -346,6 +354,13 @@ pub(super) const ROWS: &[Row] = &[
         &[List],
         Optional,
         "sees whether the nodes have room for more cpu and memory: what all pods there were allocated",
+    ),
+    row(
+        (RESIZING, KINDS, BOTH),
+        QUOTAS,
+        &[List],
+        Optional,
+        "sees whether quotas leave room for more cpu and memory of all pods",
     ),
     row(
         (RESIZING, KINDS, BOTH),

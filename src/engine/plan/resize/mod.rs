@@ -6,6 +6,7 @@ mod autoscaler;
 mod quota;
 mod requests;
 mod room;
+pub mod rules;
 mod runtime;
 mod usage;
 
@@ -30,6 +31,10 @@ pub struct ResizeFacts {
     pub nodes: BTreeMap<String, NodeRoom>,
     /// Why some of them, or the pods there, could not be read.
     pub nodes_not_read: Option<String>,
+    /// The ResourceQuotas of the namespace.
+    pub quotas: Vec<Value>,
+    /// Why they could not be read.
+    pub quotas_not_read: Option<String>,
     /// The VerticalPodAutoscalers of the namespace.
     pub vertical_autoscalers: Vec<Value>,
     /// What metrics.k8s.io shows of the workload's pods.
@@ -102,26 +107,21 @@ fn whole_mebibytes(field: ResourceField, value: i128) -> i128 {
 }
 
 /// Returns why the server or a kubelet would refuse it, though the template could be written.
-pub fn refused(pods: &[Resized<'_>], facts: &ResizeFacts, quotas: &[Value]) -> Vec<Reason> {
+pub fn refused(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Reason> {
     let mut reasons = room::too_small(pods, facts);
     reasons.extend(room::on_windows(pods, facts));
-    reasons.extend(quota::exceeded(pods, quotas));
+    reasons.extend(quota::exceeded(pods, &facts.quotas));
     reasons
 }
 
 /// Returns what is worth knowing besides what [`deferred`] says.
-pub fn warnings(
-    pods: &[Resized<'_>],
-    facts: &ResizeFacts,
-    workload: &Workload,
-    (autoscalers, quotas_not_read): (&[Value], Option<&String>),
-) -> Vec<Warning> {
+pub fn warnings(pods: &[Resized<'_>], facts: &ResizeFacts, workload: &Workload, autoscalers: &[Value]) -> Vec<Warning> {
     let mut warnings = autoscaler::horizontal(pods, autoscalers, workload);
     warnings.extend(autoscaler::vertical(pods, &facts.vertical_autoscalers, workload));
     warnings.extend(usage::below_use(pods, &facts.metrics));
     warnings.extend(usage::of_restarted(pods));
     warnings.extend(runtime::sized_at_start(pods, workload.template()));
-    warnings.extend(quota::unknown(pods, quotas_not_read));
+    warnings.extend(quota::unknown(pods, facts.quotas_not_read.as_ref()));
     warnings
 }
 

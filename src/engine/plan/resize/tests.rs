@@ -187,7 +187,7 @@ fn what_a_node_never_has_is_refused() {
         ("50m", "64Mi", facts("10m", "1Gi"), vec![]),
         ("9", "9Gi", ResizeFacts::default(), vec![]),
     ] {
-        let reported = refused(&resized(&ours, &to(cpu, memory, "9Gi")), &facts, &[]);
+        let reported = refused(&resized(&ours, &to(cpu, memory, "9Gi")), &facts);
         assert_eq!(reported.iter().map(Reason::sentence).collect::<Vec<_>>(), expected, "{cpu} {memory}");
     }
 }
@@ -203,7 +203,7 @@ fn nothing_is_resized_on_windows() {
     ] {
         let node = NodeRoom::new(&json!({"metadata": {"labels": labels}}), &[]);
         let facts = ResizeFacts { nodes: [("n1".into(), node)].into(), ..Default::default() };
-        assert_eq!(refused(&change, &facts, &[]).iter().map(Reason::code).collect::<Vec<_>>(), expected, "{labels}");
+        assert_eq!(refused(&change, &facts).iter().map(Reason::code).collect::<Vec<_>>(), expected, "{labels}");
     }
 }
 
@@ -255,7 +255,8 @@ fn a_quota_has_to_have_room_for_all_pods_together() {
         (to("9", "64Mi", "1Gi"), of_class("SomeNewOperator", json!([])), vec![]),
         (to("9", "64Mi", "1Gi"), quota("q", json!({}), json!({"pods": "1"}), json!({"pods": "1"})), vec![]),
     ] {
-        let reported = refused(&resized(&ours, &change), &ResizeFacts::default(), std::slice::from_ref(&quota));
+        let reported =
+            refused(&resized(&ours, &change), &ResizeFacts { quotas: vec![quota.clone()], ..ResizeFacts::default() });
         assert_eq!(reported.iter().map(Reason::sentence).collect::<Vec<_>>(), expected, "{quota}");
     }
     let error = "forbidden".to_owned();
@@ -413,5 +414,42 @@ fn a_lower_memory_limit_of_what_has_restarted_is_reported() {
         let reported = usage::of_restarted(&resized(&pods, &to("100m", "64Mi", limit)));
         let expected = expected.map(|pods| Warning::MemoryLimitNotLowered { container: "app".into(), pods });
         assert_eq!(reported, expected.into_iter().collect::<Vec<_>>(), "{limit}");
+    }
+}
+
+/// The server says what a container breaks, and not always which.
+#[test]
+fn a_container_that_the_change_leaves_alone_is_named_where_it_breaks_the_rule() {
+    let both = |side: Value| {
+        [
+            container("app", json!({"cpu": "1m", "memory": "48Mi"}), json!({"memory": "100Mi"})),
+            container("side", side, json!({"cpu": "20m", "memory": "64Mi"})),
+        ]
+    };
+    let before = pod("web-0", "n1", &both(json!({"cpu": "10m", "memory": "16Mi"})));
+    let template = |side: Value| json!({"spec": {"containers": both(side)}});
+    let change = |to| change::diff(&template(json!({"cpu": "10m", "memory": "16Mi"})), &template(to)).change.fields;
+    let fields = change(json!({"cpu": "2m", "memory": "16Mi"}));
+    for (message, expected) in [
+        ("pods \"web-0\" is forbidden: minimum cpu usage per Container is 5m, but request is 1m", &["app"][..]),
+        ("pods \"web-0\" is forbidden: minimum cpu usage per Container is 5m, but request is 2m", &[]),
+        (
+            "pods \"web-0\" is forbidden: [minimum cpu usage per Container is 5m, but request is 1m, minimum cpu usage per Container is 5m, but request is 2m]",
+            &["app"],
+        ),
+        ("minimum cpu usage per Pod is 5m, but request is 1m", &[]),
+        ("maximum cpu usage per Container is 50m.  No limit is specified", &["app"]),
+        ("[maximum memory usage per Container is 64Mi, but limit is 100Mi]", &["app"]),
+        ("memory max limit to request ratio per Container is 2, but provided ratio is 2.083333", &["app"]),
+        ("cpu max limit to request ratio per Container is 2, but provided ratio is 10.000000", &[]),
+        ("cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0", &["app"]),
+        ("minimum example.com/gpu usage per Container is 1.  No request is specified", &["app"]),
+        ("failed quota: compute: must specify limits.cpu for: app; limits.memory for: other,app", &["app"]),
+        ("failed quota: compute: must specify limits.cpu for: side", &[]),
+        ("exceeded quota: compute, requested: requests.cpu=1m, used: requests.cpu=1, limited: requests.cpu=1", &[]),
+        ("", &[]),
+    ] {
+        let found = rules::others(message, &before, &fields);
+        assert_eq!(found.iter().map(ContainerName::as_str).collect::<Vec<_>>(), expected, "{message}");
     }
 }

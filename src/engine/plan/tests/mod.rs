@@ -90,8 +90,8 @@ fn surroundings(case: &Value) -> Surroundings {
         services: list(case, "services").to_vec(),
         selecting: case.get("selecting").map(|_| list(case, "selecting").to_vec()),
         server: text(case, "/server").map(|version| version.parse().unwrap()),
-        quotas: list(case, "quotas").to_vec(),
         resize: Some(ResizeFacts {
+            quotas: list(case, "quotas").to_vec(),
             // Its pods are the only ones there.
             nodes: list(case, "nodes")
                 .iter()
@@ -138,7 +138,8 @@ fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
 fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload) -> WorkloadPlan {
     let (pod, pods) = (answer.key.clone(), vec![answer.key.clone()]);
     let answers = vec![Answered { pod, pods, part, answer: PatchAnswer::Pod(Box::new(answer)) }];
-    let dry_run = Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None });
+    let dry_run =
+        Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None, asked_pulls: vec![] });
     plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, live)
 }
 
@@ -325,6 +326,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
         ReasonCode::ControllerNotInPlace,
         ReasonCode::ManifestsNotMergeable,
         ReasonCode::PlanStale,
+        ReasonCode::PullPodRefused,
         // The folders of tests/situations have it.
         ReasonCode::PodIsControlled,
     ];
@@ -338,7 +340,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
         WarningCode::UpdatedByController,
         WarningCode::WorkloadAdded,
         WarningCode::WorkloadRemoved,
-        WarningCode::PullQuotaExceeded,
+        WarningCode::NotPulledFirst,
     ];
     let asked = WarningCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !warnings.contains(code)).collect();

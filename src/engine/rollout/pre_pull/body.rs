@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ImagePull, Pull};
+use super::{Amounts, ImagePull, Pull};
 use crate::engine::k8s::names::{RolloutId, WorkloadRef};
 use crate::engine::kinds::PODS;
 
@@ -35,15 +35,6 @@ const NO_INJECTION: [(&str, &str); 2] = [("sidecar.istio.io/inject", "false"), (
 /// digest.
 const NOBODY: u32 = 65534;
 
-/// What a pull pod asks of its node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Requests {
-    /// Next to nothing, but set, because a ResourceQuota may refuse a pod without requests.
-    Tiny,
-    /// None: a LimitRange may refuse a tiny request, and fills in its own.
-    None,
-}
-
 /// Returns the label selector that finds the pull pods of one rollout, or of every one, in the form that list requests
 /// take.
 pub fn pull_selector(id: Option<&RolloutId>) -> String {
@@ -58,14 +49,8 @@ pub fn pull_selector(id: Option<&RolloutId>) -> String {
 /// The name is derived from the rollout and from everything that is pulled, so that creating it twice creates one pod:
 /// AlreadyExists is success. PodSecurity `restricted` accepts it. It carries no label that a workload or Service could
 /// select, and no token of its ServiceAccount. After `active_deadline_seconds` the kubelet ends it by itself.
-pub fn pull_pod(
-    id: &RolloutId,
-    workload: &WorkloadRef,
-    pull: &Pull,
-    active_deadline_seconds: u32,
-    requests: Requests,
-) -> Value {
-    let containers = pull.images.iter().enumerate().map(|(index, image)| container(index, image, requests));
+pub fn pull_pod(id: &RolloutId, workload: &WorkloadRef, pull: &Pull, active_deadline_seconds: u32) -> Value {
+    let containers = pull.images.iter().enumerate().map(|(index, image)| container(index, image, &pull.resources));
     let mut spec = json!({
         "nodeName": pull.node,
         "restartPolicy": "Never",
@@ -126,7 +111,7 @@ pub fn is_pull_pod(pod: &Value) -> bool {
     !node.is_empty() && is_named && !is_controlled && has_ours && runs_nothing && text("/spec/restartPolicy") == "Never"
 }
 
-fn container(index: usize, image: &ImagePull, requests: Requests) -> Value {
+fn container(index: usize, image: &ImagePull, resources: &Amounts) -> Value {
     let mut container = json!({
         "name": format!("{CONTAINER_PREFIX}{index}"),
         "image": image.image,
@@ -137,11 +122,8 @@ fn container(index: usize, image: &ImagePull, requests: Requests) -> Value {
     if !image.policy.is_empty() {
         optional.insert("imagePullPolicy".into(), image.policy.as_str().into());
     }
-    match requests {
-        Requests::Tiny => {
-            optional.insert("resources".into(), json!({"requests": {"cpu": "1m", "memory": "1Mi"}}));
-        }
-        Requests::None => {}
+    if !resources.is_empty() {
+        optional.insert("resources".into(), json!({"requests": resources, "limits": resources}));
     }
     if let Some(container) = container.as_object_mut() {
         container.extend(optional);

@@ -11,7 +11,7 @@ mod body;
 mod digests;
 mod judge;
 mod left_behind;
-mod quota;
+mod resources;
 #[cfg(test)]
 mod tests;
 
@@ -24,11 +24,11 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::rollout::patch::NewImage;
 use crate::engine::value::image::{ImageReference, same_image};
 
-pub use body::{NO_COMMAND, PULL_LABEL, Requests, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
+pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
 pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
 pub use judge::{ImageState, PullState, Rejected, judge};
 pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
-pub use quota::{Narrow, narrow};
+pub use resources::{Amounts, small, within};
 
 /// `--pre-pull`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -105,6 +105,9 @@ pub struct Pull {
     pub service_account: String,
     /// The images, each once.
     pub images: Vec<ImagePull>,
+    /// What each container of the pod asks for, and is limited to.
+    #[serde(default, skip_serializing_if = "Amounts::is_empty")]
+    pub resources: Amounts,
 }
 
 /// One image and the policy to pull it by.
@@ -132,8 +135,51 @@ impl Pull {
             secrets: pod.spec.image_pull_secrets.iter().map(|secret| secret.name.clone()).collect(),
             service_account: pod.spec.service_account_name.clone(),
             images: restarting.collect(),
+            resources: small(),
         }
     }
+
+    /// Returns the pulls sorted into those that differ in nothing but the node: what the server says of one pod, it says of
+    /// all of them.
+    pub fn alike(pulls: Vec<Self>) -> Vec<Vec<Self>> {
+        let mut alike: BTreeMap<Self, Vec<Self>> = BTreeMap::new();
+        for pull in pulls {
+            alike.entry(Self { node: String::new(), ..pull.clone() }).or_default().push(pull);
+        }
+        alike.into_values().collect()
+    }
+}
+
+/// Pulls that differ in nothing but the node, and what the server has answered to a dry run of the pod of one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedPulls {
+    /// The pulls, with the resources that were asked for last.
+    pub pulls: Vec<Pull>,
+    /// The answer.
+    pub answer: PullAnswer,
+}
+
+/// Whether the server takes a pull pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PullAnswer {
+    /// It does, now.
+    Taken,
+    /// It does not.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+    /// It could not be asked.
+    NotKnown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Returns the images of pulls, each once, in a list for a sentence.
+pub fn images_of(pulls: &[Pull]) -> String {
+    let images: BTreeSet<&str> = pulls.iter().flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();
+    images.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Which nodes have to pull what.
@@ -189,6 +235,7 @@ pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking 
             .into_iter()
             .map(|(image, policy)| ImagePull { image: image.to_owned(), policy: policy.to_owned() })
             .collect(),
+        resources: small(),
     });
     Lacking {
         pulls: pulls.collect(),

@@ -23,6 +23,7 @@ fn pull(node: &str, images: &[(&str, &str)]) -> Pull {
         secrets: vec!["registry".into()],
         service_account: "web".into(),
         images: images.iter().map(image).collect(),
+        resources: small(),
     }
 }
 
@@ -124,13 +125,13 @@ fn images_of_none() -> [NewImage; 0] {
 fn the_pod_says_what_it_must() {
     let id = RolloutId::from("20260102-030405-0a1b2c");
     let wanted = pull("node-a", &[("acme/app:2", "IfNotPresent"), ("acme/side:2", "Always")]);
-    let pod = pull_pod(&id, &web(), &wanted, 300, Requests::Tiny);
+    let pod = pull_pod(&id, &web(), &wanted, 300);
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
     let container = |index: usize, image: &str, policy: &str| {
         json!({"name": format!("image-{index}"), "image": image,
             "command": ["/kubectl-inplace/pulls-the-image-and-runs-nothing"],
             "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
-            "imagePullPolicy": policy, "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}}})
+            "imagePullPolicy": policy, "resources": {"requests": small(), "limits": small()}})
     };
     assert_eq!(
         pod,
@@ -147,8 +148,8 @@ fn the_pod_says_what_it_must() {
                 "containers": [container(0, "acme/app:2", "IfNotPresent"), container(1, "acme/side:2", "Always")],
                 "imagePullSecrets": [{"name": "registry"}], "serviceAccountName": "web"}})
     );
-    let bare = Pull { secrets: vec![], service_account: String::new(), ..wanted };
-    let pod = pull_pod(&id, &web(), &bare, 300, Requests::None);
+    let bare = Pull { secrets: vec![], service_account: String::new(), resources: Amounts::new(), ..wanted };
+    let pod = pull_pod(&id, &web(), &bare, 300);
     assert!(pod.pointer("/spec/imagePullSecrets").is_none() && pod.pointer("/spec/serviceAccountName").is_none());
     assert!(pod.pointer("/spec/containers/0/resources").is_none());
     assert_eq!(
@@ -163,7 +164,7 @@ fn web() -> WorkloadRef {
 }
 
 fn name_of(id: &str, pull: &Pull) -> String {
-    pull_pod(&RolloutId::from(id), &web(), pull, 60, Requests::None)["metadata"]["name"].as_str().unwrap().to_owned()
+    pull_pod(&RolloutId::from(id), &web(), pull, 60)["metadata"]["name"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -191,7 +192,7 @@ proptest! {
     /// Whatever a node is called, and whatever id somebody wrote by hand: a DNS label, and a label value.
     #[test]
     fn names_are_dns_labels(id in any::<String>(), node in prop_oneof![any::<String>(), "[a-z0-9.-]{0,253}"]) {
-        let pod = pull_pod(&RolloutId::from(id), &web(), &pull(&node, &[]), 60, Requests::None);
+        let pod = pull_pod(&RolloutId::from(id), &web(), &pull(&node, &[]), 60);
         let name = pod["metadata"]["name"].as_str().unwrap_or_default();
         let alphanumeric = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         prop_assert!(name.len() <= 63 && alphanumeric(name.chars().next()) && alphanumeric(name.chars().last()));
@@ -320,8 +321,7 @@ fn a_recorded_image_means_its_digest_or_has_moved() {
 
 #[test]
 fn a_pod_that_only_carries_the_labels_is_no_pull_pod() {
-    let ours =
-        pull_pod(&"20260301-100000-abcd".into(), &web(), &pull("node-a", &[("acme/side:2", "")]), 60, Requests::Tiny);
+    let ours = pull_pod(&"20260301-100000-abcd".into(), &web(), &pull("node-a", &[("acme/side:2", "")]), 60);
     assert!(is_pull_pod(&ours));
     let changed = |pointer: &str, value: Value| {
         let mut pod = ours.clone();

@@ -14,8 +14,8 @@ use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::kinds::PODS;
 use crate::engine::report::Notice;
 use crate::engine::rollout::pre_pull::{
-    ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, Requests, is_pull_pod, judge, moving_tags,
-    pull_pod, pull_pod_name,
+    ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, is_pull_pod, judge, moving_tags, pull_pod,
+    pull_pod_name,
 };
 use crate::engine::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::engine::state::outcome::EndResult;
@@ -42,6 +42,12 @@ const MAX_MAKES: u8 = 3;
 /// nothing new.
 const HEALS_WITHIN: Duration = Duration::from_secs(8);
 
+/// How long a refused create may be due to pods of ours that are gone: the quota controller counts again a moment later.
+const COUNTED_WITHIN: Duration = Duration::from_secs(5);
+
+/// The pause before a refused pod is created again.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// How long pull pods are still deleted once the time for pulls is over.
 const LAST_CALL: Duration = Duration::from_secs(30);
 
@@ -51,8 +57,8 @@ const POD: ObjectKind = ObjectKind::Workload(PODS);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Read,
-    /// The pod of the pull at this position, with or without requests.
-    Make(usize, Requests),
+    /// The pod of the pull at this position.
+    Make(usize),
     Delete,
 }
 
@@ -64,10 +70,14 @@ pub(crate) struct Pulls {
     under_way: usize,
     began: Option<Now>,
     makes: BTreeMap<usize, u8>,
-    /// A LimitRange may refuse what asks for next to nothing.
-    says_no_requests: bool,
     /// The server's words about pods that may not be created, by position.
     refused: BTreeMap<usize, String>,
+    /// What the namespace has room for, once it has refused more.
+    room: Option<Room>,
+    /// When pods of ours were there last.
+    seen: Option<Now>,
+    /// When the last one was created.
+    made: Now,
     reads_failed: u32,
     /// Since when a pull reports a failure, by position.
     failing: BTreeMap<usize, Now>,
@@ -81,6 +91,17 @@ pub(crate) struct Pulls {
     notices: Vec<Notice>,
     /// Nothing of ours is left.
     over: bool,
+}
+
+/// What a quota, or whatever else refuses a pod beside others of ours, leaves room for.
+#[derive(Debug, Clone)]
+struct Room {
+    /// So many at once.
+    pods: usize,
+    /// The server's words.
+    why: String,
+    /// When the next one is created.
+    again: Now,
 }
 
 impl Pulls {
@@ -104,27 +125,23 @@ impl Pulls {
         // The outcome is read.
         self.read.is_stale = true;
         match (asked, answer) {
-            (Asked::Make(position, Requests::Tiny), Answer::Refused { .. }) => {
-                // A LimitRange may refuse what asks for next to nothing: once more without.
-                self.says_no_requests = true;
-                self.was_not_made(position);
-            }
-            (Asked::Make(position, Requests::None), Answer::Refused { message, .. }) => {
+            (Asked::Make(position), Answer::Refused { message, .. }) => {
                 self.refused.insert(position, message);
+                self.was_not_made(position);
             }
             (_, Answer::Refused { message, .. }) => {
                 // A caller that may not delete them leaves them to their deadline.
                 self.notices.push(Notice::PrePullSkipped { node: String::new(), why: message });
                 self.over = true;
             }
-            (Asked::Make(position, _), Answer::NotDone { after, .. }) => {
+            (Asked::Make(position), Answer::NotDone { after, .. }) => {
                 self.was_not_made(position);
                 self.read.put_off(after, now);
             }
             (_, Answer::NotDone { after, .. }) => self.read.put_off(after, now),
             // A pod that was created after all is found by the next read; only one that was created and went away
             // counts.
-            (Asked::Make(position, _), Answer::Unknown { .. }) => self.was_not_made(position),
+            (Asked::Make(position), Answer::Unknown { .. }) => self.was_not_made(position),
             (_, _) => {}
         }
     }
@@ -149,9 +166,10 @@ impl Pulls {
     }
 }
 
-fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
+/// Returns the create of the pod that pulls.
+pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     let deadline = u32::try_from(timeout(goal).as_secs()).unwrap_or(300).saturating_add(60);
-    let mut pod = pull_pod(&goal.id, &goal.workload, pull, deadline, requests);
+    let mut pod = pull_pod(&goal.id, &goal.workload, pull, deadline);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
     }
@@ -161,7 +179,7 @@ fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
     {
         annotations.insert(PROCESS_ANNOTATION.into(), process.into());
     }
-    pod
+    ObjectWrite::Create { kind: POD, namespace: goal.workload.namespace.clone(), object: pod }
 }
 
 /// The label's value: kind and name.
@@ -227,7 +245,6 @@ impl Pulls {
             return;
         }
         let began = *self.began.get_or_insert(now);
-        self.settle_refused(goal);
         if self.abandons(goal, began, now) {
             self.over = true;
             return;
@@ -241,8 +258,15 @@ impl Pulls {
         let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
         let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
         let view = View { pods, names: goal.pulls.iter().map(name).collect() };
+        if !view.pods.is_empty() {
+            self.seen = Some(now);
+        }
+        self.settle_refused(visit, view.pods.len());
         self.judge_all(visit, &view, effects);
         let late = began + timeout(goal) <= now;
+        if late {
+            self.give_up_without_room(goal, &view);
+        }
         if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {
             self.failed = Some((EndResult::TimedOut, Some(self.what_is_late(goal))));
         }
@@ -253,7 +277,7 @@ impl Pulls {
             return self.finish(effects);
         }
         if !ends {
-            self.make_missing(goal, &view, effects);
+            self.make_missing(visit, &view, effects);
         }
         if !self.is_waiting() && self.read.due() <= now {
             self.read.slow_down();
@@ -265,16 +289,16 @@ impl Pulls {
         self.under_way > 0 || self.read.asked().is_some()
     }
 
-    /// Deletes pods of no wanted pull, and every pull pod at the end.
+    /// Deletes pods that nothing waits for: at the end every one.
     fn delete(&mut self, visit: Visit<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
         if visit.has(Fault::LeavesPulls) {
             return;
         }
-        let is_wanted = |pod: &Value| view.names.iter().any(|name| name == name_of(pod));
-        let is_doomed = |pod: &&Value| ends || !is_wanted(pod);
-        let is_there = |pod: &&Value| !metadata::is_terminating(pod);
-        let doomed = view.pods.iter().copied().filter(is_doomed).filter(is_there);
-        for write in doomed.filter_map(delete_pull_pod) {
+        let position = |pod: &Value| view.names.iter().position(|name| name == name_of(pod));
+        let is_wanted = |pod: &Value| position(pod).is_some_and(|position| !self.settled.contains(&position));
+        let is_doomed = |pod: &&Value| !metadata::is_terminating(pod) && (ends || !is_wanted(pod));
+        let doomed = view.pods.iter().copied().filter(is_doomed).filter_map(delete_pull_pod);
+        for write in doomed.collect::<Vec<_>>() {
             self.write(visit.goal, Asked::Delete, write, effects);
         }
     }
@@ -290,11 +314,27 @@ impl Pulls {
         effects.act(Asker::Pulls(Asked::Read), Action::ReadPullPods { namespace, selector });
     }
 
-    /// Nodes where the server refuses the pod, whatever it asks for.
-    fn settle_refused(&mut self, goal: &Goal) {
+    /// Nodes whose pod the server refuses. Beside pods of ours that are there, or were a moment ago, it may be a quota that
+    /// leaves no room for one more: then the others come one after the other.
+    fn settle_refused(&mut self, visit: Visit<'_>, there: usize) {
+        let (goal, now) = (visit.goal, visit.now);
+        let may_be_full = self.seen.is_some_and(|seen| seen + COUNTED_WITHIN > self.made);
         for (position, why) in std::mem::take(&mut self.refused) {
-            if let Some(pull) = goal.pulls.get(position) {
+            if may_be_full {
+                let pods = self.room.as_ref().map_or(AT_ONCE, |room| room.pods).min(there.max(1));
+                self.room = Some(Room { pods, why, again: now + PAUSE });
+            } else if let Some(pull) = goal.pulls.get(position) {
                 self.cannot(position, pull, why, goal.pre_pull);
+            }
+        }
+    }
+
+    /// The time is over, and for some nodes there was no room for a pod.
+    fn give_up_without_room(&mut self, goal: &Goal, view: &View<'_>) {
+        let Some(why) = self.room.as_ref().map(|room| room.why.clone()) else { return };
+        for (position, pull) in goal.pulls.iter().enumerate() {
+            if !self.settled.contains(&position) && view.of_pull(position).is_none() {
+                self.cannot(position, pull, why.clone(), goal.pre_pull);
             }
         }
     }
@@ -313,11 +353,16 @@ impl Pulls {
         over
     }
 
-    fn make_missing(&mut self, goal: &Goal, view: &View<'_>, effects: &mut Effects) {
+    fn make_missing(&mut self, visit: Visit<'_>, view: &View<'_>, effects: &mut Effects) {
+        let goal = visit.goal;
+        if self.room.as_ref().is_some_and(|room| room.again > visit.now) {
+            return;
+        }
+        let at_once = self.room.as_ref().map_or(AT_ONCE, |room| room.pods);
         let mut at_work = view.pods.len();
         for (position, pull) in goal.pulls.iter().enumerate() {
             let is_there = view.of_pull(position).is_some();
-            if is_there || self.settled.contains(&position) || at_work >= AT_ONCE {
+            if is_there || self.settled.contains(&position) || at_work >= at_once {
                 continue;
             }
             at_work += 1;
@@ -332,10 +377,8 @@ impl Pulls {
                 let images = pull.images.iter().map(|image| image.image.clone()).collect();
                 effects.say(Notice::PullBegins { node: pull.node.clone(), images });
             }
-            let requests = if self.says_no_requests { Requests::None } else { Requests::Tiny };
-            let namespace = goal.workload.namespace.clone();
-            let write = ObjectWrite::Create { kind: POD, namespace, object: body(goal, pull, requests) };
-            self.write(goal, Asked::Make(position, requests), write, effects);
+            self.made = visit.now;
+            self.write(goal, Asked::Make(position), create_pull_pod(goal, pull), effects);
         }
     }
 

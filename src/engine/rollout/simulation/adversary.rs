@@ -61,8 +61,8 @@ pub(super) struct Pulling {
     pub(super) fails: Option<usize>,
     /// No pod may be created.
     pub(super) is_refused: bool,
-    /// A LimitRange refuses tiny requests.
-    pub(super) refuses_requests: bool,
+    /// A quota has room for so many pods at once.
+    pub(super) room: Option<usize>,
     pub(super) slowest_millis: u64,
     /// Another run has left a pod.
     pub(super) leftover: bool,
@@ -259,12 +259,14 @@ impl Scenario {
     /// Nodes pull first.
     pub(super) fn pulling(mut self) -> Self {
         let mut random = Random::named(self.seed, "pulling");
-        let nodes = usize::try_from(random.between(1, 4)).expect("small");
+        // More than are pulled on at once, now and then.
+        let most = if random.one_in(6) { 25 } else { 4 };
+        let nodes = usize::try_from(random.between(1, most)).expect("small");
         self.pulls = Some(Pulling {
             nodes,
             fails: random.one_in(4).then(|| usize::try_from(random.below(nodes as u64)).expect("small")),
             is_refused: random.one_in(8),
-            refuses_requests: random.one_in(6),
+            room: random.one_in(6).then(|| usize::try_from(random.between(1, 3)).expect("small")),
             slowest_millis: random.pick(&[100, 3_000, 60_000]),
             leftover: random.one_in(4),
         });

@@ -307,7 +307,7 @@ impl Simulation {
             passed_last: &self.hooks.passed_last,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
-            has_pulled: self.nodes.have_pulled(&self.scenario),
+            has_pulled: self.nodes.have_pulled(&self.scenario, self.now.saturating_sub(self.invariants.began)),
             min_available: self.scenario.min_available.filter(|_| self.scenario.is_budget_known(self.now)),
             is_undisturbed: self.scenario.is_undisturbed(),
         };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::rollout::pre_pull::{ImagePull, Pull, Requests, pull_pod};
+use crate::engine::rollout::pre_pull::{ImagePull, Pull, pull_pod, small};
 use crate::engine::state::durable::ObjectWrite;
 
 use super::super::{ActionId, Answer, Now, Observation};
@@ -29,6 +29,8 @@ pub(super) struct Nodes {
     pub(super) pods: BTreeMap<String, Pulls>,
     have: BTreeSet<String>,
     made: u64,
+    /// Until when the quota still counts pods that are gone.
+    counted: Vec<Now>,
 }
 
 fn node(index: usize) -> String {
@@ -39,8 +41,13 @@ fn node(index: usize) -> String {
 pub(super) fn wanted(scenario: &Scenario) -> Vec<Pull> {
     let nodes = scenario.pulls.map_or(0, |pulls| pulls.nodes);
     let images = || vec![ImagePull { image: WANTED.into(), policy: "IfNotPresent".into() }];
-    let pull =
-        |index| Pull { node: node(index), secrets: Vec::new(), service_account: "default".into(), images: images() };
+    let pull = |index| Pull {
+        node: node(index),
+        secrets: Vec::new(),
+        service_account: "default".into(),
+        images: images(),
+        resources: small(),
+    };
     (0..nodes).map(pull).collect()
 }
 
@@ -50,18 +57,19 @@ impl Nodes {
             // As the other run created it: a pod that only looks like a pull pod is somebody else's.
             let Some(pull) = wanted(scenario).into_iter().next() else { unreachable!("a node pulls") };
             let web = WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() };
-            let mut object = pull_pod(&"20260228-1".into(), &web, &pull, 360, Requests::Tiny);
+            let mut object = pull_pod(&"20260228-1".into(), &web, &pull, 360);
             object["metadata"]["uid"] = "left".into();
             let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
             self.pods.insert(name, Pulls { object, done_at: Now::MAX, fails: false });
         }
     }
 
-    /// Every node has what it needs, or the server allows no pods.
-    pub(super) fn have_pulled(&self, scenario: &Scenario) -> bool {
-        scenario
-            .pulls
-            .is_none_or(|pulls| pulls.is_refused || (0..pulls.nodes).all(|index| self.have.contains(&node(index))))
+    /// Every node has what it needs, or the server allows no pods, or not enough of them in time.
+    pub(super) fn have_pulled(&self, scenario: &Scenario, took: Duration) -> bool {
+        let Some(pulls) = scenario.pulls else { return true };
+        let is_late = took >= Duration::from_secs(scenario.timeout_given.unwrap_or(300));
+        let has_room = !pulls.is_refused && (pulls.room.is_none() || !is_late);
+        !has_room || (0..pulls.nodes).all(|index| self.have.contains(&node(index)))
     }
 
     /// Lets time pass: an image that is pulled by now stays on the node, whatever becomes of the pod.
@@ -81,8 +89,9 @@ impl Nodes {
     fn create(&mut self, scenario: &Scenario, object: &Value, now: Now) -> Answer {
         let Some(pulls) = scenario.pulls else { unreachable!("nothing is pulled") };
         let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let has_requests = object.pointer("/spec/containers/0/resources").is_some();
-        if pulls.is_refused || (pulls.refuses_requests && has_requests) {
+        self.counted.retain(|until| *until > now);
+        let is_full = pulls.room.is_some_and(|room| self.pods.len() + self.counted.len() >= room);
+        if pulls.is_refused || (is_full && !self.pods.contains_key(&name)) {
             return Answer::Refused { reason: "Forbidden".into(), message: "no".into() };
         }
         if self.pods.contains_key(&name) {
@@ -135,7 +144,10 @@ impl Simulation {
         let answer = match write {
             ObjectWrite::Create { object, .. } => self.nodes.create(&self.scenario, object, self.now),
             ObjectWrite::Delete { object, .. } => {
-                self.nodes.pods.remove(&object.name);
+                if self.nodes.pods.remove(&object.name).is_some() {
+                    let counted = self.now + self.random.millis(0, 1_500);
+                    self.nodes.counted.push(counted);
+                }
                 Answer::Accepted
             }
             ObjectWrite::Patch { operations, .. } => self.owner.patch(operations),

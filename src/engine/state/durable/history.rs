@@ -59,7 +59,7 @@ impl HistoryEntry {
     pub fn ended_by_another(&self) -> String {
         let by = self.by();
         match (&self.replaced_by, self.outcome) {
-            (Some(rollout), EndResult::Superseded) => format!("rollout {rollout} took its place{by}"),
+            (Some(rollout), EndResult::Superseded) => format!("rollout \"{rollout}\" took its place{by}"),
             (None, EndResult::Superseded) => format!("another run{by} found it changed by another client and ended it"),
             (_, EndResult::Complete | EndResult::Deferred) => format!("it was completed by another run{by}"),
             (_, EndResult::Aborted) => format!("{ABORTED}{by}"),

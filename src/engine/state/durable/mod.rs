@@ -118,14 +118,14 @@ impl OwnerGoal {
         let who = by.holder.as_ref().map_or(by.who.as_str(), |holder| holder.who.as_str());
         let host = by.holder.as_ref().map(|holder| format!(" from {}", holder.process.host)).unwrap_or_default();
         if by.id != self.lock.id {
-            return format!("rollout {} of {who}{host} has taken its place; no further changes by this run", by.id);
+            return format!("rollout \"{}\" of {who}{host} has taken its place; no further changes by this run", by.id);
         }
         let what = match (by.direction, self.lock.direction) {
             (Direction::Back, Direction::Forward) => ", to abort it",
             (Direction::Forward, Direction::Back) => ", to resume it",
             (Direction::Forward, Direction::Forward) | (Direction::Back, Direction::Back) => "",
         };
-        format!("rollout {} was taken over by {who}{host}{what}; no further changes by this run", by.id)
+        format!("rollout \"{}\" was taken over by {who}{host}{what}; no further changes by this run", by.id)
     }
 }
 

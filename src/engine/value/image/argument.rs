@@ -3,36 +3,38 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{ImageError, ImageReference, grammar};
+use super::{ImageError, ImageReference, assemble, grammar};
 
 /// Names the wanted image: by itself, or by what changes of the present one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ImageArgument {
     /// A whole reference. It is sent as it was written and never normalised, since the kubelet hashes the text.
     Whole(ImageReference),
-    /// `:TAG` keeps the repository of the present image as it is written there; a digest goes away.
-    Tag(String),
-    /// `@DIGEST` keeps the repository of the present image as it is written there; **the tag is dropped**, since
-    /// nothing says that it belongs to that digest. A user who wants both writes the whole reference.
-    Digest(String),
+    /// `:TAG`, `@DIGEST` or `:TAG@DIGEST` keeps the repository of the present image as it is written there. A part that is
+    /// not given **goes away**: nothing says that the present tag belongs to another digest.
+    Version {
+        /// The tag.
+        tag: Option<String>,
+        /// The digest.
+        digest: Option<String>,
+    },
 }
 
 impl ImageArgument {
-    /// Reads `REFERENCE`, `:TAG` or `@DIGEST`.
+    /// Reads `REFERENCE`, `:TAG`, `@DIGEST` or `:TAG@DIGEST`.
     ///
     /// # Errors
     ///
     /// Says which part is malformed, and why.
     pub fn parse(written: &str) -> Result<Self, ImageError> {
-        if let Some(tag) = written.strip_prefix(':') {
-            grammar::check_tag(tag)?;
-            Ok(Self::Tag(tag.to_owned()))
-        } else if let Some(digest) = written.strip_prefix('@') {
-            grammar::check_digest(digest)?;
-            Ok(Self::Digest(digest.to_owned()))
-        } else {
-            ImageReference::parse(written).map(Self::Whole)
+        if !written.starts_with([':', '@']) {
+            return ImageReference::parse(written).map(Self::Whole);
         }
+        let (before, digest) = written.split_once('@').map_or((written, None), |(tag, digest)| (tag, Some(digest)));
+        let tag = before.strip_prefix(':');
+        tag.map_or(Ok(()), grammar::check_tag)?;
+        digest.map_or(Ok(()), grammar::check_digest)?;
+        Ok(Self::Version { tag: tag.map(str::to_owned), digest: digest.map(str::to_owned) })
     }
 
     /// Returns the image to write into the container whose image is `present` now.
@@ -41,16 +43,13 @@ impl ImageArgument {
     ///
     /// [`ImageError::Present`] when a repository is to be kept and `present` is no reference.
     pub fn resolve(&self, present: &str) -> Result<String, ImageError> {
-        let present_reference = || {
-            ImageReference::parse(present)
-                .map_err(|reason| ImageError::Present { image: present.to_owned(), reason: Box::new(reason) })
-        };
-        let wanted = match self {
+        let (tag, digest) = match self {
             Self::Whole(reference) => return Ok(reference.as_written().to_owned()),
-            Self::Tag(tag) => present_reference()?.with_tag(tag)?,
-            Self::Digest(digest) => present_reference()?.with_digest_alone(digest)?,
+            Self::Version { tag, digest } => (tag.as_deref(), digest.as_deref()),
         };
-        Ok(wanted.as_written().to_owned())
+        let present = ImageReference::parse(present)
+            .map_err(|reason| ImageError::Present { image: present.to_owned(), reason: Box::new(reason) })?;
+        Ok(present.with_version(tag, digest)?.as_written().to_owned())
     }
 }
 
@@ -59,8 +58,7 @@ impl fmt::Display for ImageArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(reference) => reference.fmt(f),
-            Self::Tag(tag) => write!(f, ":{tag}"),
-            Self::Digest(digest) => write!(f, "@{digest}"),
+            Self::Version { tag, digest } => f.write_str(&assemble("", tag.as_deref(), digest.as_deref())),
         }
     }
 }

@@ -177,8 +177,7 @@ impl ImageReference {
     ///
     /// When the tag is malformed.
     pub fn with_tag(&self, tag: &str) -> Result<Self, ImageError> {
-        grammar::check_tag(tag)?;
-        Self::parse(&assemble(self.name_as_written(), Some(tag), None))
+        self.with_version(Some(tag), None)
     }
 
     /// Returns the same name and tag as written with a digest, `repo:tag@digest`: what runs, and what it was called.
@@ -187,8 +186,7 @@ impl ImageReference {
     ///
     /// When the digest is malformed.
     pub fn with_digest(&self, digest: &str) -> Result<Self, ImageError> {
-        grammar::check_digest(digest)?;
-        Self::parse(&assemble(self.name_as_written(), self.tag(), Some(digest)))
+        self.with_version(self.tag(), Some(digest))
     }
 
     /// Returns the same name as written with a digest and without a tag, `repo@digest`.
@@ -197,8 +195,14 @@ impl ImageReference {
     ///
     /// When the digest is malformed.
     pub fn with_digest_alone(&self, digest: &str) -> Result<Self, ImageError> {
-        grammar::check_digest(digest)?;
-        Self::parse(&assemble(self.name_as_written(), None, Some(digest)))
+        self.with_version(None, Some(digest))
+    }
+
+    /// Returns the same name as written with exactly this tag and digest.
+    fn with_version(&self, tag: Option<&str>, digest: Option<&str>) -> Result<Self, ImageError> {
+        tag.map_or(Ok(()), grammar::check_tag)?;
+        digest.map_or(Ok(()), grammar::check_digest)?;
+        Self::parse(&assemble(self.name_as_written(), tag, digest))
     }
 }
 
@@ -318,7 +322,7 @@ pub enum ImageError {
         /// What is wrong with it.
         fault: DigestFault,
     },
-    /// `:TAG` and `@DIGEST` keep the repository of the present image, which has none.
+    /// `:TAG`, `@DIGEST` and `:TAG@DIGEST` keep the repository of the present image, which has none.
     #[error("the present image {image:?} has no repository to keep: {reason}")]
     Present {
         /// The present image.

@@ -263,6 +263,7 @@ fn another_tag_or_digest() {
 fn arguments_and_what_they_make_of_the_present_image() {
     let pinned = format!("index.docker.io/acme/side:1@{SHA256}");
     let digest = format!("@{SHA256}");
+    let both = format!(":2.0@{SHA256}");
     for (argument, present, wanted) in [
         ("nginx", "no image at all", "nginx".to_owned()),
         ("index.docker.io/nginx", "nginx", "index.docker.io/nginx".to_owned()),
@@ -272,12 +273,15 @@ fn arguments_and_what_they_make_of_the_present_image() {
         (&digest, "acme/side:1", format!("acme/side{digest}")),
         (&digest, &pinned, format!("index.docker.io/acme/side{digest}")),
         (&digest, "localhost:5000/side", format!("localhost:5000/side{digest}")),
+        (&both, "acme/side:1", format!("acme/side:2.0{digest}")),
+        (&both, &pinned, format!("index.docker.io/acme/side:2.0{digest}")),
+        (&both, "localhost:5000/side", format!("localhost:5000/side:2.0{digest}")),
     ] {
         let parsed = ImageArgument::parse(argument).unwrap();
         assert_eq!(parsed.to_string(), argument);
         assert_eq!(parsed.resolve(present), Ok(wanted), "{argument} {present}");
     }
-    for argument in [":2", digest.as_str()] {
+    for argument in [":2", &digest, &both] {
         let error = ImageArgument::parse(argument).unwrap().resolve("UPPER").unwrap_err();
         let message =
             "the present image \"UPPER\" has no repository to keep: repository \"UPPER\" has upper-case letters";
@@ -288,6 +292,10 @@ fn arguments_and_what_they_make_of_the_present_image() {
         (":", "tag \"\" is empty"),
         (": 2", "tag \" 2\" has ' ', which is no letter, digit, '_', '.' or '-'"),
         ("@", "digest \"\" is not of the form sha256:<hexadecimal>"),
+        (":2@", "digest \"\" is not of the form sha256:<hexadecimal>"),
+        (":@sha256:ff", "tag \"\" is empty"),
+        (":2@sha256:ff", "digest \"sha256:ff\" has 2 hexadecimal digits and not 64"),
+        ("@sha256:ff:2", "digest \"sha256:ff:2\" has ':', which is no lower-case hexadecimal digit"),
         ("Nginx", "repository \"Nginx\" has upper-case letters"),
     ] {
         assert_eq!(ImageArgument::parse(argument).unwrap_err().to_string(), message, "{argument}");
