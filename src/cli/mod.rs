@@ -282,7 +282,7 @@ pub struct FollowPolicyArgs {
     /// Seconds that a pod must stay ready [default: the owner's own; 5 without a readiness probe]
     #[arg(long, value_name = "SECONDS")]
     pub min_ready_seconds: Option<u32>,
-    /// How long to wait for each pod, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
+    /// Maximum time per pod, such as 90s or 10m; 0 is no limit [default: 5m plus its grace period and min ready seconds]
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     pub timeout: Option<u64>,
     /// How long everything may take [default: no limit]

@@ -46,9 +46,9 @@ pub struct PolicyArgs {
 /// How fast, how careful: what may be chosen again for a rollout that has begun, too.
 #[derive(Debug, Args, Default)]
 pub struct PaceArgs {
-    /// Pods down at once [default: owner's, else 1]
+    /// Maximum unavailable pods [default: workload's, at least 1]
     ///
-    /// Pods down at once [default: the owner's own, else 1]
+    /// Maximum unavailable pods [default: the workload's maxUnavailable, at least 1]
     #[arg(long, help_heading = PACE, value_name = "N|N%", value_parser = pods)]
     pub max_unavailable: Option<IntOrPercent>,
     /// Seconds that a pod must stay ready
@@ -58,7 +58,7 @@ pub struct PaceArgs {
     pub min_ready_seconds: Option<u32>,
     /// How long one pod may take, such as 90s
     ///
-    /// How long one pod may take, such as 90s or 10m; 0: no limit [default: 5m and its termination grace]
+    /// Maximum time per pod, such as 90s or 10m; 0 is no limit [default: 5m plus its grace period and min ready seconds, for each step of --container-order]. The seconds of --drain-seconds are added
     #[arg(long, help_heading = PACE, value_name = "DURATION", value_parser = seconds)]
     pub timeout: Option<u64>,
     /// How long everything may take [default: no limit]
@@ -165,8 +165,9 @@ pub struct ResizeArgs {
     pub deferred: Option<OnDeferred>,
 }
 
-/// `restart`.
+/// `restart`. It changes pods alone in any case, and says so of `--pods-only`.
 #[derive(Debug, Args)]
+#[command(mut_arg("pods_only", |flag| flag.hide(true)))]
 pub struct RestartArgs {
     /// Which workloads.
     #[command(flatten)]

@@ -45,6 +45,7 @@ impl Rolling<'_> {
             found: lock,
             may_be_at_work: lock.is_some_and(|lock| plan::may_be_at_work(live, lock)),
             first_step: first.map(|(step, _)| step),
+            only_pod_restarts: plan::only_pod_restarts(goal, live),
             template: stand,
             now: live.surroundings.now.as_deref(),
             checked_by_server,

@@ -57,6 +57,7 @@ fn section(plan: &WorkloadPlan) -> String {
     let namespace = &plan.workload.namespace;
     let place = if namespace.is_empty() { String::new() } else { format!(" in {}", code(namespace)) };
     let (mark, verdict) = match plan.verdict {
+        Verdict::InPlace if plan.restarts_all_ready() => ("✅", "in place, no other pod serves meanwhile"),
         Verdict::InPlace => ("✅", "in place"),
         Verdict::InPlaceByController => ("✅", "in place, by its own controller"),
         Verdict::NothingToDo => ("✅", "nothing to do"),

@@ -33,6 +33,8 @@ pub struct Preview<'a> {
     pub may_be_at_work: bool,
     /// The first write on the owner, if one is needed before the pods.
     pub first_step: Option<OwnerStep>,
+    /// The only pod of the workload is ready, and restarts.
+    pub only_pod_restarts: bool,
     /// How the owner's template compares; `None` where pods only get a removed label or gate restored.
     pub template: Option<TemplateStand>,
     /// The time, where it is known.
@@ -185,8 +187,9 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             writeln!(out, "  Pods: none to update, {} to be verified: {pods}", goal.pods.len())?;
         }
         number => {
+            let none = if preview.only_pod_restarts { ", no other pod serves meanwhile" } else { "" };
             let pace = match changing.iter().any(|pod| pod.restarts()) {
-                true => format!("maxUnavailable {}", goal.policy.max_unavailable),
+                true => format!("maxUnavailable {}{none}", goal.policy.max_unavailable),
                 false => "no pod goes down".to_owned(),
             };
             writeln!(out, "  Pods: {number} of {} to update ({pace}): {named}", goal.pods.len().max(number))?;
@@ -266,6 +269,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
         "templateIsSet": preview.template == Some(TemplateStand::Wanted), "templateIsForeign": preview.is_overtaken(),
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
+        "onlyPodRestarts": preview.only_pod_restarts,
         "pods": pods.collect::<Vec<_>>(),
     });
     let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;

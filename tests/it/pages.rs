@@ -3,7 +3,12 @@
 
 use std::path::Path;
 
+use kubectl_inplace::engine::change::reason::{Explanation, ReportCode};
+use kubectl_inplace::engine::rollout::DEFAULT_TIMEOUT_SECONDS;
+use kubectl_inplace::engine::state::outcome::EndResult;
+
 use crate::support::pages::{command_blocks, pages};
+use crate::support::run::Binary;
 
 /// Pages whose commands are not typed at a cluster, and what runs them.
 const ELSEWHERE: [(&str, &str); 3] =
@@ -119,4 +124,36 @@ fn the_readme_is_short_and_says_how_to_see_it_and_how_to_test_it() {
             page.path
         );
     }
+}
+
+fn text_of(path: &str) -> String {
+    pages().into_iter().find(|page| page.path == path).unwrap_or_else(|| panic!("there is no {path}")).text
+}
+
+#[test]
+fn the_order_of_results_is_the_programs() {
+    let from_worst = EndResult::FROM_BEST_TO_WORST.into_iter().rev();
+    let until_paused = from_worst.skip_while(|end| *end == EndResult::Terminated);
+    let until_paused = until_paused.take_while(|end| !matches!(end, EndResult::Aborted));
+    let spoken = |end: EndResult| {
+        let spaced =
+            end.word().chars().flat_map(|c| c.is_uppercase().then_some(' ').into_iter().chain(c.to_lowercase()));
+        spaced.collect::<String>()
+    };
+    let order = until_paused.map(spoken).collect::<Vec<_>>().join(", ");
+    let page = text_of("docs/many-workloads.md");
+    assert!(page.contains(&format!("The exit code is that of the worst: {order}, in this order.")), "{order}");
+}
+
+#[test]
+fn the_default_of_a_timeout_is_the_programs() {
+    let minutes = format!("{}m", DEFAULT_TIMEOUT_SECONDS / 60);
+    let default = format!("{minutes} plus its grace period and min ready seconds");
+    for command in ["apply", "resume", "undo", "restart", "follow"] {
+        let help = Binary::alone([command, "--help"]).env("COLUMNS", "500").run().ends_with(0);
+        help.prints(&format!("[default: {default}"));
+    }
+    let Explanation { why, .. } = ReportCode::TimedOut.explanation();
+    assert!(why.contains(&format!("the default is {}", default.replace("its", "the pod's"))), "{why}");
+    assert!(text_of("docs/canary.md").contains(&format!("`--timeout` ({minutes} by default)")));
 }

@@ -87,11 +87,13 @@ fn what_cannot_be_restarted_is_said_before_anything_is_touched() {
     for (line, code, said) in [
         ("restart deploy/web --yes", 1, "it has several containers, and none was named: app, side"),
         ("restart deploy/web -c side side=:v2 --yes", 1, "a restart keeps the images"),
+        ("restart deploy/web -c side --pods-only --yes", 1, "--pods-only makes no difference to restart"),
         ("restart deploy/web -c side", 1, "there is no terminal to ask on"),
     ] {
         run(&server, line).ends_with(code).says(said);
     }
     run(&server, "restart deploy/web -c sied --yes").ends_with(3).prints("did you mean side?");
+    run(&server, "restart --help").ends_with(0).omits("--pods-only");
     run(&server, "restart deploy/web -c side --dry-run=server")
         .ends_with(0)
         .prints("can be restarted in place: 3 pods");

@@ -60,13 +60,18 @@ spec:
     )
 }
 
-/// The step of a workflow on the page passes where everything can be done in place, and fails where something cannot.
+/// The step of a workflow on the page passes where everything can be done in place, and fails where something cannot; in a clone
+/// as `actions/checkout` makes it, with one commit and no branch but that of the pull request.
 #[test]
 fn the_step_of_a_workflow_passes_and_fails_as_the_page_says() {
     let page = pages().into_iter().find(|page| page.path == "docs/pull-requests.md").expect("there is that page");
     let step = page.text.split("  run: |\n").nth(1).and_then(|rest| rest.split("```").next()).expect("it has a step");
     let step = step.replace("kubectl inplace", env!("CARGO_BIN_EXE_kubectl-inplace"));
-    let commit = "git init -q -b main && git add deploy && git -c user.name=a -c user.email=a@example.com commit -qm v1 && git update-ref refs/remotes/origin/main HEAD && mv new.yaml deploy/web.yaml";
+    let commit = "git add deploy && git -c user.name=a -c user.email=a@example.com commit -qm v";
+    let commit = format!(
+        "git init -q -b main && {commit} && git checkout -qb change && (cp new.yaml deploy/web.yaml && {commit} --allow-empty) && \
+         git clone -q --depth 1 --branch change \"file://$PWD\" work && cd work"
+    );
     let surroundings = "export GITHUB_BASE_REF=main GITHUB_STEP_SUMMARY=summary";
     let added = "containers:\n      - {name: extra, image: 'acme/app:v1'}";
     let cases = [(manifest("v2"), 0), (manifest("v1"), 0), (manifest("v1").replace("containers:", added), 1)];

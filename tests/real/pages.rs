@@ -152,6 +152,26 @@ fn a_pull_request_is_planned_against_the_cluster() {
     place.page("docs/pull-requests.md", &[("", &[2, 1])]);
 }
 
+/// Stand-ins apply the merged manifest when they sync.
+#[test]
+fn the_order_beside_a_tool_that_syncs_replaces_no_pod() {
+    let web = samples::deployment("web", 2);
+    let place = Place::new().file("deploy/web.yaml", &samples::with_tag(&web, "side", "v2"));
+    place.namespace.apply(&web);
+    place.namespace.wait_ready("app=web", 2);
+    let stand_in = |syncs: &str| {
+        let sync = format!("{syncs}) kubectl apply -f deploy/web.yaml ;;");
+        format!("#!/bin/sh\ncase \"$*\" in {sync} template*) cat deploy/web.yaml ;; esac\n")
+    };
+    let place = place.file("bin/argocd", &stand_in("*automated*"));
+    let place = place.file("bin/flux", &stand_in("resume*")).file("bin/helm", &stand_in("upgrade*"));
+    let uids = "kubectl get pods -l app=web -o jsonpath='{.items[*].metadata.uid}'";
+    place.run(&format!("chmod 755 bin/*; {uids} >uids"), 0);
+    place
+        .page("docs/gitops.md", &[("", &[0, 0]), ("", &[0, 0]), (BACK, &[0, 0]), ("", &[0, 0, 0]), (BACK, &[0, 0, 0])]);
+    place.run(&format!("kubectl rollout status deployment/web && {uids} | cmp - uids"), 0);
+}
+
 #[test]
 fn hooks_run_around_each_pod() {
     let place = Place::new().with(&samples::deployment("web", 1), "app=web");
@@ -183,7 +203,8 @@ fn many_workloads_are_named_or_selected() {
 fn annotations_are_removed() {
     let place = Place::new().with(&samples::deployment("web", 1), "app=web");
     place.run("kubectl inplace apply deployment/web side=:v2 --min-ready-seconds 0 --yes", 0);
-    place.page("docs/reference/annotations.md", &[("", &[0, 0])]);
+    place.page("docs/reference/annotations.md", &[("", &[0, 0, 0])]);
+    place.run("sleep 1; ! kubectl get deployment,replicasets,pods -o yaml | grep kubectl-inplace.io/", 0);
 }
 
 /// `web` in a place of its own.

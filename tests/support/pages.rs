@@ -37,8 +37,20 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What the commands of pages begin with; a block that begins with anything else is none of commands.
-const PROGRAMS: [&str; 9] =
-    ["kubectl ", "sh ", "cargo ", "apt ", "sha256sum ", "git ", "examples/demo", "tests/run", "./release"];
+const PROGRAMS: [&str; 12] = [
+    "kubectl ",
+    "sh ",
+    "cargo ",
+    "apt ",
+    "sha256sum ",
+    "git ",
+    "argocd ",
+    "flux ",
+    "helm ",
+    "examples/demo",
+    "tests/run",
+    "./release",
+];
 
 /// The blocks of commands of a page, each with its commands: those without a transcript, which shows what they print.
 pub(crate) fn command_blocks(page: &Page) -> Vec<Vec<String>> {

@@ -188,9 +188,10 @@ pub enum Unavailability {
 /// How a percentage of pods becomes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// As `maxUnavailable` of a StatefulSet (`getStatefulSetMaxUnavailable`) and a DaemonSet (`util.UnavailableCount`).
+    /// As `maxUnavailable` of a DaemonSet (`util.UnavailableCount`).
     Up,
-    /// As `maxUnavailable` of a Deployment (`deploymentutil.ResolveFenceposts`).
+    /// As `maxUnavailable` of a Deployment (`deploymentutil.ResolveFenceposts`) and, though its API documentation says otherwise, of
+    /// a StatefulSet (`getStatefulSetMaxUnavailable`).
     Down,
 }
 

@@ -25,7 +25,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     holds_by: HoldsBy::OnDeleteOrPartition,
     unavailability: Unavailability::MaxUnavailable {
         path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
-        rounding: Rounding::Up,
+        rounding: Rounding::Down,
         value: max_unavailable,
     },
     order: PodOrder::OrdinalDescending,

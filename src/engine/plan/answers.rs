@@ -232,10 +232,12 @@ impl WorkloadPlan {
         self.refuse();
     }
 
-    /// Refuses the plan: none of it is carried out, so it is not this plan that leaves the template unchanged.
+    /// Refuses the plan: none of it is carried out, so it is not this plan that leaves the template unchanged or restarts pods.
     pub(super) fn refuse(&mut self) {
         self.verdict = Verdict::NotEligible;
-        self.warnings.retain(|warning| *warning != Warning::TemplateKeepsImage);
+        let is_of_it =
+            |warning: &Warning| matches!(warning, Warning::TemplateKeepsImage | Warning::NoOtherPodServes { .. });
+        self.warnings.retain(|warning| !is_of_it(warning));
     }
 
     /// Notes what the caller may not do, each verb and resource once.

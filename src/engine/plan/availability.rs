@@ -11,7 +11,9 @@ use crate::engine::k8s::budget::{self, BudgetLimit, CountedPod};
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod};
-use crate::engine::rollout::Policy;
+use crate::engine::kinds::{Replicas, WorkloadKind};
+use crate::engine::plan::live::LiveWorkload;
+use crate::engine::rollout::{Goal, PodGoal, Policy};
 use crate::engine::state::again;
 
 /// Returns the budgets that never allow a pod of the plan to be down.
@@ -59,6 +61,79 @@ pub(super) fn slowest_budget(context: &Context<'_>, pods: &[(PodPlan, &Pod)], po
     };
     let slowest = limits.into_iter().filter(slows).min_by_key(|limit| limit.allowed)?;
     Some(BudgetPace { pods: u32::try_from(slowest.allowed).ok()?, budget: slowest.budget })
+}
+
+/// What a change restarts, in numbers of pods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Restarted {
+    /// All that there are, and those that are missing.
+    pub(super) of: usize,
+    /// Those that are ready.
+    pub(super) ready: usize,
+    /// Those that restart.
+    pub(super) pods: usize,
+    /// Those that restart and are ready.
+    pub(super) ready_pods: usize,
+    /// The first one that restarts is ready.
+    pub(super) first_is_ready: bool,
+}
+
+impl Restarted {
+    fn among(present: &[&Pod], replicas: usize, restarted: &[&Pod]) -> Self {
+        let ready = |pods: &[&Pod]| pods.iter().filter(|pod| pod.is_ready()).count();
+        Self {
+            of: replicas.max(present.len()),
+            ready: ready(present),
+            pods: restarted.len(),
+            ready_pods: ready(restarted),
+            first_is_ready: restarted.first().is_some_and(|pod| pod.is_ready()),
+        }
+    }
+
+    /// All of so many, each of them ready.
+    pub(super) fn all(pods: usize) -> Self {
+        Self { of: pods, ready: pods, pods, ready_pods: pods, first_is_ready: true }
+    }
+
+    /// Returns the warning that no other pod serves meanwhile. Missing pods count as unavailable, and so do those that are not
+    /// ready; of several pods the first is ready again before the others restart, unless it does not go alone.
+    pub(super) fn leaves_none(self, kind: WorkloadKind, policy: &Policy) -> Option<Warning> {
+        match kind.replicas() {
+            // Which others serve beside a pod that is named by itself is not read.
+            Replicas::One => return None,
+            // Each pod of a DaemonSet serves its node, and goes down there in the DaemonSet's own rollout, too.
+            Replicas::Scheduled if self.of == 1 => return None,
+            Replicas::Spec | Replicas::Scheduled => {}
+        }
+        let all_may = usize::try_from(policy.max_unavailable).unwrap_or(usize::MAX) >= self.of;
+        if self.ready == 0 || self.ready_pods < self.ready || !all_may {
+            return None;
+        }
+        let pauses = [policy.canary, policy.pause_after].into_iter().flatten();
+        let is_paused = pauses.filter_map(|pods| usize::try_from(pods).ok()).any(|pods| pods < self.pods);
+        let together = !policy.first_goes_alone() && !is_paused;
+        let is_the_only_one = self.ready == 1 && self.first_is_ready;
+        (is_the_only_one || together).then_some(Warning::NoOtherPodServes { pods: self.ready })
+    }
+}
+
+/// Returns the warning that no other pod serves meanwhile; `pace` is the policy as budgets slow it.
+pub(super) fn none_serves(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pace: &Policy) -> Option<Warning> {
+    let present: Vec<&Pod> = owned(context, pods).map(|(_, pod)| *pod).filter(|pod| pod.is_present()).collect();
+    let restarted: Vec<&Pod> = pods.iter().filter(|(plan, pod)| is_restarted(plan, pod)).map(|(_, pod)| *pod).collect();
+    Restarted::among(&present, replicas(context), &restarted).leaves_none(context.live.workload.reference.kind, pace)
+}
+
+/// Returns whether the one pod of a workload is ready and restarts, where a rollout goes on or is rolled back.
+pub fn only_pod_restarts(goal: &Goal, live: &LiveWorkload) -> bool {
+    let present = live.pods.iter().filter(|pod| pod.is_present() && pod.is_controlled_by(&goal.controllers));
+    let present: Vec<&Pod> = present.collect();
+    let changes = |pod: &PodGoal| pod.containers.values().any(|it| it.restarts && (it.by_resize || it.from != it.to));
+    let restarted = goal.pods.iter().filter(|pod| changes(pod));
+    let restarted = restarted.filter_map(|wanted| present.iter().copied().find(|pod| pod.key == wanted.key));
+    let replicas = usize::try_from(goal.replicas).unwrap_or(usize::MAX);
+    let found = Restarted::among(&present, replicas, &restarted.collect::<Vec<_>>());
+    found.of == 1 && found.leaves_none(goal.workload.kind, &goal.policy).is_some()
 }
 
 /// The pods that are up and would be taken down.

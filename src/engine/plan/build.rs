@@ -113,6 +113,8 @@ fn planned(
     let slowed_by = availability::slowest_budget(&context, &pods, &policy);
     let max_unavailable = slowed_by.as_ref().map_or(policy.max_unavailable, |budget| budget.pods);
     let pace = Policy { max_unavailable, ..policy.clone() };
+    warnings.extend(availability::none_serves(&context, &pods, &pace));
+    warnings.sort();
     let estimate_seconds = estimate(&context, &pods, &pace, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
     let fields = shown(wanted.fields(), &pods);
@@ -161,7 +163,6 @@ fn limits(
     let (refused, worth_knowing) = resized::visit(context, pods);
     reasons.extend(refused);
     warnings.extend(worth_knowing);
-    warnings.sort();
 }
 
 fn verdict(reasons: &[Reason], pods: &[PodPlan], changes: bool) -> Verdict {

@@ -81,6 +81,7 @@ pub use adopt::{
     way_it_ended,
 };
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
+pub use availability::only_pod_restarts;
 pub use back_off::held_back;
 pub use became::Became;
 pub use build::{build, server_lacks, workload_of};
@@ -340,6 +341,11 @@ impl WorkloadPlan {
     /// Returns whether the plan is of manifests alone, made without a cluster: then it has no uid and no pods.
     pub fn is_offline(&self) -> bool {
         self.uid.as_str().is_empty()
+    }
+
+    /// Returns whether every ready pod of the workload restarts at the same time.
+    pub fn restarts_all_ready(&self) -> bool {
+        self.warnings.iter().any(|warning| matches!(warning, Warning::NoOtherPodServes { .. }))
     }
 
     /// Returns how many of the pods that would be updated have no node yet: when they get one is unknown.

@@ -79,7 +79,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::engine::k8s::workload::Workload;
@@ -96,6 +96,38 @@ mod tests {
             kubelets: BTreeMap::new(),
             not_read: Vec::new(),
             surroundings: Surroundings::default(),
+        }
+    }
+
+    /// As each kind's controller counts: `ResolveFenceposts` for a Deployment, `getStatefulSetMaxUnavailable`, `UnavailableCount`
+    /// for a DaemonSet; but at least one pod, where a Deployment makes a new pod first.
+    #[test]
+    fn a_share_of_the_pods_is_rounded_as_the_kinds_controller_rounds_it() {
+        let of = |kind: WorkloadKind, pods: u64, value: Value| {
+            let mut live = live();
+            let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": value}});
+            let object = json!({"metadata": {"name": "web", "namespace": "prod", "uid": "u"},
+                "spec": {"replicas": pods, "strategy": strategy, "updateStrategy": strategy, "template": {"spec": {}}},
+                "status": {"desiredNumberScheduled": pods}});
+            live.workload = Workload::from_object(kind, object).unwrap();
+            policy_of(&live, &Options::default()).max_unavailable
+        };
+        let cases = [
+            // What, of how many pods: Deployment, StatefulSet, DaemonSet.
+            (json!("25%"), 1, [1, 1, 1]),
+            (json!("25%"), 3, [1, 1, 1]),
+            (json!("25%"), 4, [1, 1, 1]),
+            (json!("25%"), 7, [1, 1, 2]),
+            (json!("50%"), 5, [2, 2, 3]),
+            (json!("34%"), 3, [1, 1, 2]),
+            (json!("67%"), 3, [2, 2, 3]),
+            (json!("100%"), 3, [3, 3, 3]),
+            (json!(2), 3, [2, 2, 2]),
+            (json!(9), 3, [9, 9, 9]),
+        ];
+        let kinds = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
+        for (value, pods, expected) in cases {
+            assert_eq!(kinds.map(|kind| of(kind, pods, value.clone())), expected, "{value} of {pods}");
         }
     }
 

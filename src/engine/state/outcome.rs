@@ -20,7 +20,7 @@ pub enum EndResult {
     Changes,
     /// Something cannot be done in place.
     NotEligible,
-    /// A pod failed; the reason was found.
+    /// A pod, a pull before any pod, or a hook failed; the reason was found.
     Failed,
     /// A deadline passed.
     TimedOut,
@@ -119,7 +119,7 @@ impl EndResult {
             }
             Self::NotEligible => "see the reasons: each has a hint, and more with explain CODE",
             Self::Failed => {
-                "read the failure that was printed, then abort (the pods that were changed go back) or resume"
+                "read the failure that was printed; then abort (the pods that were changed go back) or resume, if the run has changed anything"
             }
             Self::TimedOut => {
                 "look at what was waited for, then resume, with a longer --timeout if it only needs time, or abort"
@@ -148,7 +148,9 @@ impl EndResult {
             Self::NotEligible => {
                 "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; `resume` and `abort` where a permission is missing, or the server too old for it); `rbac --check`: something required is not allowed"
             }
-            Self::Failed => "a pod failed; the reason was found",
+            Self::Failed => {
+                "a pod failed, a node could not pull an image before any pod was changed, or a command of `--before-pod` or `--after-pod` failed; the report shows the reason"
+            }
             Self::TimedOut => "a deadline passed, or it could not be verified in time",
             Self::Deferred => {
                 "only `--deferred=undo` and `--deferred=leave`: a node has no room for a resize now; with `undo` everything was rolled back, with `leave` everything else is done"

@@ -48,7 +48,7 @@ pub struct Policy {
     pub min_ready_seconds_given: Option<u32>,
     /// The owner's `minReadySeconds`.
     pub owner_min_ready_seconds: u32,
-    /// `--timeout` in seconds, per pod; the default is five minutes and the termination grace.
+    /// `--timeout` in seconds, per pod; for the default see [`DEFAULT_TIMEOUT_SECONDS`].
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,

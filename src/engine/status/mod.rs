@@ -217,7 +217,8 @@ impl PodState {
 
 impl PodStatus {
     fn is_notable(&self) -> bool {
-        self.state.is_notable() || self.unreadable_record || !self.missing_labels.is_empty()
+        let lacks_traffic = self.out_of_services.is_some() || !self.missing_labels.is_empty();
+        self.state.is_notable() || self.unreadable_record || lacks_traffic
     }
 }
 

@@ -593,7 +593,8 @@ fn a_label_of_the_template_that_nothing_notes_as_removed_is_reported_and_no_comm
     let mut record = noted.record.unwrap();
     record["drained"] = json!({"key": "serving", "value": "yes"});
     off["metadata"]["annotations"][UPDATE_ANNOTATION] = record.to_string().into();
-    assert!(seen(off.clone()).pods[0].missing_labels.is_empty(), "{off}");
+    let found = PodStatus { state: PodState::Ready, ..seen(off.clone()).pods.remove(0) };
+    assert!(found.missing_labels.is_empty() && found.is_notable(), "{off}");
     off["metadata"]["deletionTimestamp"] = LATER.into();
     assert!(seen(off).ways.is_empty());
 }

@@ -34,13 +34,14 @@ fn can_be_done(plan: &WorkloadPlan, style: &Style) -> String {
     // Who reads no further has to know it.
     let by_whom = if plan.missing_permissions.is_empty() { "" } else { ", but you are not allowed to" };
     let can = format!("can be {verb} in place{by_whom}");
+    let none = if plan.restarts_all_ready() { ", no other pod serves meanwhile" } else { "" };
     if plan.is_offline() {
-        return format!("{can} (pods and nodes were not asked)");
+        return format!("{can}{none} (pods and nodes were not asked)");
     }
     if words::pods_not_listed(plan) {
         return format!("{can}; its pods could not be listed");
     }
-    format!("{can}: {}, {}, {}", pods(plan), pace(plan, style), expected(plan))
+    format!("{can}: {}, {}{none}, {}", pods(plan), pace(plan, style), expected(plan))
 }
 
 /// Returns `about 5 s`, and what is not in it; or that it cannot be known, and why.

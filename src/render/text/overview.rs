@@ -51,7 +51,16 @@ pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
         (meaning, vec![name, namespace, pods, verdict.into(), time, changes])
     };
     let rows: Vec<(Meaning, Vec<String>)> = plan.workloads.iter().map(row).collect();
-    place::table(if is_offline { &OFFLINE } else { &LIVE }, rows, style, out)
+    place::table(if is_offline { &OFFLINE } else { &LIVE }, rows, style, out)?;
+    let none = plan.workloads.iter().filter(|workload| workload.restarts_all_ready());
+    let none: Vec<String> = none.map(|workload| words::workload(style, &workload.workload)).collect();
+    if none.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let text =
+        format!("No other pod serves while these restart: {}.", words::first_of(none.into_iter(), NAMED_WORKLOADS));
+    words::paragraph(&text, style, out)
 }
 
 fn verdict(plan: &WorkloadPlan) -> (Meaning, &'static str) {

@@ -202,6 +202,26 @@ fn a_preview_of_what_has_lost_its_lock_invents_no_rollout() {
     assert_eq!(scene.run("abort", "--dry-run --take-over -o json").ends_with(0).json()["id"], Value::Null);
 }
 
+/// The rollout has not come to its pods: going on takes them down, and going back does not.
+#[test]
+fn a_preview_says_that_no_pod_serves_while_the_only_one_restarts() {
+    for (pods, is_said) in [(1, true), (2, false)] {
+        let scene = Scene::with(KINDS[0], |workload| workload.replicas(pods));
+        kill_at(&scene, Write { verb: "patch", plural: "pods", nth: 0 }, scene.typed("apply", "side=acme/side:v2"));
+        let shown = scene.run("resume", "--dry-run --take-over").ends_with(0);
+        assert_eq!(
+            shown.stdout.contains("(maxUnavailable 1, no other pod serves meanwhile)"),
+            is_said,
+            "{}",
+            shown.stdout
+        );
+        for (verb, is_said) in [("resume", is_said), ("abort", false)] {
+            let document = scene.run(verb, "--dry-run --take-over -o json").ends_with(0).json();
+            assert_eq!(document["onlyPodRestarts"], is_said, "{verb}, {pods}");
+        }
+    }
+}
+
 /// Once its pods go, nothing keeps the controller from replacing them for a template that somebody sets.
 #[test]
 fn a_rollout_that_a_foreign_template_has_overtaken_says_so_and_ends() {

@@ -182,7 +182,7 @@ pub(crate) fn reasons() -> String {
     let chapters: [(&str, &str, Vec<Explanation>); 3] = [
         (
             "Reasons",
-            "Why something cannot be done in place. Each has a path, a sentence and a hint; all of them are reported at once.",
+            "Why something cannot be done in place. Each has a sentence and a hint, and the path of a field if it is about one; all of them are reported at once.",
             ReasonCode::ALL.iter().map(|code| code.explanation()).collect(),
         ),
         (
@@ -244,16 +244,16 @@ const OWN_KEYS: [(&str, &str, &str, &str); 7] = [
         "removed when the rollout ends",
     ),
     (
-        "owner, annotation; a Deployment's controller copies it to its ReplicaSets",
+        "owner, annotation; controllers copy it to ReplicaSets and ControllerRevisions",
         HISTORY_ANNOTATION,
         "the rollouts that have ended, for `history` and `undo`",
-        "kept; may be removed",
+        "kept; `history` and `undo` do not work without it",
     ),
     (
         "pod, annotation",
         UPDATE_ANNOTATION,
         "of the pod's last update: images and container IDs before it, starts that the kubelet may still count for its back-off, and a label or gate to restore",
-        "kept with the pod; may be removed when no rollout holds the workload",
+        "kept with the pod; see below before you remove it",
     ),
     ("pre-pull pod, label", PULL_LABEL, "the rollout that it pulls for", "the pod is deleted when the run ends"),
     (
@@ -279,7 +279,7 @@ pub(crate) fn annotations() -> String {
     }
     let _ = write!(
         page,
-        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `{OUR_MANAGER}`, unless `--field-manager` names another. A name that begins with `kubectl`, `before-first-apply` or `kustomize-controller` is refused: Flux removes what such managers own.\n\n## Remove them\n\nOnly when `kubectl inplace status -A` shows no rollout that holds a workload:\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n"
+        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `{OUR_MANAGER}`, unless `--field-manager` names another. A name that begins with `kubectl`, `before-first-apply` or `kustomize-controller` is refused: Flux removes what such managers own.\n\n## Remove them\n\nRemove them only when `kubectl inplace status -A` shows neither of these:\n\n- an unfinished rollout: its record is needed to finish it or to roll it back;\n- a pod that is out of its Services: what was removed from it is recorded in its annotation alone. `resume`, `abort`, or the next `apply` adds the pod back first.\n\nWithout the history, `history` is empty and `undo` is refused. Without the annotation of a pod, `undo` does not know an update of pods alone, and `status` might show `unverified`.\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate replicasets -l app=web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n\nOf a StatefulSet or DaemonSet, annotate `controllerrevisions` in place of `replicasets`. The ReplicaSets go second: the controller of a Deployment copies its annotations to them, and `kubectl rollout undo` copies theirs back.\n"
     );
     page
 }

@@ -225,7 +225,7 @@ codes! {
             summary: "the owner's rollouts are paused",
             meaning: "The Deployment is paused (spec.paused): its pods shall stay as they are, and its template may hold changes that no pod has yet.",
             why: "A paused Deployment keeps its template apart from its pods (pkg/controller/deployment); an update in place would go around the pause.",
-            remedy: "Resume it when it may go on: kubectl rollout resume. Where its pods do not have its template, that may replace them: kubectl inplace resume --take-over finishes the change in place, kubectl inplace abort --take-over restores the template that the pods have. To change a pod all the same: pod/NAME --pods-only.",
+            remedy: "Look first: kubectl inplace status TYPE/NAME says whether its pods have its template. If they have, kubectl rollout resume replaces none. If they do not, it replaces every pod that differs: kubectl inplace resume --take-over finishes the change in place, kubectl inplace abort --take-over restores the template that the pods have. To change a pod all the same: pod/NAME --pods-only.",
         }
         OwnerIsControlled {
             summary: "something else controls the owner and decides its template",

@@ -134,7 +134,7 @@ codes! {
         TimedOut {
             summary: "the pod was not done within --timeout",
             meaning: "The pod was taken, and its container did not become ready, or could not be verified to be another one, in the time that one pod may take.",
-            why: "A deadline for each pod ends a rollout that waits for something that does not come; the default is five minutes and the pod's termination grace.",
+            why: "A deadline for each pod ends a rollout that waits for something that does not come; the default is 5m plus the pod's grace period and min ready seconds, for each step of --container-order; the seconds of --drain-seconds are added.",
             remedy: "Look at what the pod waited for, which is shown; resume with a longer --timeout if it only needs time, else abort.",
         }
         TooManyTries {

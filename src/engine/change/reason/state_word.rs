@@ -135,7 +135,12 @@ pub const STATE_WORDS: &[StateWord] = &[
         "wait a moment; if it stays so, look at the controller manager",
     ),
     word("rollingOut", OWNER, "it is replacing pods", "wait: kubectl rollout status"),
-    word("paused", OWNER, "somebody has paused its rollouts", "kubectl rollout resume, if nobody needs the pause"),
+    word(
+        "paused",
+        OWNER,
+        "somebody has paused its rollouts",
+        "if nobody needs the pause, kubectl rollout resume; it replaces every pod that does not have the template, see status",
+    ),
     word(
         "onDelete",
         OWNER,

@@ -9,6 +9,11 @@ use crate::engine::k8s::names::ContainerName;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all_fields = "camelCase")]
 pub enum Warning {
+    /// Every pod that is ready restarts at the same time.
+    NoOtherPodServes {
+        /// How many are ready.
+        pods: usize,
+    },
     /// Something could not be read, so the answer is weaker.
     ReadFailed {
         /// What, and what follows.
@@ -475,6 +480,7 @@ impl Warning {
             Self::ConfigurationReread { .. } => WarningCode::ConfigurationReread,
             Self::MetadataReadOnRestart { .. } => WarningCode::MetadataReadOnRestart,
             Self::ChecksumChanges { .. } => WarningCode::ChecksumChanges,
+            Self::NoOtherPodServes { .. } => WarningCode::NoOtherPodServes,
             Self::NoReadinessProbe { .. } => WarningCode::NoReadinessProbe,
             Self::TrafficWhileDown { .. } => WarningCode::TrafficWhileDown,
             Self::DrainLabelMissing { .. } => WarningCode::DrainLabelMissing,

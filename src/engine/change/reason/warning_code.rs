@@ -41,6 +41,12 @@ codes! {
             why: "Such an annotation has no meaning of its own: it only makes the template another one, so that the owner's controller replaces the pods.",
             remedy: "If the pods are to read their configuration again, roll it out with kubectl apply, or change the image of the container that reads it in the same update.",
         }
+        NoOtherPodServes {
+            summary: "no other pod of the workload serves while its pods restart",
+            meaning: "All pods of the workload that are ready restart at the same time, so no other pod takes their requests. What the stopped containers serve is down meanwhile. With one replica that is so for every restart in place. With several it is so if as many pods may be unavailable as there are, and --min-ready-seconds 0 lets the first pod restart together with the others.",
+            why: "A container is stopped before the new one starts, and there is no surge in place. The workload's own rollout can be milder: the default maxUnavailable of a Deployment, 25%, is 0 for up to three replicas, so that it creates the new pod first (ResolveFenceposts in pkg/controller/deployment/util). A rollout in place always restarts at least one pod at a time.",
+            remedy: "If the application can run more than once, add a replica first: kubectl scale. With several replicas, choose a smaller --max-unavailable. Otherwise choose a time when the downtime does no harm. Of a pod that is named by itself (pod/NAME) it is not known which others serve: the plan says nothing.",
+        }
         NoReadinessProbe {
             summary: "a container that serves traffic restarts without a readiness probe",
             meaning: "A Service sends traffic to the container, and the pod is not taken out of it first: it goes on sending while the container is down, and the container counts as ready as soon as it runs. The first pod of a rollout is watched a little longer.",
@@ -271,21 +277,21 @@ codes! {
         }
         ManagedByArgoCd {
             summary: "Argo CD makes this object from a repository",
-            meaning: "Argo CD compares the object with its source and brings it back. Pods that a workload owns are not compared, the object's own template is.",
+            meaning: "Argo CD compares the object with its source and brings it back. Pods that a workload owns are not compared, the object's own template is. With automated sync, whichever comes first replaces the pods: a merge rolls the new template out, and without one self-heal rolls the old one out again.",
             why: "Argo CD marks what it made: annotation argocd.argoproj.io/tracking-id, or a label with its field manager.",
-            remedy: "Commit the new image to the application's source, so that later pods have it and a sync does not go back.",
+            remedy: "Keep this order: suspend automated sync (argocd app set NAME --sync-policy none), apply in place, merge the same change at the source, see that argocd app diff NAME --refresh shows no difference in the template, then turn the sync on again. The pods have the template by then, so none is replaced.",
         }
         ManagedByFlux {
             summary: "Flux makes this object from a repository",
-            meaning: "Flux applies its source again at every interval. Pods that a workload owns are not touched by it, the object's own template is.",
+            meaning: "Flux applies its source again at every interval. Pods that a workload owns are not touched by it, the object's own template is. Whichever comes first replaces the pods: a merge rolls the new template out, and without one the next reconciliation rolls the old one out again.",
             why: "Flux labels what it made: kustomize.toolkit.fluxcd.io/* or helm.toolkit.fluxcd.io/*.",
-            remedy: "Commit the new image to the source, so that later pods have it and a reconciliation does not go back.",
+            remedy: "Keep this order: flux suspend (kustomization or helmrelease), apply in place, merge the same change at the source, flux reconcile source, then flux resume. The pods have the template by then, so none is replaced.",
         }
         ManagedByHelm {
             summary: "the object belongs to a Helm release",
-            meaning: "The next helm upgrade renders the template from the chart's values again.",
+            meaning: "The next helm upgrade renders the template from the chart's values again. If these do not have the change, it rolls the old template out, which replaces the pods.",
             why: "Helm marks what it made: label app.kubernetes.io/managed-by=Helm and annotation meta.helm.sh/release-name.",
-            remedy: "Set the new image in the release's values, so that later pods have it.",
+            remedy: "Set the new image in the release's values, apply the manifests that helm template renders from them in place, then run helm upgrade with the same values. The pods have the template by then, so none is replaced.",
         }
         ImageFieldOwned {
             summary: "the image is owned by a server-side apply manager",

@@ -9,6 +9,12 @@ impl Warning {
     #[expect(clippy::too_many_lines, reason = "one sentence for each warning")]
     pub fn sentence(&self) -> String {
         match self {
+            Self::NoOtherPodServes { pods: 1 } => {
+                "the only ready pod of the workload restarts: no other one serves meanwhile".into()
+            }
+            Self::NoOtherPodServes { pods } => {
+                format!("all {pods} ready pods of the workload restart at the same time: no other one serves meanwhile; choose a smaller --max-unavailable")
+            }
             Self::ReadFailed { what } => what.clone(),
             Self::TemplateKeepsImage => {
                 "the owner's template stays as it is: a new pod (scaling, eviction, a lost node) gets what the template says".into()

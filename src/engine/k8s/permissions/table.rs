@@ -203,13 +203,13 @@ pub(super) const ROWS: &[Row] = &[
     row((ROLLOUTS, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "keeps watching (-w)"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
-    row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images, one guarded patch a pod"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images; each patch tests what it replaces"),
     row(
         (&[Apply, Undo, Resume, Abort], KINDS, BOTH),
         POD_RESIZE,
         &[Patch],
         Optional,
-        "changes cpu and memory, one guarded patch a pod; no default role has it",
+        "changes cpu and memory; each patch tests what it replaces; no default role has it",
     ),
     row(
         (&[Plan], KINDS, BOTH),

@@ -29,9 +29,10 @@ use crate::engine::k8s::metadata::LAST_APPLIED;
 use crate::engine::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList, RestartPolicy};
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{self, UpdatedBy, WorkloadKind};
+use crate::engine::kinds::{self, Replicas, UpdatedBy, WorkloadKind};
 use crate::engine::merge::strategic_merge;
 use crate::engine::plan::assemble::{Objects, assemble};
+use crate::engine::plan::availability::Restarted;
 use crate::engine::plan::live::Options;
 use crate::engine::state::durable::history::HISTORY_ANNOTATION;
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
@@ -198,12 +199,20 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
         (true, false) => Verdict::InPlace,
         (true, true) => Verdict::NothingToDo,
     };
-    WorkloadPlan {
-        verdict,
-        reasons,
-        containers,
-        fields: diff.change.fields,
-        ..bare(reference, desired, warnings, options)
+    let plan = bare(reference, desired, warnings, options);
+    let mut warnings = plan.warnings;
+    if verdict == Verdict::InPlace && containers.iter().any(|plan| plan.restarts() > 0) {
+        warnings.extend(replicas(kind, new).and_then(|pods| Restarted::all(pods).leaves_none(kind, &plan.policy)));
+        warnings.sort();
+    }
+    WorkloadPlan { verdict, reasons, warnings, containers, fields: diff.change.fields, ..plan }
+}
+
+/// How many pods the manifest says that there are; where it leaves that open, an autoscaler may say it.
+fn replicas(kind: WorkloadKind, manifest: &Value) -> Option<usize> {
+    match kind.replicas() {
+        Replicas::Spec => usize::try_from(manifest.pointer("/spec/replicas")?.as_u64()?).ok(),
+        Replicas::One | Replicas::Scheduled => None,
     }
 }
 

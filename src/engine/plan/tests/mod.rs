@@ -16,6 +16,7 @@ use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::resize::{NodeRoom, ResizeFacts};
 use crate::engine::rollout::patch::PodPart;
 use crate::engine::rollout::pre_pull::Lacking;
+use crate::engine::value::int_or_percent::IntOrPercent;
 
 const CASES: &str = include_str!("cases.yaml");
 
@@ -196,9 +197,14 @@ fn read(case: &Value, base: &Value) -> Case {
     let given = list(case, "podsGiven").iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let node = text(case, "/nodeGiven").map(str::to_owned);
     let subset = Subset { pods: given, node, ..Subset::default() };
-    let min_ready_seconds =
-        case.get("minReadySeconds").and_then(Value::as_u64).map(|given| u32::try_from(given).unwrap());
-    let options = Options { pods_only: case.get("durable").is_none(), subset, min_ready_seconds, ..Options::default() };
+    let number = |key: &str| case.get(key).and_then(Value::as_u64).map(|given| u32::try_from(given).unwrap());
+    let options = Options {
+        pods_only: case.get("durable").is_none(),
+        subset,
+        min_ready_seconds: number("minReadySeconds"),
+        canary: number("canary").map(IntOrPercent::Int),
+        ..Options::default()
+    };
     let mut plan = build(&intent, &live, &options).unwrap();
     if let Some(image) = text(case, "/admissionMakes") {
         let mut answer = live.pods[0].clone();
