@@ -25,6 +25,7 @@ mod generated;
 mod history;
 mod hooks;
 mod kept;
+mod kubeconfig;
 mod machine;
 mod memory;
 mod pages;

@@ -28,6 +28,7 @@ mod history;
 mod hooks;
 mod interrupt;
 mod jsonpath;
+mod kubeconfig;
 mod leaves;
 mod on_call;
 mod pages;

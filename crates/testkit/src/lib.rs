@@ -6,6 +6,7 @@
 //! | [`api_server`] | the model over HTTP on loopback, with watches, faults, controllers and kubelets |
 //! | [`builders`] | objects to fill a server with |
 //! | [`clock`] | the real time |
+//! | [`tls`] | TLS on loopback, for who begins with it |
 //!
 //! Knows nothing of the product: what the two agree on is Kubernetes.
 #![expect(missing_docs, reason = "a field is documented where its name does not say everything")]
@@ -14,3 +15,4 @@ pub mod api_model;
 pub mod api_server;
 pub mod builders;
 pub mod clock;
+pub mod tls;

@@ -1,4 +1,5 @@
-//! For tests: a folder that is removed, and a server on the loopback address that gives prepared answers.
+//! For tests: a folder that is removed, and a server on the loopback address that gives prepared answers, with TLS to
+//! whoever asks for it.
 
 #![expect(clippy::disallowed_methods, reason = "writes files for tests")]
 
@@ -11,6 +12,8 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
 };
+
+pub(super) use testkit::tls;
 
 /// A folder of one test; removed when dropped.
 pub(crate) struct Folder(PathBuf);
@@ -107,6 +110,15 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(answers: Vec<Answer>) -> Self {
+        Self::of(answers, true)
+    }
+
+    /// Gives one that takes TLS for a malformed request.
+    pub(crate) fn without_tls(answers: Vec<Answer>) -> Self {
+        Self::of(answers, false)
+    }
+
+    fn of(answers: Vec<Answer>, speaks_tls: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -114,10 +126,15 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (answers, seen) = (answers.clone(), Arc::clone(&seen));
-                std::thread::spawn(move || serve(stream, &answers, &seen));
+                std::thread::spawn(move || serve(stream, speaks_tls, &answers, &seen));
             }
         });
         Self { address, received }
+    }
+
+    /// Gives its address with TLS.
+    pub(crate) fn url(&self) -> String {
+        format!("https://{}", self.address)
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
@@ -131,11 +148,13 @@ impl Server {
 }
 
 /// Serves one connection; a client that goes away ends it.
-fn serve(stream: TcpStream, answers: &[Answer], seen: &Mutex<Vec<Received>>) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut writer = stream;
+fn serve(stream: TcpStream, speaks_tls: bool, answers: &[Answer], seen: &Mutex<Vec<Received>>) -> Option<()> {
+    let stream: Box<dyn tls::Stream> = if speaks_tls { tls::accept(stream).ok()?.stream } else { Box::new(stream) };
+    let mut reader = BufReader::new(stream);
     loop {
-        let Some(request) = read_request(&mut reader) else {
+        let request = read_request(&mut reader);
+        let writer = reader.get_mut();
+        let Some(request) = request else {
             // As Go's server answers TLS on a port without TLS.
             let _ = writer.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
             return None;
@@ -171,7 +190,7 @@ fn serve(stream: TcpStream, answers: &[Answer], seen: &Mutex<Vec<Received>>) -> 
     }
 }
 
-fn read_request(reader: &mut BufReader<TcpStream>) -> Option<Received> {
+fn read_request(reader: &mut impl BufRead) -> Option<Received> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {
         return None;

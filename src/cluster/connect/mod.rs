@@ -16,6 +16,7 @@
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use http::HeaderValue;
+use kube::config::{AuthInfo, AuthProviderConfig};
 use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -25,6 +26,8 @@ use crate::engine::value::address;
 mod certificate;
 mod credential_plugin;
 mod credential_policy;
+mod credentials;
+mod entries;
 pub mod fetch;
 mod kubeconfig;
 mod overrides;
@@ -34,6 +37,7 @@ mod server_clock;
 pub(in crate::cluster) mod stack;
 mod trace;
 mod transport;
+mod usable;
 mod warnings;
 
 #[cfg(test)]
@@ -44,7 +48,8 @@ mod tests;
 pub use credential_plugin::CredentialPluginError;
 pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
 
-use credential_plugin::CredentialPlugin;
+use credentials::Source;
+use entries::{Cluster, User};
 use kubeconfig::Selected;
 use server_clock::ServerClock;
 use trace::Trace;
@@ -70,7 +75,7 @@ pub struct ConnectOptions {
     pub namespace: Option<String>,
     /// `--server`.
     pub server: Option<String>,
-    /// `--token`; beats every other credential but client certificates.
+    /// `--token`; beats a token file and a plugin.
     pub token: Option<String>,
     /// `--username`, with `--password`: basic authentication.
     pub username: Option<String>,
@@ -153,6 +158,8 @@ pub struct Environment {
     pub service_host: Option<String>,
     /// `KUBERNETES_SERVICE_PORT`: set within a pod.
     pub service_port: Option<String>,
+    /// `POD_NAMESPACE`: what may be set within a pod.
+    pub pod_namespace: Option<String>,
     /// Where the service account's files are; `None` is where the kubelet mounts them.
     pub service_account: Option<PathBuf>,
 }
@@ -176,6 +183,7 @@ impl Environment {
             no_proxy: text(&["NO_PROXY", "no_proxy"]),
             service_host: text(&["KUBERNETES_SERVICE_HOST"]),
             service_port: text(&["KUBERNETES_SERVICE_PORT"]),
+            pod_namespace: text(&["POD_NAMESPACE"]),
             service_account: None,
         }
     }
@@ -242,17 +250,22 @@ async fn connect_with(
 ) -> Result<Connection, ClusterError> {
     let warnings = Warnings::new(options.notices.clone());
     let mut selected = kubeconfig::select(options, environment)?;
+    overrides::apply(&mut selected, options)?;
+    usable::check(&mut selected)?;
+    let uri = kubeconfig::server_uri(&selected)?;
+    let server = address::without_credentials(uri.to_string().trim_end_matches('/'));
+    if uri.scheme_str() == Some("http") {
+        send_no_credentials(&mut selected, &server);
+    }
     for warning in selected.warnings.drain(..) {
         warnings.tell_once(warning);
     }
-    overrides::apply(&mut selected, options)?;
-    let plugin = credential_plugin(&mut selected, options, environment)?;
-    let config = config(&selected, environment)?;
-    let server = address::without_credentials(config.cluster_url.to_string().trim_end_matches('/'));
+    let source = Source::of(&mut selected, &uri, options, environment)?;
+    let config = config(&selected, uri, environment)?;
     let namespace = config.default_namespace.clone();
     let clock = ServerClock::default();
     let transport =
-        Transport::start(config, plugin, limits, (warnings.clone(), clock.clone(), Trace::new(options.verbosity)))
+        Transport::start(config, source, limits, (warnings.clone(), clock.clone(), Trace::new(options.verbosity)))
             .await?;
     let transport = Arc::new(transport);
     let service = tower::service_fn(move |request| {
@@ -263,39 +276,60 @@ async fn connect_with(
     Ok(Connection { client, namespace, context: selected.context, server, warnings, clock })
 }
 
-/// Takes the credential plugin out of the user, so that kube does not run it as well.
-fn credential_plugin(
-    selected: &mut Selected,
-    options: &ConnectOptions,
-    environment: &Environment,
-) -> Result<Option<CredentialPlugin>, ClusterError> {
-    let Some(exec) = selected.user.exec.take() else { return Ok(None) };
-    // In client-go too, a token that is given beats the plugin.
-    if selected.user.token.is_some() || selected.user.token_file.is_some() {
-        return Ok(None);
+/// Without TLS everybody on the way could read them: client-go sends none (`ClientConfig` in `client_config.go`). Whom to
+/// impersonate is no secret.
+fn send_no_credentials(selected: &mut Selected, server: &str) {
+    let User { as_user, as_uid, as_groups, as_user_extra, .. } = selected.user.clone();
+    let user = std::mem::take(&mut selected.user);
+    let has_secret = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
+    let has_other = user.client_certificate_data.is_some() || user.auth_provider.is_some() || user.exec.is_some();
+    if has_secret || has_other {
+        selected.warnings.push(format!("the server {server} does not use TLS (https): no credentials are sent to it"));
     }
-    credential_policy::check(exec.command.as_deref().unwrap_or_default(), environment)?;
-    Ok(Some(CredentialPlugin::new(exec, &selected.cluster, options)?))
+    selected.user = User { as_user, as_uid, as_groups, as_user_extra, ..User::default() };
+    let Cluster { proxy_url, disable_compression, .. } = std::mem::take(&mut selected.cluster);
+    selected.cluster = Cluster { proxy_url, disable_compression, ..Cluster::default() };
+    selected.rotating_authority = None;
 }
 
 /// Builds kube's configuration from nothing, since kube's own reading of a kubeconfig also evaluates the proxy
-/// variables, and fails on values that client-go takes.
-fn config(selected: &Selected, environment: &Environment) -> Result<Config, ClusterError> {
+/// variables, fails on values that client-go takes, and panics on others.
+fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Result<Config, ClusterError> {
     let cluster = &selected.cluster;
-    let uri = kubeconfig::server_uri(selected)?;
     let mut config = Config::new(uri);
     config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
     config.default_namespace = selected.namespace.clone();
-    config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or(false);
+    config.accept_invalid_certs = cluster.insecure_skip_tls_verify.is_some();
     config.root_cert = certificate::authorities(cluster)?;
     config.root_cert_file = selected.rotating_authority.clone();
-    config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
-    config.disable_compression = cluster.disable_compression.unwrap_or(false);
+    config.tls_server_name = cluster.tls_server_name.value();
+    config.disable_compression = cluster.disable_compression.is_some();
     config.proxy_url = proxy::of(&config.cluster_url, cluster.proxy_url.as_deref(), environment)?;
-    config.auth_info = selected.user.clone();
+    config.auth_info = auth_info(&selected.user);
     config.default_retry = false;
     name_the_client(&mut config);
     Ok(config)
+}
+
+/// What kube does of the credentials: client certificates, impersonation, and tokens of an OIDC provider.
+fn auth_info(user: &User) -> AuthInfo {
+    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| certificate::encode(&data.0));
+    let extras = user.as_user_extra.iter().flatten();
+    let extras = extras.map(|(key, values)| (key.clone(), values.clone().unwrap_or_default()));
+    AuthInfo {
+        client_certificate_data: pem(&user.client_certificate_data),
+        client_key_data: pem(&user.client_key_data).filter(|_| user.client_certificate_data.is_some()).map(Into::into),
+        impersonate: user.as_user.value(),
+        impersonate_uid: user.as_uid.value(),
+        impersonate_groups: user.as_groups.clone(),
+        impersonate_user_extra: Some(extras.collect()),
+        auth_provider: user.auth_provider.as_ref().map(|provider| AuthProviderConfig {
+            name: provider.name.value().unwrap_or_default(),
+            config: provider.config.clone().unwrap_or_default(),
+            ..AuthProviderConfig::default()
+        }),
+        ..AuthInfo::default()
+    }
 }
 
 /// Names this program in kubectl's form: name/version (os/architecture).

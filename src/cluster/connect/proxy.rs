@@ -16,7 +16,7 @@ pub(super) fn of(
     cluster_proxy: Option<&str>,
     environment: &Environment,
 ) -> Result<Option<Uri>, KubeconfigError> {
-    if let Some(proxy) = cluster_proxy.filter(|proxy| !proxy.is_empty()) {
+    if let Some(proxy) = cluster_proxy {
         return parse(proxy, "proxy-url").map(Some);
     }
     let (variable, origin) = match server.scheme_str() {
@@ -29,23 +29,23 @@ pub(super) fn of(
     if is_direct(&host, port, environment.no_proxy.as_deref().unwrap_or_default()) {
         return Ok(None);
     }
-    parse(proxy, origin).map(Some)
-}
-
-/// Reads a proxy's address; without a scheme it is http.
-fn parse(proxy: &str, origin: &'static str) -> Result<Uri, KubeconfigError> {
+    // Only in the environment a proxy may have no scheme, and there are two that leave the name to it.
     let text = match proxy.split_once("://") {
         None => format!("http://{proxy}"),
-        // Both leave the name to the proxy, here as in Go.
         Some(("socks5h", rest)) => format!("socks5://{rest}"),
         Some(_) => proxy.to_owned(),
     };
+    parse(&text, origin).map(Some)
+}
+
+/// Reads a proxy's address.
+fn parse(proxy: &str, origin: &'static str) -> Result<Uri, KubeconfigError> {
     let bad = |why: &str| KubeconfigError::BadProxy { origin, why: why.to_owned() };
-    let uri: Uri = text.parse().map_err(|_| bad("it is not a valid address"))?;
+    let uri: Uri = proxy.parse().map_err(|_| bad("it is not a valid address"))?;
     match uri.scheme_str() {
         Some("http" | "https" | "socks5") => Ok(uri),
         Some(other) => Err(bad(&format!("its scheme \"{other}\" is not http, https or socks5"))),
-        None => Err(bad("it is not a valid address")),
+        None => Err(bad("it has no scheme (http, https or socks5)")),
     }
 }
 
@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_bad_proxy_is_named_without_its_password() {
-        for bad in ["ftp://me:secret@proxy.test", "http://me:secret@proxy test"] {
+        for bad in ["ftp://me:secret@proxy.test", "http://me:secret@proxy test", "me:secret@proxy.test", "proxy.test:1"]
+        {
             let error =
                 of(&"https://api.example.com".parse().unwrap(), Some(bad), &Environment::default()).unwrap_err();
             assert!(error.to_string().contains("proxy-url"), "{error}");

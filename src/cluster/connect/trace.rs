@@ -54,8 +54,7 @@ impl Trace {
             headers.insert(name.clone(), value.clone());
         }
         let user = &config.auth_info;
-        let has_credential = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
-        if is_authorized || has_credential {
+        if is_authorized || user.auth_provider.is_some() {
             headers.insert(http::header::AUTHORIZATION, HeaderValue::from_static(MASK));
         }
         if let Some(value) = user.impersonate.as_deref().and_then(|name| HeaderValue::from_str(name).ok()) {

@@ -20,14 +20,14 @@ use std::{
     time::Duration,
 };
 
-use http::{HeaderValue, Request, Response, StatusCode, header::AUTHORIZATION, request::Parts};
-use jiff::{SignedDuration, Timestamp};
+use http::{Request, Response, StatusCode, header::AUTHORIZATION, request::Parts};
+use jiff::Timestamp;
 use kube::{Client, Config, client::Body};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    KubeconfigError, ServerNotice,
-    credential_plugin::{Credential, CredentialPlugin},
+    KubeconfigError, ServerNotice, certificate,
+    credentials::{Credential, Source},
     retry::{self, RequestKind, Try},
     server_clock::ServerClock,
     stack,
@@ -37,8 +37,8 @@ use super::{
 use crate::cluster::error::{ClusterError, of_transport};
 use crate::engine::value::address;
 
-/// How long before its end a credential is replaced.
-const AHEAD: SignedDuration = SignedDuration::from_secs(60);
+/// How long an address may be: `http` takes no longer one, and kube panics where the server's path makes it longer.
+const LONGEST: usize = 60_000;
 
 /// A timer that ends this late shows that the process was stopped, for example by a laptop that sleeps.
 const LATE: Duration = Duration::from_millis(500);
@@ -65,7 +65,7 @@ pub(super) struct Transport {
     config: Config,
     /// Host and port.
     server: String,
-    plugin: Option<CredentialPlugin>,
+    source: Source,
     session: Mutex<Session>,
     limits: Limits,
     warnings: Warnings,
@@ -79,8 +79,7 @@ pub(super) struct Transport {
 #[derive(Clone)]
 struct Session {
     client: Client,
-    authorization: Option<HeaderValue>,
-    expires: Option<Timestamp>,
+    credential: Credential,
     /// The server answered 401: the credential must not be used again.
     rejected: bool,
     /// Counts credentials, so that a late 401 does not reject a newer one.
@@ -91,20 +90,13 @@ impl Transport {
     /// Gets the first credential and sets up TLS; sends nothing.
     pub(super) async fn start(
         config: Config,
-        plugin: Option<CredentialPlugin>,
+        source: Source,
         limits: Limits,
         (warnings, clock, trace): (Warnings, ServerClock, Trace),
     ) -> Result<Self, ClusterError> {
-        let session = match &plugin {
-            Some(plugin) => session(&config, plugin.run(&warnings).await?, 1)?,
-            None => Session {
-                client: client(config.clone())?,
-                authorization: None,
-                expires: None,
-                rejected: false,
-                number: 1,
-            },
-        };
+        let credential = source.get(&warnings).await?;
+        let client = client(&config, &credential)?;
+        let session = Session { client, credential, rejected: false, number: 1 };
         let server = match config.cluster_url.authority() {
             Some(authority) => address::host(authority.as_str()).to_owned(),
             None => config.cluster_url.to_string(),
@@ -112,7 +104,7 @@ impl Transport {
         Ok(Self {
             config,
             server,
-            plugin,
+            source,
             session: Mutex::new(session),
             limits,
             warnings,
@@ -139,7 +131,8 @@ impl Transport {
             tries += 1;
             let sent = self.send(&session, parts.clone(), current, kind, deadline);
             let ended = self.tell_silence(sent).await;
-            if self.plugin.is_some() && matches!(&ended, Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED) {
+            if self.source.is_renewable() && matches!(&ended, Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED)
+            {
                 self.reject(session.number).await;
                 if kind != RequestKind::Write && !renewed && next.is_some() {
                     (renewed, deadline, body) = (true, None, next);
@@ -193,11 +186,16 @@ impl Transport {
         kind: RequestKind,
         deadline: Option<Instant>,
     ) -> Result<Response<Body>, ClusterError> {
-        self.trace.sent(&parts, body.try_clone(), &self.config, session.authorization.is_some()).await;
+        let path = parts.uri.path_and_query().map_or("", |path| path.as_str());
+        if self.config.cluster_url.path().len() + path.len() > LONGEST {
+            return Err(ClusterError::NotSent { why: "its address is too long".to_owned() });
+        }
+        let authorization = &session.credential.authorization;
+        self.trace.sent(&parts, body.try_clone(), &self.config, authorization.is_some()).await;
         let started = Instant::now();
         let (method, uri) = (parts.method.clone(), parts.uri.clone());
         let mut request = Request::from_parts(parts, body);
-        if let Some(authorization) = &session.authorization {
+        if let Some(authorization) = authorization {
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
         }
         let mut received = None;
@@ -232,21 +230,22 @@ impl Transport {
         of_transport(error, &self.server)
     }
 
-    /// Gives the credential to use now; runs the plugin if it is about to expire or was refused.
+    /// Gives the credential to use now; gets another one if it is about to expire or was refused.
     async fn session(&self) -> Result<Session, ClusterError> {
         let mut current = self.session.lock().await;
-        let Some(plugin) = &self.plugin else { return Ok(current.clone()) };
-        let now = Timestamp::now();
-        let expiring =
-            current.expires.is_some_and(|expires| now.saturating_add(AHEAD).is_ok_and(|soon| soon >= expires));
-        if !expiring && !current.rejected {
+        let is_due = current.credential.renew.is_some_and(|due| Timestamp::now() >= due);
+        if !is_due && !current.rejected {
             return Ok(current.clone());
         }
-        match plugin.run(&self.warnings).await {
-            Ok(credential) => *current = session(&self.config, credential, current.number.saturating_add(1))?,
+        match self.source.get(&self.warnings).await {
+            Ok(credential) => {
+                let keeps_client = credential.certificate.is_none() && current.credential.certificate.is_none();
+                let client = if keeps_client { current.client.clone() } else { client(&self.config, &credential)? };
+                *current = Session { client, credential, rejected: false, number: current.number.saturating_add(1) };
+            }
             // It is still good for a while.
-            Err(_) if !current.rejected && current.expires.is_some_and(|expires| now < expires) => {}
-            Err(error) => return Err(error.into()),
+            Err(_) if !current.rejected && current.credential.expires.is_none_or(|end| Timestamp::now() < end) => {}
+            Err(error) => return Err(error),
         }
         Ok(current.clone())
     }
@@ -259,25 +258,13 @@ impl Transport {
     }
 }
 
-fn session(config: &Config, credential: Credential, number: u64) -> Result<Session, ClusterError> {
+/// What sends requests; with the certificate of a credential, if it has one.
+fn client(config: &Config, credential: &Credential) -> Result<Client, ClusterError> {
     let mut config = config.clone();
-    if let Some((certificate, key)) = credential.certificate {
-        config.auth_info.client_certificate = None;
-        config.auth_info.client_key = None;
-        config.auth_info.client_certificate_data = Some(certificate);
-        config.auth_info.client_key_data = Some(key.into());
+    if let Some((certificate, key)) = &credential.certificate {
+        config.auth_info.client_certificate_data = certificate::encode(certificate.as_bytes());
+        config.auth_info.client_key_data = certificate::encode(key.as_bytes()).map(Into::into);
     }
-    let client = client(config)?;
-    Ok(Session {
-        client,
-        authorization: credential.authorization,
-        expires: credential.expires,
-        rejected: false,
-        number,
-    })
-}
-
-fn client(config: Config) -> Result<Client, ClusterError> {
     match stack::client(config) {
         Ok(client) => Ok(client),
         Err(kube::Error::Auth(error)) => Err(super::CredentialPluginError::of_provider(&error).into()),

@@ -8,6 +8,8 @@ mod auth_registry;
 mod cluster;
 mod flux;
 mod gate;
+#[path = "../../support/kubeconfigs.rs"]
+pub(crate) mod kubeconfigs;
 mod namespace;
 mod openapi;
 mod owner;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
 
 use serde_json::Value;
+
+use crate::tls::Stream;
 
 /// A request as it came over the wire; header names in lower case, the query decoded.
 #[derive(Debug, Clone, Default)]
@@ -73,13 +74,13 @@ impl Answer {
 
 /// One connection of a client.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     buffer: Vec<u8>,
 }
 
 impl Connection {
     /// Takes over an accepted stream.
-    pub(crate) fn new(stream: TcpStream) -> Self {
+    pub(crate) fn new(stream: Box<dyn Stream>) -> Self {
         Self { stream, buffer: Vec::new() }
     }
 

@@ -1,4 +1,4 @@
-//! A stateful API server on loopback: plain HTTP, a thread per connection, a simulated kubelet inside. What becomes of the
+//! A stateful API server on loopback: HTTP with or without TLS, a thread per connection, a simulated kubelet inside. What becomes of the
 //! objects is the model's ([`crate::api_model`]).
 //!
 //! It behaves as Kubernetes 1.36 where `kubectl inplace` reads or writes: objects with resourceVersions, selectors,

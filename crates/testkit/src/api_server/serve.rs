@@ -11,7 +11,7 @@ use super::state::Logged;
 use super::verbs::{self, Call};
 use super::watch::Watch;
 use super::{Shared, controllers, discovery, kubelet, status};
-use crate::clock;
+use crate::{clock, tls};
 
 /// Accepts connections until the server stops.
 pub(super) fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
@@ -58,7 +58,8 @@ enum Reply {
 fn converse(shared: &Shared, stream: TcpStream) {
     drop(stream.set_nodelay(true));
     let twin = stream.try_clone();
-    let mut connection = Connection::new(stream);
+    let Ok(accepted) = tls::accept(stream) else { return };
+    let mut connection = Connection::new(accepted.stream);
     while let Ok(Some(request)) = connection.read_request() {
         let going_on = match reply(shared, &request) {
             Reply::Answer(answer) => {

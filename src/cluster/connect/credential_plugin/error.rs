@@ -22,6 +22,16 @@ pub enum CredentialPluginError {
         /// The apiVersion.
         given: String,
     },
+    /// The user's `exec` does not say whether the command may ask.
+    #[error(
+        "the credential plugin {command} has the interactiveMode \"{given}\", which is none of Never, IfAvailable and Always"
+    )]
+    Mode {
+        /// The command.
+        command: String,
+        /// As it is given; empty where it is missing.
+        given: String,
+    },
     /// The command is not installed.
     #[error("the credential plugin {command} was not found")]
     NotFound {
@@ -84,7 +94,7 @@ pub enum CredentialPluginError {
         /// Why.
         why: String,
     },
-    /// An `auth-provider`, a token file or basic authentication failed.
+    /// An `auth-provider` or a token file failed.
     #[error("no credentials: {why}")]
     Provider {
         /// Why.
@@ -93,26 +103,9 @@ pub enum CredentialPluginError {
 }
 
 impl CredentialPluginError {
-    /// Sorts an error of the credentials that are left to kube. Its own text may quote a command's output.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "kube's errors, of which its features decide")]
+    /// Takes an error of the credentials that are left to kube: those of an OIDC provider.
     pub(in crate::cluster) fn of_provider(error: &AuthError) -> Self {
-        match error {
-            AuthError::AuthExecRun { cmd, out } => Self::Failed {
-                command: cmd.split(' ').next().unwrap_or_default().to_owned(),
-                status: out.status.to_string(),
-                stderr: super::tail(&out.stderr),
-            },
-            AuthError::ReadTokenFile(error, path) => {
-                Self::Provider { why: format!("the token file {} could not be read: {error}", path.display()) }
-            }
-            AuthError::InvalidBearerToken(_) => {
-                Self::Provider { why: "the token has characters that no token may have".to_owned() }
-            }
-            AuthError::ParseTokenKey(_) | AuthError::AuthExecParse(_) => {
-                Self::Provider { why: "the auth-provider's answer could not be read".to_owned() }
-            }
-            other => Self::Provider { why: other.to_string() },
-        }
+        Self::Provider { why: error.to_string() }
     }
 
     /// Says what the user can do about it.
@@ -120,7 +113,9 @@ impl CredentialPluginError {
         let hint = match self {
             Self::NotFound { install_hint: Some(hint), .. } => hint.trim().to_owned(),
             Self::NotFound { install_hint: None, .. } => "install it, or put its folder into PATH".to_owned(),
-            Self::Version { .. } => "renew the kubeconfig as your cluster's provider says".to_owned(),
+            Self::Version { .. } | Self::Mode { .. } => {
+                "renew the kubeconfig as your cluster's provider says".to_owned()
+            }
             Self::NeedsTerminal { .. } => {
                 "run it from a terminal, and give manifests as files instead of on standard input".to_owned()
             }

@@ -6,16 +6,17 @@
 use std::{future::poll_fn, pin::Pin, process::Stdio, task::ready, time::Duration};
 
 use futures::future::{Either, select};
-use http::HeaderValue;
-use jiff::Timestamp;
-use kube::config::{Cluster, ExecAuthCluster, ExecConfig, ExecInteractiveMode};
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncRead, ReadBuf},
     process::{ChildStderr, Command},
 };
 
-use super::{ConnectOptions, KubeconfigError, ServerNotice, certificate, warnings::Warnings};
+use super::credentials::{Credential, bearer};
+use super::entries::{Cluster, Exec};
+use super::{ConnectOptions, KubeconfigError, ServerNotice, certificate, usable, warnings::Warnings};
 use crate::cluster::error::ClusterError;
 use crate::engine::k8s::mask;
 
@@ -32,6 +33,12 @@ const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authenti
 /// How much of standard error is kept for an error, in bytes.
 const KEPT: usize = 4096;
 
+/// How long before its end a credential is replaced.
+const AHEAD: SignedDuration = SignedDuration::from_secs(60);
+
+/// The name of the cluster's extension that a plugin gets.
+const EXTENSION: &str = "client.authentication.k8s.io/exec";
+
 /// A user's credential plugin, ready to run.
 pub(super) struct CredentialPlugin {
     command: String,
@@ -42,15 +49,6 @@ pub(super) struct CredentialPlugin {
     info: String,
     interactive: bool,
     install_hint: Option<String>,
-}
-
-/// What a plugin gave. Has no `Debug`: it is secret.
-pub(super) struct Credential {
-    /// The `Authorization` header.
-    pub(super) authorization: Option<HeaderValue>,
-    /// Client certificate and key, as kubeconfigs hold them (base64 of PEM).
-    pub(super) certificate: Option<(String, String)>,
-    pub(super) expires: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -73,26 +71,33 @@ struct Status {
 
 impl CredentialPlugin {
     /// Reads the user's `exec`; runs nothing.
-    pub(super) fn new(exec: ExecConfig, cluster: &Cluster, options: &ConnectOptions) -> Result<Self, ClusterError> {
-        let command = exec.command.clone().filter(|command| !command.is_empty());
-        let command = command.ok_or(CredentialPluginError::NoCommand)?;
-        let api_version = exec.api_version.clone().unwrap_or_default();
+    pub(super) fn new(exec: Exec, cluster: &Cluster, options: &ConnectOptions) -> Result<Self, ClusterError> {
+        let command = exec.command.value().ok_or(CredentialPluginError::NoCommand)?;
+        let api_version = exec.api_version.value().unwrap_or_default();
         if !VERSIONS.contains(&api_version.as_str()) {
             return Err(CredentialPluginError::Version { command, given: api_version }.into());
         }
-        let interactive = interactive(&command, exec.interactive_mode.as_ref(), options)?;
-        let cluster = if exec.provide_cluster_info { Some(cluster_info(cluster)?) } else { None };
-        let mut spec = serde_json::json!({ "interactive": interactive });
-        if let (Some(cluster), Some(spec)) = (cluster, spec.as_object_mut()) {
-            spec.insert("cluster".to_owned(), cluster);
-        }
-        let info = serde_json::json!({ "kind": KIND, "apiVersion": api_version, "spec": spec }).to_string();
-        let variable = |pair: &std::collections::HashMap<String, String>| {
-            Some((pair.get("name")?.clone(), pair.get("value").cloned().unwrap_or_default()))
+        let mode = match exec.interactive_mode.as_deref() {
+            None if api_version != VERSIONS[0] => "IfAvailable",
+            mode => mode.unwrap_or_default(),
         };
-        let env = exec.env.unwrap_or_default().iter().filter_map(variable).collect();
+        let interactive = interactive(&command, mode, options)?;
+        let mut spec = json!({ "interactive": interactive });
+        if exec.provide_cluster_info.is_some() {
+            spec["cluster"] = cluster_info(cluster);
+        }
+        let info = json!({ "kind": KIND, "apiVersion": api_version, "spec": spec }).to_string();
+        let mut env = Vec::new();
+        for variable in exec.env.into_iter().flatten() {
+            let name = variable.name.value().ok_or_else(|| KubeconfigError::BadData {
+                field: "exec",
+                why: "a variable of its env has no name".to_owned(),
+            })?;
+            env.push((name, variable.value.value().unwrap_or_default()));
+        }
         let args = exec.args.unwrap_or_default();
-        Ok(Self { command, args, env, api_version, info, interactive, install_hint: exec.install_hint })
+        let install_hint = exec.install_hint.value();
+        Ok(Self { command, args, env, api_version, info, interactive, install_hint })
     }
 
     /// Runs the plugin once.
@@ -174,32 +179,26 @@ impl CredentialPlugin {
             .map(|time| time.parse::<Timestamp>().map_err(|_| "its expirationTimestamp is no RFC 3339 time"))
             .transpose()?;
         let certificate = match (given(status.client_certificate_data), given(status.client_key_data)) {
-            (Some(certificate), Some(key)) => certificate::encode(&certificate).zip(certificate::encode(&key)),
+            (Some(certificate), Some(key)) => {
+                usable::check_pair(certificate.as_bytes(), key.as_bytes()).map_err(|error| error.to_string())?;
+                Some((certificate, key))
+            }
             (None, None) => None,
             _ => return Err("it gave only one of client certificate and key".to_owned()),
         };
-        let authorization = given(status.token).map(|token| bearer(&token)).transpose()?;
+        let token = given(status.token);
+        let authorization = token.map(|token| bearer("token", &token)).transpose();
+        let authorization = authorization.map_err(|_| format!("its token cannot be sent: {}", usable::NO_HEADER))?;
         if authorization.is_none() && certificate.is_none() {
             return Err("it gave neither a token nor a client certificate".to_owned());
         }
-        Ok(Credential { authorization, certificate, expires })
+        let renew = expires.map(|expires| expires.saturating_sub(AHEAD).unwrap_or(expires));
+        Ok(Credential { authorization, certificate, renew, expires })
     }
 }
 
-fn bearer(token: &str) -> Result<HeaderValue, String> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
-        .map_err(|_| "its token has characters that no token may have")?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-/// Says whether the plugin may ask the user (client-go `exec.go`, `isInteractive`). A missing mode is `IfAvailable`,
-/// the default of v1beta1; v1 requires one, which is not worth an error here.
-fn interactive(
-    command: &str,
-    mode: Option<&ExecInteractiveMode>,
-    options: &ConnectOptions,
-) -> Result<bool, CredentialPluginError> {
+/// Says whether the plugin may ask the user (client-go `exec.go`, `isInteractive`).
+fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bool, CredentialPluginError> {
     let obstacle = if options.standard_input_was_read {
         Some("standard input was used for a manifest")
     } else if options.standard_input_is_terminal {
@@ -208,19 +207,29 @@ fn interactive(
         Some("standard input is not a terminal")
     };
     match (mode, obstacle) {
-        (Some(ExecInteractiveMode::Never), _) => Ok(false),
-        (Some(ExecInteractiveMode::IfAvailable) | None, obstacle) => Ok(obstacle.is_none()),
-        (Some(ExecInteractiveMode::Always), None) => Ok(true),
-        (Some(ExecInteractiveMode::Always), Some(why)) => {
-            Err(CredentialPluginError::NeedsTerminal { command: command.to_owned(), why })
-        }
+        ("Never", _) => Ok(false),
+        ("IfAvailable", obstacle) => Ok(obstacle.is_none()),
+        ("Always", None) => Ok(true),
+        ("Always", Some(why)) => Err(CredentialPluginError::NeedsTerminal { command: command.to_owned(), why }),
+        _ => Err(CredentialPluginError::Mode { command: command.to_owned(), given: mode.to_owned() }),
     }
 }
 
-fn cluster_info(cluster: &Cluster) -> Result<serde_json::Value, ClusterError> {
-    let unreadable = || KubeconfigError::BadData { field: "certificate-authority", why: "it could not be read" };
-    let info = ExecAuthCluster::try_from(cluster).map_err(|_| unreadable())?;
-    Ok(serde_json::to_value(info).map_err(|_| unreadable())?)
+/// What a plugin may know of the cluster (`Cluster` in client-go's `pkg/apis/clientauthentication`).
+fn cluster_info(cluster: &Cluster) -> Value {
+    let authority = cluster.certificate_authority_data.as_ref().and_then(|pem| certificate::encode(&pem.0));
+    let extension = cluster.extensions.iter().flatten().find(|one| one.name.as_deref() == Some(EXTENSION));
+    let fields = [
+        ("server", json!(*cluster.server)),
+        ("tls-server-name", json!(*cluster.tls_server_name)),
+        ("insecure-skip-tls-verify", json!(cluster.insecure_skip_tls_verify.map(|flag| flag.0))),
+        ("certificate-authority-data", json!(authority)),
+        ("proxy-url", json!(*cluster.proxy_url)),
+        ("disable-compression", json!(cluster.disable_compression.map(|flag| flag.0))),
+        ("config", extension.map(|one| one.extension.clone()).unwrap_or_default()),
+    ];
+    let given = fields.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// Reads what there is; `None` at the end.

@@ -35,24 +35,30 @@ pub enum KubeconfigError {
         place: Option<(u64, u64)>,
     },
     /// A file is something else, such as a manifest.
-    #[error("{} is no kubeconfig: it is of the kind {kind}, not Config", .path.display())]
+    #[error("{} is no kubeconfig: it is of the kind \"{kind}\" (apiVersion \"{api_version}\"), not Config (v1)", .path.display())]
     OtherKind {
         /// The file.
         path: PathBuf,
-        /// The kind that it names.
+        /// The kind that it names; may be empty.
         kind: String,
+        /// Likewise.
+        api_version: String,
+    },
+    /// A file has two entries of one name, and nobody knows which one is meant.
+    #[error("the kubeconfig {} has two entries named \"{name}\" in {list}", .path.display())]
+    Twice {
+        /// The file.
+        path: PathBuf,
+        /// `clusters`, `users` or `contexts`.
+        list: &'static str,
+        /// The name.
+        name: String,
     },
     /// The files exist, but are empty.
     #[error("the kubeconfig {} names no cluster, no user and no context", listed(.paths))]
     Empty {
         /// The files.
         paths: Vec<PathBuf>,
-    },
-    /// A file does not go together with the ones before it, or is of another kind.
-    #[error("the kubeconfig {} has another kind or apiVersion than the files before it", .path.display())]
-    Mixed {
-        /// The file.
-        path: PathBuf,
     },
     /// Neither a kubeconfig nor a pod's service account.
     #[error("no kubeconfig found{}, and not running in a pod", looked_for(.tried))]
@@ -125,10 +131,10 @@ pub enum KubeconfigError {
     BadData {
         /// The field of the kubeconfig.
         field: &'static str,
-        /// Why.
-        why: &'static str,
+        /// Why; without what it holds.
+        why: String,
     },
-    /// Flags contradict each other or are malformed.
+    /// A flag is malformed.
     #[error("{flag}: {why}")]
     BadFlag {
         /// The flag.
@@ -157,8 +163,8 @@ impl KubeconfigError {
             | Self::Unreadable { .. }
             | Self::Malformed { .. }
             | Self::OtherKind { .. }
+            | Self::Twice { .. }
             | Self::Empty { .. }
-            | Self::Mixed { .. }
             | Self::Nothing { .. }
             | Self::NoServer { .. }
             | Self::BadServer { .. }
@@ -190,7 +196,7 @@ impl KubeconfigError {
             | Self::Folder { .. }
             | Self::Unreadable { .. }
             | Self::Malformed { .. }
-            | Self::Mixed { .. }
+            | Self::Twice { .. }
             | Self::NoServer { .. }
             | Self::BadServer { .. }
             | Self::BadProxy { .. }

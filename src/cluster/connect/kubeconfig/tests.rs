@@ -1,4 +1,5 @@
-use std::{ffi::OsString, path::PathBuf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::cluster::connect::fixtures::Folder;
@@ -22,7 +23,7 @@ fn of_list(list: OsString) -> Environment {
 }
 
 fn server(selected: &Selected) -> String {
-    selected.cluster.server.clone().unwrap_or_default()
+    selected.cluster.server.value().unwrap_or_default()
 }
 
 #[test]
@@ -47,7 +48,22 @@ fn a_list_skips_missing_files_and_empty_elements_and_the_first_wins() {
     assert_eq!((server(&selected).as_str(), selected.namespace.as_str()), ("https://two.test:6443", "space-two"));
     assert_eq!(selected.context.as_deref(), Some("two"));
     let authority = folder.path().join("sub").join("ca/two.pem");
-    assert_eq!(selected.cluster.certificate_authority.map(PathBuf::from), Some(authority));
+    assert_eq!(selected.cluster.certificate_authority.value().map(PathBuf::from), Some(authority));
+}
+
+#[test]
+fn a_command_with_a_slash_is_relative_to_its_file() {
+    let folder = Folder::new();
+    let of = |command: &str| {
+        let text = kubeconfig("one", "current-context: one\n")
+            .replace("token: secret-one", &format!("exec: {{command: \"{command}\"}}"));
+        let path = folder.write("sub/config", &text);
+        let selected = select(&ConnectOptions::default(), &of_list(path.into_os_string())).unwrap();
+        selected.user.exec.and_then(|exec| exec.command.value())
+    };
+    assert_eq!(of("plugin").as_deref(), Some("plugin"));
+    assert_eq!(of("/bin/plugin").as_deref(), Some("/bin/plugin"));
+    assert_eq!(of("bin/plugin").map(PathBuf::from), Some(folder.path().join("sub/bin/plugin")));
 }
 
 #[test]
@@ -75,7 +91,8 @@ fn a_manifest_is_no_kubeconfig() {
     let folder = Folder::new();
     let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
     let manifest = folder.write("web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
-    let expected = KubeconfigError::OtherKind { path: manifest.clone(), kind: "Deployment".into() };
+    let (kind, api_version) = ("Deployment".to_owned(), "apps/v1".to_owned());
+    let expected = KubeconfigError::OtherKind { path: manifest.clone(), kind, api_version };
     let given =
         ConnectOptions { kubeconfig: Some(manifest.to_string_lossy().into_owned()), ..ConnectOptions::default() };
     assert_eq!(select(&given, &Environment::default()).map(|_| ()), Err(expected.clone()));
@@ -83,7 +100,9 @@ fn a_manifest_is_no_kubeconfig() {
     for paths in of_lists {
         let error = select(&ConnectOptions::default(), &of_list(listed(&paths))).map(|_| ()).unwrap_err();
         assert_eq!(error, expected);
-        assert!(error.to_string().ends_with("web.yaml is no kubeconfig: it is of the kind Deployment, not Config"));
+        assert!(error.to_string().contains(
+            "web.yaml is no kubeconfig: it is of the kind \"Deployment\" (apiVersion \"apps/v1\"), not Config"
+        ));
     }
 }
 
@@ -200,7 +219,18 @@ fn within_a_pod() {
     environment.kubeconfig = Some(config.into_os_string());
     let selected = select(&ConnectOptions::default(), &environment).unwrap();
     assert_eq!(server(&selected), "https://one.test:6443", "a kubeconfig wins");
+    let config =
+        folder.write("without", &kubeconfig("one", "current-context: one\n").replace(", namespace: space-one", ""));
+    environment.kubeconfig = Some(config.into_os_string());
+    assert_eq!(select(&ConnectOptions::default(), &environment).unwrap().namespace, "prod", "the default is the pod's");
+    environment.pod_namespace = Some("of-the-pod".to_owned());
+    assert_eq!(select(&ConnectOptions::default(), &environment).unwrap().namespace, "of-the-pod");
     environment.kubeconfig = None;
+    let elsewhere = ConnectOptions { server: Some("https://b.test".to_owned()), ..ConnectOptions::default() };
+    assert!(
+        select(&elsewhere, &environment).unwrap().user.token_file.is_none(),
+        "the token is for the pod's own server"
+    );
     environment.service_account = Some(folder.path().join("elsewhere"));
     assert!(select(&ConnectOptions::default(), &environment).is_err(), "no token is mounted");
 }
@@ -208,18 +238,17 @@ fn within_a_pod() {
 #[test]
 fn addresses_of_servers() {
     let cases = [
-        ("https://api.test:6443", false, Ok("https://api.test:6443/")),
-        ("api.test:8080", false, Ok("http://api.test:8080/")),
-        ("api.test:8443", true, Ok("https://api.test:8443/")),
-        ("https://rancher.test/k8s/clusters/c-1", false, Ok("https://rancher.test/k8s/clusters/c-1")),
-        ("ftp://api.test", false, Err(())),
-        ("https://", false, Err(())),
-        ("", false, Err(())),
+        ("https://api.test:6443", Ok("https://api.test:6443/")),
+        ("api.test:8080", Ok("http://api.test:8080/")),
+        ("api.test:8080/path", Err(())),
+        ("https://rancher.test/k8s/clusters/c-1", Ok("https://rancher.test/k8s/clusters/c-1")),
+        ("ftp://api.test", Err(())),
+        ("https://", Err(())),
+        ("", Err(())),
     ];
-    for (server, insecure, expected) in cases {
-        let cluster =
-            Cluster { server: Some(server.to_owned()), insecure_skip_tls_verify: Some(insecure), ..Cluster::default() };
-        let uri = server_uri(&Selected::new(cluster, AuthInfo::default())).map(|uri| uri.to_string()).map_err(|_| ());
+    for (server, expected) in cases {
+        let cluster = Cluster { server: Text::new(Some(server.to_owned())), ..Cluster::default() };
+        let uri = server_uri(&Selected::new(cluster, User::default())).map(|uri| uri.to_string()).map_err(|_| ());
         assert_eq!(uri, expected.map(str::to_owned), "{server}");
     }
 }

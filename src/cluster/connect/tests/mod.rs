@@ -5,6 +5,8 @@ use kube::Client;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+mod properties;
+
 use super::{
     fixtures::{Answer, Folder, Server},
     *,
@@ -14,6 +16,9 @@ use crate::engine::k8s::permissions::AccessVerb;
 
 const PODS: &str = "/api/v1/pods";
 const POD: &str = "/api/v1/namespaces/prod/pods/web-0";
+
+/// What the kubeconfig says of a server whose certificate does not matter.
+const INSECURE: &str = ", insecure-skip-tls-verify: true";
 
 struct Setup {
     folder: Folder,
@@ -86,14 +91,14 @@ fn tokens(server: &Server) -> Vec<String> {
 #[tokio::test]
 async fn who_asks() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
-    let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
+    let mut setup = setup(&server.url(), INSECURE, "token: secret");
     setup.options.as_user = Some("jane".to_owned());
     setup.options.as_group = vec!["dev".to_owned(), "ops".to_owned()];
     setup.options.as_uid = Some("7".to_owned());
     setup.options.as_user_extra = vec!["example.com/scope=a=b".to_owned(), "example.com/scope=c".to_owned()];
     let connection = setup.connect().await.unwrap();
     assert_eq!((connection.namespace(), connection.context()), ("prod", Some("a")));
-    assert_eq!(connection.server(), format!("http://{}", server.address));
+    assert_eq!(connection.server(), server.url());
     ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
     let received = server.received();
     let header = |name: &str| received[0].header(name);
@@ -112,7 +117,8 @@ async fn flags_beat_the_kubeconfig() {
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, "");
     let mut setup = setup("https://elsewhere.test", ", tls-server-name: x.test", &plugin_user(&plugin));
-    setup.options.server = Some(server.address.clone());
+    setup.options.server = Some(server.url());
+    setup.options.insecure_skip_tls_verify = true;
     setup.options.token = Some("given".to_owned());
     setup.options.namespace = Some("other".to_owned());
     setup.options.disable_compression = true;
@@ -129,7 +135,7 @@ async fn a_name_and_a_password_beat_the_kubeconfig() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, "");
-    let mut setup = setup(&server.address, "", &plugin_user(&plugin));
+    let mut setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     setup.options.username = Some("jane".to_owned());
     setup.options.password = Some("hunter2".to_owned());
     let connection = setup.connect().await.unwrap();
@@ -139,30 +145,11 @@ async fn a_name_and_a_password_beat_the_kubeconfig() {
 }
 
 #[tokio::test]
-async fn flags_that_contradict_each_other() {
-    let given = || Some("x".to_owned());
-    let cases = [
-        ConnectOptions { insecure_skip_tls_verify: true, certificate_authority: given(), ..ConnectOptions::default() },
-        ConnectOptions { username: given(), ..ConnectOptions::default() },
-        ConnectOptions { username: given(), password: given(), token: given(), ..ConnectOptions::default() },
-        ConnectOptions { as_group: vec!["dev".to_owned()], ..ConnectOptions::default() },
-        ConnectOptions { as_user: given(), as_user_extra: vec!["novalue".to_owned()], ..ConnectOptions::default() },
-        ConnectOptions { as_user: given(), as_user_extra: vec!["=value".to_owned()], ..ConnectOptions::default() },
-    ];
-    for options in cases {
-        let mut setup = setup("https://a.test", "", "token: secret");
-        setup.options = options;
-        let error = setup.connect().await.err().unwrap();
-        assert!(matches!(error, ClusterError::Kubeconfig(KubeconfigError::BadFlag { .. })), "{error}");
-    }
-}
-
-#[tokio::test]
 async fn a_plugin_runs_once_and_hears_nothing() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, ", \"expirationTimestamp\": \"2999-01-01T00:00:00Z\"");
-    let mut setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
+    let mut setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
     for verb in [AccessVerb::List, AccessVerb::Patch, AccessVerb::List] {
         ask(connection.client(), verb, PODS).await.unwrap();
@@ -181,7 +168,7 @@ async fn a_plugin_that_may_ask_is_heard() {
     let answer =
         r#"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}"#;
     let plugin = folder.script("plugin", &format!("echo 'enter code 123' >&2\necho '{answer}'"));
-    let mut setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
+    let mut setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     setup.options.standard_input_is_terminal = true;
     setup.connect().await.unwrap();
     assert_eq!(setup.notices(), [ServerNotice::CredentialPlugin("enter code 123".to_owned())]);
@@ -192,7 +179,7 @@ async fn an_expiring_credential_is_replaced_before_it_is_used() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, ", \"expirationTimestamp\": \"2000-01-01T00:00:00Z\"");
-    let setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
+    let setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
     ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
     ask(connection.client(), AccessVerb::Patch, POD).await.unwrap();
@@ -206,14 +193,14 @@ async fn after_a_401_reads_are_repeated_and_writes_are_not() {
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, "");
     let server = Server::start(vec![unauthorized(), ok(), unauthorized(), ok()]);
-    let setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
+    let setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
     ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
     assert_eq!(ask(connection.client(), AccessVerb::Patch, POD).await, Err(ClusterError::Unauthorized));
     ask(connection.client(), AccessVerb::Patch, POD).await.unwrap();
     assert_eq!(tokens(&server), ["Bearer t1", "Bearer t2", "Bearer t2", "Bearer t3"]);
     let server = Server::start(vec![unauthorized()]);
-    let mut setup = self::setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
+    let mut setup = self::setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
     assert_eq!(ask(connection.client(), AccessVerb::List, PODS).await, Err(ClusterError::Unauthorized));
     assert_eq!(server.received().len(), 2, "bounded");
@@ -239,7 +226,7 @@ async fn kubectls_policy_for_plugins_holds() {
         ("credentialPluginPolicy: [".to_owned(), false),
     ];
     for (text, allowed) in cases {
-        let mut setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
+        let mut setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
         setup.folder.write("home/.kube/kuberc", &text);
         setup.environment.home = Some(setup.folder.path().join("home"));
         setup.environment.path = Some(folder.path().as_os_str().to_owned());
@@ -272,7 +259,7 @@ async fn what_is_sent_again() {
     ];
     for (at, (verb, answers, arrive, succeeds)) in cases.into_iter().enumerate() {
         let server = Server::start(answers);
-        let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
+        let mut setup = setup(&server.url(), INSECURE, "token: secret");
         let connection = setup.connect().await.unwrap();
         let result = ask(connection.client(), verb, POD).await;
         assert_eq!(result.is_ok(), succeeds, "case {at}: {result:?}");
@@ -284,7 +271,7 @@ async fn what_is_sent_again() {
 #[tokio::test]
 async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
     let server = Server::start(vec![Answer::Close]);
-    let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
+    let mut setup = setup(&server.url(), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
     let lost = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(lost, ClusterError::ConnectionLost { .. }), "{lost:?}");
@@ -292,7 +279,7 @@ async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
     assert_eq!(setup.notices(), []);
 
     let nobody = Server::nobody();
-    let mut setup = self::setup(&format!("http://{nobody}"), "", "token: secret");
+    let mut setup = self::setup(&format!("https://{nobody}"), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
     let refused = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert_eq!(
@@ -315,8 +302,8 @@ async fn a_password_in_the_servers_address_is_not_shown() {
 
 #[tokio::test]
 async fn a_server_that_is_no_tls_server() {
-    let server = Server::start(vec![Answer::json(400, "{}")]);
-    let setup = setup(&format!("https://{}", server.address), ", insecure-skip-tls-verify: true", "token: secret");
+    let server = Server::without_tls(vec![Answer::json(400, "{}")]);
+    let setup = setup(&server.url(), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
     let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(&error, ClusterError::Unreachable { why: Unreached::Certificate(_), .. }), "{error:?}");
@@ -338,7 +325,7 @@ async fn a_host_without_an_address() {
 async fn no_answer_in_time() {
     for answer in [Answer::Hang, Answer::Stream("{}")] {
         let server = Server::start(vec![answer]);
-        let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
+        let mut setup = setup(&server.url(), INSECURE, "token: secret");
         setup.options.request_timeout = Some(Duration::from_millis(250));
         let connection = setup.connect().await.unwrap();
         let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
@@ -355,7 +342,7 @@ async fn no_answer_in_time() {
 async fn a_watch_has_no_limit_and_is_not_held_back() {
     use futures::{AsyncBufReadExt, StreamExt};
     let server = Server::start(vec![Answer::Stream("{\"type\": \"BOOKMARK\"}")]);
-    let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
+    let mut setup = setup(&server.url(), INSECURE, "token: secret");
     setup.options.request_timeout = Some(Duration::from_millis(250));
     let connection = setup.connect().await.unwrap();
     let request = Request::get(format!("{PODS}?watch=true")).body(Vec::new()).unwrap();
@@ -367,7 +354,7 @@ async fn a_watch_has_no_limit_and_is_not_held_back() {
 #[tokio::test]
 async fn warnings_are_reported_once() {
     let server = Server::start(vec![Answer::with(200, r#"Warning: 299 - "say \"no\" to v1beta1""#)]);
-    let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
+    let mut setup = setup(&server.url(), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
     for _ in 0..3 {
         ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
@@ -398,6 +385,12 @@ async fn keys_that_cannot_be_used() {
     let mut setup = setup("https://a.test", "", "");
     setup.options.client_certificate = Some(bad.display().to_string());
     setup.options.client_key = Some(bad.display().to_string());
+    let error = setup.connect().await.err().unwrap();
+    assert!(error.to_string().starts_with("client-certificate is not usable: "), "{error}");
+    let damaged = "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\nAAEC\n-----END PRIVATE KEY-----\n";
+    setup.folder.write("damaged.pem", damaged);
+    let damaged = Some(setup.folder.path().join("damaged.pem").display().to_string());
+    (setup.options.client_certificate, setup.options.client_key) = (damaged.clone(), damaged);
     let error = setup.connect().await.err().unwrap();
     assert!(matches!(error, ClusterError::Kubeconfig(KubeconfigError::Tls { .. })), "{error}");
     setup.options.client_key = Some("no/such/key".to_owned());

@@ -1,0 +1,162 @@
+//! Reading kubeconfig files, and several as one (client-go `tools/clientcmd/loader.go`).
+
+#![expect(clippy::disallowed_methods, reason = "reads kubeconfigs")]
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_saphyr::options::DuplicateKeyPolicy;
+
+use super::super::entries::{Cluster, Context, Text, User};
+use super::KubeconfigError;
+
+/// What the files hold together, each list in their order.
+#[derive(Default)]
+pub(super) struct Kubeconfig {
+    pub(super) current_context: Text,
+    pub(super) clusters: Entries<Cluster>,
+    pub(super) users: Entries<User>,
+    pub(super) contexts: Entries<Context>,
+}
+
+/// Entries by name.
+pub(super) type Entries<T> = Vec<(String, T)>;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Document {
+    kind: Text,
+    #[serde(rename = "apiVersion")]
+    api_version: Text,
+    #[serde(rename = "current-context")]
+    current_context: Text,
+    clusters: Option<Vec<Named<Cluster>>>,
+    users: Option<Vec<Named<User>>>,
+    contexts: Option<Vec<Named<Context>>>,
+}
+
+#[derive(Deserialize)]
+struct Named<T> {
+    #[serde(default)]
+    name: Text,
+    #[serde(alias = "cluster", alias = "user", alias = "context")]
+    entry: Option<T>,
+}
+
+impl Kubeconfig {
+    /// Reads one file, with its relative paths resolved against its directory; `None` if it is not there.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, KubeconfigError> {
+        if path.is_dir() {
+            return Err(KubeconfigError::Folder { path: path.to_owned() });
+        }
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(KubeconfigError::Unreadable { path: path.to_owned(), why: error.to_string() });
+            }
+        };
+        let mut config = Self::parse(path, &bytes)?;
+        config.resolve(path.parent().unwrap_or(path));
+        Ok(Some(config))
+    }
+
+    /// Takes the first document, as kubectl does.
+    fn parse(path: &Path, mut bytes: &[u8]) -> Result<Self, KubeconfigError> {
+        let options = serde_saphyr::options! {
+            duplicate_keys: DuplicateKeyPolicy::LastWins,
+            // A number is no text.
+            no_schema: true,
+            with_snippet: false,
+        };
+        let first = serde_saphyr::read_with_options::<_, Document>(&mut bytes, options).next();
+        let document = first.unwrap_or_else(|| Ok(Document::default())).map_err(|error| {
+            // Its text quotes the file, which holds credentials: only the place is reported.
+            let place = error.location().map(|place| (place.line(), place.column()));
+            KubeconfigError::Malformed { path: path.to_owned(), place }
+        })?;
+        let is = |field: &Text, wanted: &str| field.as_deref().is_none_or(|found| found == wanted);
+        if !is(&document.kind, "Config") || !is(&document.api_version, "v1") {
+            let text = |field: &Text| field.value().unwrap_or_default();
+            return Err(KubeconfigError::OtherKind {
+                path: path.to_owned(),
+                kind: text(&document.kind),
+                api_version: text(&document.api_version),
+            });
+        }
+        Ok(Self {
+            current_context: document.current_context,
+            clusters: entries(path, "clusters", document.clusters)?,
+            users: entries(path, "users", document.users)?,
+            contexts: entries(path, "contexts", document.contexts)?,
+        })
+    }
+
+    /// Relative paths are relative to the file that has them; a command without a slash is looked up in PATH.
+    fn resolve(&mut self, directory: &Path) {
+        let resolve = |text: &mut Text| {
+            if let Some(path) = &**text {
+                *text = Text::new(Some(directory.join(path).to_string_lossy().into_owned()));
+            }
+        };
+        for (_, cluster) in &mut self.clusters {
+            resolve(&mut cluster.certificate_authority);
+        }
+        for (_, user) in &mut self.users {
+            resolve(&mut user.client_certificate);
+            resolve(&mut user.client_key);
+            resolve(&mut user.token_file);
+            if let Some(exec) = &mut user.exec
+                && exec.command.as_ref().is_some_and(|command| command.contains(std::path::MAIN_SEPARATOR))
+            {
+                resolve(&mut exec.command);
+            }
+        }
+    }
+
+    /// Adds a later file: the first one that has an entry, or a current context, has the whole of it.
+    pub(super) fn merge(&mut self, later: Self) {
+        fn add<T>(entries: &mut Entries<T>, later: Entries<T>) {
+            for (name, entry) in later {
+                if !entries.iter().any(|(known, _)| *known == name) {
+                    entries.push((name, entry));
+                }
+            }
+        }
+        if self.current_context.is_none() {
+            self.current_context = later.current_context;
+        }
+        add(&mut self.clusters, later.clusters);
+        add(&mut self.users, later.users);
+        add(&mut self.contexts, later.contexts);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.clusters.is_empty() && self.contexts.is_empty() && self.users.is_empty()
+    }
+}
+
+/// Lists what has names; no two in a file may have the same.
+fn entries<T: Default>(
+    path: &Path,
+    list: &'static str,
+    named: Option<Vec<Named<T>>>,
+) -> Result<Entries<T>, KubeconfigError> {
+    let mut entries = Entries::new();
+    for Named { name, entry } in named.into_iter().flatten() {
+        let name = name.value().unwrap_or_default();
+        if entries.iter().any(|(known, _)| *known == name) {
+            return Err(KubeconfigError::Twice { path: path.to_owned(), list, name });
+        }
+        entries.push((name, entry.unwrap_or_default()));
+    }
+    Ok(entries)
+}
+
+pub(super) fn find<'a, T>(entries: &'a Entries<T>, name: &str) -> Option<&'a T> {
+    entries.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
+}
+
+pub(super) fn names<T>(entries: &Entries<T>) -> Vec<String> {
+    entries.iter().map(|(name, _)| name.clone()).collect()
+}

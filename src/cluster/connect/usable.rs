@@ -1,0 +1,127 @@
+//! What goes together and what does not, of a server and of a user; and the files that they name
+//! (client-go `tools/clientcmd/validation.go`, `transport/transport.go`).
+
+#![expect(clippy::disallowed_methods, reason = "reads certificates and keys")]
+
+use http::HeaderValue;
+
+use super::KubeconfigError;
+use super::entries::{Field, Pem, Text, User};
+use super::kubeconfig::Selected;
+
+/// Refuses what kubectl refuses, and puts certificates and keys from files into their data.
+pub(super) fn check(selected: &mut Selected) -> Result<(), KubeconfigError> {
+    let cluster = &mut selected.cluster;
+    load("certificate-authority", &cluster.certificate_authority, &mut cluster.certificate_authority_data)?;
+    let user = &mut selected.user;
+    load("client-certificate", &user.client_certificate, &mut user.client_certificate_data)?;
+    if user.client_certificate_data.is_some() {
+        load("client-key", &user.client_key, &mut user.client_key_data)?;
+    }
+    if let Some(certificate) = &*user.client_certificate_data {
+        let key = user.client_key_data.as_ref().ok_or_else(|| bad("client-certificate", "it needs a client-key"))?;
+        check_pair(&certificate.0, &key.0)?;
+    }
+    check_methods(user)?;
+    check_impersonation(user)
+}
+
+fn bad(field: &'static str, why: &str) -> KubeconfigError {
+    KubeconfigError::BadData { field, why: why.to_owned() }
+}
+
+/// Reads the file of a certificate or key.
+fn load(field: &'static str, path: &Text, data: &mut Field<Pem>) -> Result<(), KubeconfigError> {
+    let Some(path) = &**path else { return Ok(()) };
+    if data.is_some() {
+        return Err(bad(field, "it is given as a file and as data"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| KubeconfigError::BadFile {
+        field,
+        path: path.clone(),
+        why: error.to_string(),
+    })?;
+    if bytes.is_empty() {
+        return Err(KubeconfigError::BadFile { field, path: path.clone(), why: "it is empty".to_owned() });
+    }
+    *data = Field::new(Some(Pem(bytes)));
+    Ok(())
+}
+
+/// A client certificate and its key must be PEM.
+pub(super) fn check_pair(certificate: &[u8], key: &[u8]) -> Result<(), KubeconfigError> {
+    let has = |pem: &[u8], end: &str| String::from_utf8_lossy(pem).contains(end);
+    if !has(certificate, "-----END CERTIFICATE-----") {
+        return Err(bad("client-certificate", "it holds no PEM certificate"));
+    }
+    if !has(key, "PRIVATE KEY-----") {
+        return Err(bad("client-key", "it holds no PEM private key"));
+    }
+    Ok(())
+}
+
+/// Only one way to authenticate may be given.
+fn check_methods(user: &User) -> Result<(), KubeconfigError> {
+    let has_name = user.username.is_some() || user.password.is_some();
+    if has_name && (user.token.is_some() || user.token_file.is_some()) {
+        return Err(bad("token", "a username and a password are given as well, and only one of both is allowed"));
+    }
+    if user.password.is_some() && user.username.is_none() {
+        return Err(bad("password", "it needs a username"));
+    }
+    let Some(provider) = &user.auth_provider else { return Ok(()) };
+    if user.exec.is_some() {
+        return Err(bad("auth-provider", "an exec is given as well, and only one of both is allowed"));
+    }
+    let name = provider.name.as_deref().unwrap_or_default();
+    if name != OIDC {
+        return Err(bad("auth-provider", &format!("it is \"{name}\", and only {OIDC} is supported; use exec instead")));
+    }
+    let token = provider.config.as_ref().and_then(|config| config.get("id-token"));
+    token.map_or(Ok(()), |token| header("id-token", token).map(drop))
+}
+
+/// Whom to impersonate, as headers can have it.
+fn check_impersonation(user: &User) -> Result<(), KubeconfigError> {
+    let groups: Vec<_> = user.as_groups.iter().flatten().collect();
+    let extras: Vec<_> = user.as_user_extra.iter().flatten().collect();
+    if user.as_user.is_none() {
+        let given = [
+            ("as-uid", user.as_uid.is_some()),
+            ("as-groups", !groups.is_empty()),
+            ("as-user-extra", !extras.is_empty()),
+        ];
+        if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(bad(field, "it needs as (--as): nobody can be impersonated without a user name"));
+        }
+    }
+    let extra_values = || extras.iter().flat_map(|(_, values)| values.iter().flatten());
+    for (field, number) in [("as-groups", groups.len()), ("as-user-extra", extra_values().count())] {
+        if number > MOST_HEADERS {
+            return Err(bad(field, &format!("it has {number} values, and at most {MOST_HEADERS} can be sent")));
+        }
+    }
+    let texts = user.as_user.iter().map(|text| ("as", text));
+    let texts = texts.chain(user.as_uid.iter().map(|text| ("as-uid", text)));
+    let texts = texts.chain(groups.into_iter().map(|text| ("as-groups", text)));
+    for (field, text) in texts.chain(extra_values().map(|text| ("as-user-extra", text))) {
+        header(field, text)?;
+    }
+    Ok(())
+}
+
+/// A map of headers panics from 24,577 on; a server takes far fewer.
+const MOST_HEADERS: usize = 10_000;
+
+/// Makes a header of a field; no error quotes it.
+pub(super) fn header(field: &'static str, text: &str) -> Result<HeaderValue, KubeconfigError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| bad(field, NO_HEADER))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Why a text cannot be sent.
+pub(super) const NO_HEADER: &str = "it has a line break, or another character that no header may have";
+
+/// The one provider that kubectl still has.
+const OIDC: &str = "oidc";
