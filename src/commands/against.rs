@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::{Shell, next, plan, planning, sources};
 use crate::cli::{GlobalArgs, PlanArgs, TargetArgs, Typed, root};
-use crate::engine::plan::offline::{self, Written};
+use crate::engine::plan::offline;
+use crate::engine::plan::outline::Outline;
+use crate::engine::plan::written::Written;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::api_schema::{Scope, Validation};
 use crate::error::{CommandError, ErrorKind};
@@ -55,7 +57,7 @@ fn connection_flag(shell: &Shell) -> Option<String> {
     Some(format!("--{}", flag.get_long()?))
 }
 
-/// Reads one side; what is no workload is noted where there is a shell to note it.
+/// Reads one side; fields that are not known are said where there is a shell to say it.
 fn objects(
     origins: Vec<Origin>,
     args: &TargetArgs,
@@ -70,16 +72,10 @@ fn objects(
         (Validation::Warn, None) | (Validation::Ignore, _) => {}
     }
     super::targets::refuse_misspelt(&manifests)?;
-    let mut workloads = Vec::new();
-    for manifest in manifests {
-        if super::targets::is_workload(&manifest.api_version, &manifest.kind) {
-            super::targets::namespace_of(&manifest, global)?;
-            workloads.push(manifest);
-        } else if let Some(shell) = shell {
-            super::targets::note_left_out(&manifest, shell);
-        }
+    for manifest in manifests.iter().filter(|manifest| is_workload(&manifest.api_version, &manifest.kind)) {
+        super::targets::namespace_of(manifest, global)?;
     }
-    Ok(workloads)
+    Ok(manifests)
 }
 
 impl Written for Packed {
@@ -89,5 +85,9 @@ impl Written for Packed {
 
     fn object(&self) -> Cow<'_, Value> {
         Cow::Owned(Self::object(self))
+    }
+
+    fn outline(&self) -> Outline {
+        self.outline.clone()
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
-use super::{Shell, approve, plan, planning, saved};
+use super::{Shell, approve, plan, planning, saved, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
 use crate::cluster::Nodes;
 use crate::engine::k8s::permissions::ClusterCommand;
@@ -29,6 +29,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     }
     if args.output == StreamFormat::Json {
         // The lines of the rollout do not have the plan, which says so elsewhere.
+        targets::note_skipped(&planned.plan.skipped, shell);
         for new in planned.plan.workloads.iter().filter(|plan| plan.is_offline()) {
             shell.note(&format!("{}: skipped: it is new; kubectl apply creates it", new.workload));
         }

@@ -41,6 +41,7 @@ const TRIES_AGAIN_SOON: Duration = Duration::from_millis(500);
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy);
     let asked = targets::read(&args.targets, false, shell).await?;
+    targets::note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();
     let record_to = RecordTo::new(args.record.as_deref());

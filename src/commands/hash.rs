@@ -77,8 +77,10 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(Workload
         recursive: args.recursive,
         ..TargetArgs::default()
     };
-    match targets::read(&files, false, shell).await? {
-        Asked::Manifests(manifests) => Ok(manifests),
+    let asked = targets::read(&files, false, shell).await?;
+    targets::note_skipped(asked.skipped(), shell);
+    match asked {
+        Asked::Manifests(manifests) => Ok(manifests.workloads),
         Asked::Words(_) => Ok(Vec::new()),
     }
 }

@@ -36,7 +36,8 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         Err(error) if error.kind == ErrorKind::NothingFound => {
             if args.output.is_document() {
                 // As kubectl get prints a list of nothing.
-                show((&Plan { workloads: Vec::new() }, None), args.output, None, shell)?;
+                let nothing = Plan { workloads: Vec::new(), skipped: Vec::new() };
+                show((&nothing, None), args.output, None, shell)?;
             }
             return Err(error);
         }

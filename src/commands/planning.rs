@@ -108,6 +108,7 @@ pub(super) async fn make(
 ) -> Result<Planned, CommandError> {
     let options = Options { shows_kubelets: purpose.shows_kubelets, ..options(policy)? };
     let asked = targets::read_change(change, shell).await?;
+    let skipped = asked.skipped().to_vec();
     let cluster = shell.connect(global).await?;
     let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
     targets::refuse_ambiguous(&found.workloads)?;
@@ -116,6 +117,7 @@ pub(super) async fn make(
     let mut planned = make_for(found.workloads, cluster, &options, purpose, shell).await?;
     // Behind the others, which are paired with what was read of them.
     planned.plan.workloads.extend(new);
+    planned.plan.skipped = skipped;
     Ok(planned)
 }
 
@@ -189,7 +191,7 @@ pub(super) async fn make_for(
     if let Some(first) = workloads.first_mut() {
         first.warnings.extend(reported.into_iter().map(|message| Warning::ServerWarning { message }));
     }
-    let plan = Plan { workloads };
+    let plan = Plan { workloads, skipped: Vec::new() };
     check_order(&plan, &found, options)?;
     Ok(Planned { plan, lives, cluster, id, now: Some(now) })
 }

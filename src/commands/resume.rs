@@ -51,6 +51,13 @@ pub(super) async fn run(
     go_on(found, direction, &options, &rolling, args.yes, shell).await
 }
 
+/// What of a workload could not be read: a rollout whose lock was removed shows in its revisions alone.
+fn unread(live: &LiveWorkload) -> Vec<String> {
+    let denied = live.surroundings.denied.iter();
+    let denied = denied.map(|denied| format!("you are not allowed to {} {}", denied.verb, denied.resource));
+    denied.chain(live.not_read.iter().cloned()).collect()
+}
+
 /// Goes on with what was left behind of the workloads found, or takes it back.
 pub(super) async fn go_on(
     found: Vec<(Workload, Intent)>,
@@ -66,6 +73,7 @@ pub(super) async fn go_on(
     let mut goals = Vec::new();
     for (workload, _) in found {
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
+        let unread = unread(&live);
         planning::read_services(&mut live, cluster).await;
         live.surroundings.now = Some(shell.clock(cluster));
         let mut goal = match goal(&live, direction, options, &rolling.start) {
@@ -81,7 +89,9 @@ pub(super) async fn go_on(
                     goals.push((goal, live));
                     continue;
                 }
-                shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
+                let known = if unread.is_empty() { "" } else { ", as far as it could be read: " };
+                let (none, what) = (ResumeError::NoRollout, unread.join("; "));
+                shell.say(Meaning::Plain, "note:", &format!("{}: {none}{known}{what}", live.workload.reference));
                 if direction == Some(Direction::Back) {
                     say_what_undoes(&live, rolling, shell);
                 }

@@ -69,6 +69,8 @@ struct Seen {
     is_empty: bool,
     /// There is something to say of a workload.
     is_notable: bool,
+    /// Something could not be read.
+    is_unknown: bool,
     /// What to say beside it.
     notes: Vec<String>,
     /// What was named and is not there.
@@ -97,7 +99,11 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     if let Some(result) = seen.missing.iter().map(|error| shell.tell_error(error)).last() {
         return Ok(result);
     }
-    Ok(if args.exit_code && seen.is_notable { EndResult::Changes } else { EndResult::Complete })
+    Ok(match args.exit_code {
+        true if seen.is_notable => EndResult::Changes,
+        true if seen.is_unknown => EndResult::Error,
+        true | false => EndResult::Complete,
+    })
 }
 
 /// Looks again and again until a signal comes. What cannot be read for a while is said once; what was named and is gone,
@@ -178,11 +184,18 @@ impl Query<'_> {
             commands: &commands,
         };
         render::status(self.output, &workloads, &context, &style, &mut text)?;
+        let is_unknown = !not_read.is_empty() || workloads.iter().any(|workload| !workload.not_read.is_empty());
+        let is_in_the_text = match self.output {
+            StatusFormat::Text | StatusFormat::Wide => true,
+            StatusFormat::Json | StatusFormat::Yaml | StatusFormat::Name => false,
+        };
+        let aside = if is_in_the_text { Vec::new() } else { not_read };
         Ok(Seen {
             text: shell.taken_out(&text)?,
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
-            notes: [not_read, pulling.iter().map(|hint| shell.with_flags(hint)).collect()].concat(),
+            is_unknown,
+            notes: [aside, pulling.iter().map(|hint| shell.with_flags(hint)).collect()].concat(),
             missing,
         })
     }
@@ -213,13 +226,20 @@ impl Query<'_> {
     /// Reads the budgets that unfinished rollouts may wait for, once a namespace. A caller that may not list them has
     /// the rest.
     async fn read_budgets(&self, lives: &mut [LiveWorkload]) {
-        let mut read: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        let mut read: BTreeMap<String, Result<Vec<Value>, String>> = BTreeMap::new();
         for live in lives.iter_mut().filter(|live| waits_for_budgets(&live.workload)) {
             let namespace = &live.workload.reference.namespace;
             if !read.contains_key(namespace) {
-                read.insert(namespace.clone(), self.cluster.budgets(namespace).await.unwrap_or_default());
+                let budgets = self.cluster.budgets(namespace).await.map_err(|error| error.to_string());
+                read.insert(namespace.clone(), budgets);
             }
-            live.surroundings.budgets = read.get(namespace).cloned().unwrap_or_default();
+            match read.get(namespace) {
+                Some(Ok(budgets)) => live.surroundings.budgets.clone_from(budgets),
+                Some(Err(error)) => live.not_read.push(format!(
+                    "the PodDisruptionBudgets could not be read ({error}), so it is not known whether the rollout waits for one"
+                )),
+                None => {}
+            }
         }
     }
 

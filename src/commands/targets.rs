@@ -14,6 +14,7 @@ use crate::engine::change::target::{self, UPDATED_BY_CONTROLLER, Unnamed, what_i
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
 use crate::engine::plan::{Intent, LiveWorkload, Manifest};
 use crate::engine::value::api_schema::{self, Scope, Validation};
 use crate::engine::value::hint::{Hint, inplace, kubectl};
@@ -32,7 +33,28 @@ pub(super) enum Asked {
     /// Images by hand, of workloads by name or selector.
     Words(Box<target::Request>),
     /// Manifests.
-    Manifests(Vec<(WorkloadKind, Packed)>),
+    Manifests(Manifests),
+}
+
+/// Workloads of manifests, and what else was in them.
+#[derive(Clone)]
+pub(super) struct Manifests {
+    pub(super) workloads: Vec<(WorkloadKind, Packed)>,
+    pub(super) skipped: Vec<SkippedObject>,
+}
+
+impl Asked {
+    /// Returns the objects of the manifests that are not looked at.
+    pub(super) fn skipped(&self) -> &[SkippedObject] {
+        match self {
+            Self::Words(_) => &[],
+            Self::Manifests(manifests) => &manifests.skipped,
+        }
+    }
+
+    fn note_skipped(&self, shell: &Shell) {
+        note_skipped(self.skipped(), shell);
+    }
 }
 
 /// Reads words, files and what is wanted of containers; asks the cluster nothing.
@@ -169,20 +191,27 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, Comman
     }
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
+    let mut left_out = Vec::new();
     for manifest in manifests {
-        match WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) {
-            Some(kind) if kind.is_updated_here() => workloads.push((kind, manifest)),
-            Some(_) | None => note_left_out(&manifest, shell),
+        let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
+        match skipped::taken(type_of_it, manifest.outline.hook(), WorkloadKind::is_updated_here) {
+            Ok(kind) => workloads.push((kind, manifest)),
+            Err(why) => {
+                let Packed { api_version, kind, namespace, name, .. } = manifest;
+                let change = SkippedChange::NotCompared;
+                left_out.push(SkippedObject { api_version, kind, namespace, name, why, change });
+            }
         }
     }
     if workloads.is_empty() {
+        note_skipped(&left_out, shell);
         let kinds = WorkloadKind::updated_here().map(|kind| kind.spec().kind).collect::<Vec<_>>().join(", ");
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
         let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
         let message = format!("there is no workload in {}", names.join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
-    Ok(Asked::Manifests(workloads))
+    Ok(Asked::Manifests(Manifests { workloads, skipped: left_out }))
 }
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
@@ -201,6 +230,7 @@ pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) ->
     let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
     let asked = read_words(args, unnamed, false, shell).await?;
     refuse_images(&asked, "an image was given, but this command takes workloads alone")?;
+    asked.note_skipped(shell);
     Ok(asked)
 }
 
@@ -212,6 +242,7 @@ pub(super) async fn read_workloads(
 ) -> Result<Asked, CommandError> {
     let asked = read(args, false, shell).await?;
     refuse_images(&asked, why_no_images)?;
+    asked.note_skipped(shell);
     Ok(asked)
 }
 
@@ -246,16 +277,19 @@ pub(super) fn refuse_misspelt<'m>(manifests: impl IntoIterator<Item = &'m Packed
     Ok(())
 }
 
-/// Says that a manifest is of no kind that is updated in place, or of one that this program does not update.
-pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
-    let Packed { api_version, kind, name, source, .. } = manifest;
-    let why = match (WorkloadKind::from_manifest(api_version, kind), WorkloadKind::named(kind)) {
-        (Some(_), _) => shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: "))),
-        // What is served no longer is no other kind.
-        (None, Some(known)) => format!("not a workload of {}", known.spec().api_version()),
-        (None, None) => "not a workload".to_owned(),
-    };
-    shell.note(&format!("{source}: {api_version} {kind}/{name}: skipped: {why}"));
+/// Says which objects of the manifests are not looked at, where the command shows no plan that does.
+pub(super) fn note_skipped(skipped: &[SkippedObject], shell: &Shell) {
+    for object in skipped {
+        let why = match object.why {
+            SkippedBecause::ItsController => {
+                shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: ")))
+            }
+            SkippedBecause::Hook(_) | SkippedBecause::OtherVersion(_) | SkippedBecause::OtherKind => {
+                object.why.sentence()
+            }
+        };
+        shell.note(&format!("{}: skipped: {why}", object.resource()));
+    }
 }
 
 /// Names the fields that this build does not know.
@@ -323,7 +357,7 @@ pub(super) async fn find_or_new(
         let workloads = find(asked, args, global, cluster).await?;
         return Ok(Found { workloads, new: Vec::new() });
     };
-    let mut found = of_manifests(manifests, args, global, cluster).await?;
+    let mut found = of_manifests(manifests.workloads, args, global, cluster).await?;
     match found.new.pop() {
         Some((reference, _, error)) if found.workloads.is_empty() => Err(missing(error, &reference, cluster).await),
         last => {
@@ -425,7 +459,7 @@ pub(super) async fn find_any(
             }
         }
         Asked::Manifests(manifests) => {
-            let of_manifests = of_manifests(manifests, args, global, cluster).await?;
+            let of_manifests = of_manifests(manifests.workloads, args, global, cluster).await?;
             if let Some((reference, _, error)) = of_manifests.new.into_iter().next() {
                 return Err(missing(error, &reference, cluster).await);
             }

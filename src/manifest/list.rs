@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
+use crate::engine::plan::outline::Outline;
 use crate::engine::value::api_schema::type_name;
 
 use super::MAX_DEPTH;
 use super::error::ManifestError;
-use super::packed::Packer;
+use super::packed::{Item, Packer};
 use super::place::Place;
 use super::source::Source;
 
@@ -17,18 +18,17 @@ use super::source::Source;
 /// `items` are the document's own, as JSON; those of a list in a list, or those that a merge gave, are still in the value.
 pub(super) fn expand(
     value: Value,
-    items: Vec<Box<str>>,
+    items: Vec<Item>,
     source: &Source,
     packer: &mut Packer,
 ) -> Result<(), ManifestError> {
-    expand_at(value, items, source, "", 0, packer)
+    expand_at((value, None), items, (source, ""), 0, packer)
 }
 
 fn expand_at(
-    value: Value,
-    packed: Vec<Box<str>>,
-    source: &Source,
-    item: &str,
+    (value, outline): (Value, Option<Outline>),
+    packed: Vec<Item>,
+    (source, item): (&Source, &str),
     depth: usize,
     packer: &mut Packer,
 ) -> Result<(), ManifestError> {
@@ -42,9 +42,9 @@ fn expand_at(
     let Some(list) = ListType::of(&fields) else {
         // The items of what is no list: a field of a custom resource.
         if !packed.is_empty() {
-            fields.insert("items".to_owned(), packed.iter().map(|json| unpacked(json)).collect());
+            fields.insert("items".to_owned(), packed.into_iter().map(Item::as_part).collect());
         }
-        return packer.take(Value::Object(fields), place);
+        return packer.take(Value::Object(fields), outline, place);
     };
     let items = match fields.swap_remove("items") {
         Some(Value::Array(items)) => items,
@@ -61,16 +61,13 @@ fn expand_at(
     };
     drop(fields);
     let separator = if item.is_empty() { "" } else { "." };
-    for (index, mut value) in packed.into_iter().map(|json| unpacked(&json)).chain(items).enumerate() {
+    let items = items.into_iter().map(|item| (item, None));
+    for (index, (mut value, outline)) in packed.into_iter().map(Item::unpacked).chain(items).enumerate() {
         list.complete(&mut value);
-        expand_at(value, Vec::new(), source, &format!("{item}{separator}items[{index}]"), depth + 1, packer)?;
+        let place = format!("{item}{separator}items[{index}]");
+        expand_at((value, outline), Vec::new(), (source, &place), depth + 1, packer)?;
     }
     Ok(())
-}
-
-fn unpacked(json: &str) -> Value {
-    // It was written from a value, so it is JSON.
-    serde_json::from_str(json).unwrap_or(Value::Null)
 }
 
 /// What a list says of its items.

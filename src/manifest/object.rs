@@ -12,8 +12,8 @@ const QUOTE_HINT: &str = "; put it in quotes";
 const QUOTE_BOOLEAN_HINT: &str = "; put it in quotes, since YAML reads y, n, yes, no, on and off as booleans";
 
 /// Requires `apiVersion`, `kind` and `metadata.name` as strings that are not empty, and `metadata.namespace` as one if
-/// it is set.
-pub(super) fn require_identity(object: &Value, place: impl Fn() -> Place) -> Result<(), ManifestError> {
+/// it is set. The server may make up the name of a hook.
+pub(super) fn require_identity(object: &Value, is_hook: bool, place: impl Fn() -> Place) -> Result<(), ManifestError> {
     require_string(object.get("apiVersion"), "apiVersion", "", &place)?;
     require_string(object.get("kind"), "kind", "", &place)?;
     let metadata = match object.get("metadata") {
@@ -32,7 +32,8 @@ pub(super) fn require_identity(object: &Value, place: impl Fn() -> Place) -> Res
     let field = |name| metadata.and_then(|metadata| metadata.get(name));
     let generated = field("generateName").is_some();
     let hint = if generated { "; an object with generateName has no name to find it by in the cluster" } else { "" };
-    require_string(field("name"), "metadata.name", hint, &place)?;
+    let name = field("name").or_else(|| field("generateName").filter(|_| is_hook));
+    require_string(name, "metadata.name", hint, &place)?;
     match field("namespace") {
         None | Some(Value::Null) => Ok(()),
         // An empty one is none.

@@ -1,7 +1,8 @@
 //! Objects in little memory: as compact JSON text, and without contents where nobody wants them.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::engine::plan::outline::Outline;
 use crate::engine::value::api_schema::{self, Scope};
 
 use std::collections::HashMap;
@@ -25,6 +26,9 @@ pub(super) const TEXT_MEMORY: usize = 16;
 /// The fields of `metadata` that identify the object, or say why it has no name.
 const IDENTITY: [&str; 3] = ["name", "namespace", "generateName"];
 
+/// Stands for the end of a name that the server makes up: only hooks have such a name here.
+const GENERATED: &str = "*";
+
 /// One Kubernetes object with `apiVersion`, `kind` and `metadata.name`, its contents packed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packed {
@@ -38,6 +42,8 @@ pub struct Packed {
     pub name: String,
     /// The object as JSON; the identity alone where the contents were not wanted.
     pub json: Box<str>,
+    /// What is known of it also where its contents were not wanted.
+    pub outline: Outline,
     /// Where it stood. The objects of one list share it.
     pub source: Source,
     /// Fields that this build does not know.
@@ -136,13 +142,22 @@ impl Packer {
         Ok(self.packed)
     }
 
-    /// Takes an object that has its identity, or refuses it.
-    pub(super) fn take(&mut self, value: Value, place: impl Fn() -> Place) -> Result<(), ManifestError> {
-        object::require_identity(&value, &place)?;
+    /// Takes an object that has its identity, or refuses it. Its outline is known where the contents are gone already.
+    pub(super) fn take(
+        &mut self,
+        value: Value,
+        outline: Option<Outline>,
+        place: impl Fn() -> Place,
+    ) -> Result<(), ManifestError> {
+        let outline = outline.unwrap_or_else(|| Outline::of(&value));
+        object::require_identity(&value, outline.hook().is_some(), &place)?;
         let refused = |limit: Limit| ManifestError::Limit { place: Box::new(place()), limit: limit.describe() };
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (text("/apiVersion"), text("/kind"));
-        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let (namespace, mut name) = (text("/metadata/namespace"), text("/metadata/name"));
+        if name.is_empty() {
+            name = text("/metadata/generateName") + GENERATED;
+        }
         let is_wanted = (self.wanted)(&api_version, &kind);
         if is_wanted && memory(&value, MAX_KEPT_OBJECT_MEMORY).is_none() {
             return Err(refused(Limit::ObjectMemory));
@@ -169,6 +184,7 @@ impl Packer {
             namespace,
             name,
             json,
+            outline,
             source: place().source,
             unknown: Vec::new(),
         });
@@ -187,7 +203,29 @@ impl Packer {
 pub(super) struct Items {
     wanted: Option<Wanted>,
     bytes: usize,
-    pub(super) json: Vec<Box<str>>,
+    pub(super) packed: Vec<Item>,
+}
+
+/// One item of a list, packed.
+pub(super) struct Item {
+    json: Box<str>,
+    /// Of an item without its contents.
+    outline: Option<Outline>,
+}
+
+impl Item {
+    pub(super) fn unpacked(self) -> (Value, Option<Outline>) {
+        // It was written from a value, so it is JSON.
+        (serde_json::from_str(&self.json).unwrap_or(Value::Null), self.outline)
+    }
+
+    /// Returns the item as a part of an object that is no list: what differs in its contents differs here, too.
+    pub(super) fn as_part(self) -> Value {
+        match self.unpacked() {
+            (value, None) => value,
+            (value, Some(outline)) => json!([value, format!("{outline:?}")]),
+        }
+    }
 }
 
 impl Items {
@@ -204,16 +242,17 @@ impl Items {
             }
             _ => true,
         };
+        let outline = (!needed).then(|| Outline::of(&item));
         let json = if needed { item } else { identity(item) }.to_string().into_boxed_str();
         self.bytes = self.bytes.saturating_add(json.len());
-        if self.json.len() >= MAX_OBJECTS {
+        if self.packed.len() >= MAX_OBJECTS {
             return Err(Limit::Objects);
         }
         // A list within the list may be expanded once more.
         if self.bytes > MAX_KEPT_BYTES + MAX_REPEATED_BYTES {
             return Err(Limit::KeptBytes);
         }
-        self.json.push(json);
+        self.packed.push(Item { json, outline });
         Ok(())
     }
 }
@@ -279,10 +318,12 @@ fn memory(value: &Value, limit: usize) -> Option<usize> {
     (sum <= limit).then_some(sum)
 }
 
-/// Refuses one object twice: same group, kind, namespace as written, and name. Versions of one group are the same object.
+/// Refuses one object twice: same group, kind, namespace as written, and name. Versions of one group are the same object;
+/// of a hook each one is another.
 pub(super) fn reject_duplicates(objects: &[Packed]) -> Result<(), ManifestError> {
     let mut seen: HashMap<[&str; 4], &Source> = HashMap::with_capacity(objects.len());
-    for Packed { api_version, kind, namespace, name, source, .. } in objects {
+    let others = objects.iter().filter(|object| object.outline.hook().is_none());
+    for Packed { api_version, kind, namespace, name, source, .. } in others {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         if let Some(first) = seen.insert([group, kind, namespace, name], source) {
             let separator = if namespace.is_empty() { "" } else { "/" };

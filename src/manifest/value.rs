@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::error::Format;
-use super::packed::{Items, KEY_MEMORY, Limit, MAPPING_MEMORY, TEXT_MEMORY, VALUE_MEMORY};
+use super::packed::{Item, Items, KEY_MEMORY, Limit, MAPPING_MEMORY, TEXT_MEMORY, VALUE_MEMORY};
 use super::{MAX_OBJECT_MEMORY, MAX_REPEATED_BYTES, Wanted, number};
 
 /// Mappings with fewer entries than this are built again, in the room that they need.
@@ -62,8 +62,8 @@ impl Reading {
     }
 
     /// Takes the items of the document, if it has some; they are not in its value.
-    pub(super) fn take_items(&self) -> Vec<Box<str>> {
-        std::mem::take(&mut self.items.borrow_mut().json)
+    pub(super) fn take_items(&self) -> Vec<Item> {
+        std::mem::take(&mut self.items.borrow_mut().packed)
     }
 
     /// Takes the reason of the refusal, if it was this module's.

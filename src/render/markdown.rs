@@ -16,6 +16,8 @@ use super::{around, containers, fields, offline, replaced, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
+/// The bytes of what was not looked at: names may be long.
+const MAX_SKIPPED_BYTES: usize = 10_000;
 /// The number of rows or items of one list, at most.
 const MAX_ITEMS: usize = 100;
 
@@ -24,7 +26,9 @@ const MAX_ITEMS: usize = 100;
 /// # Errors
 /// The writer's.
 pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let is_refused = plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible);
     let (mark, result) = match plan.result() {
+        EndResult::NotEligible if !is_refused => ("❌", "not everything was checked"),
         EndResult::NotEligible => ("❌", "not everything can be done in place"),
         EndResult::Changes => ("✅", "everything can be done in place"),
         EndResult::Superseded => ("❌", "the plan does not fit the cluster any more"),
@@ -37,19 +41,49 @@ pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         | EndResult::TimedOut
         | EndResult::Deferred
         | EndResult::Interrupted
-        | EndResult::Terminated => ("✅", "nothing to do"),
+        | EndResult::Terminated => match plan.skipped.is_empty() {
+            true => ("✅", "nothing to do"),
+            false => ("✅", "nothing to do in what was checked"),
+        },
     };
+    let skipped = not_checked(plan);
     let mut text = format!("## {mark} kubectl inplace plan: {result}\n");
     for (index, workload) in plan.workloads.iter().enumerate() {
         let section = section(workload);
-        if text.len() + section.len() > MAX_BYTES {
+        if text.len() + section.len() + skipped.len() > MAX_BYTES {
             let left = words::count(plan.workloads.len() - index, "more workload");
             text.push_str(&format!("\n{left} left out of this comment; `-o json` has everything.\n"));
             break;
         }
         text.push_str(&section);
     }
+    text.push_str(&skipped);
     out.write_all(text.as_bytes())
+}
+
+/// Returns the section of the comment; empty where everything was looked at.
+fn not_checked(plan: &Plan) -> String {
+    if plan.skipped.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n### ⚠️ Not checked\n\n| object | change | why |\n|---|---|---|\n".to_owned();
+    for (index, object) in plan.skipped.iter().enumerate() {
+        let place = match object.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!(" in {}", code(namespace)),
+        };
+        let (change, why) = (object.change.words().unwrap_or("not compared"), object.why.sentence());
+        let name = code(&object.resource());
+        let row = format!("| {name}{place} | {change} | {} |\n", prose(&why));
+        if index == MAX_ITEMS || text.len() + row.len() > MAX_SKIPPED_BYTES {
+            let left = words::count(plan.skipped.len() - index, "more object");
+            // Writing to a String does not fail.
+            let _ = writeln!(text, "\n{left}; `-o json` has them all.");
+            break;
+        }
+        text.push_str(&row);
+    }
+    text
 }
 
 fn section(plan: &WorkloadPlan) -> String {

@@ -35,6 +35,7 @@ mod redrawn;
 mod refusal;
 mod replaced;
 mod run;
+mod skipped;
 mod status;
 mod style;
 mod summary;
@@ -117,7 +118,7 @@ pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, o
 }
 
 /// Writes a plan's warnings, for stderr; documents and the Markdown comment have them inside, so nothing is written for
-/// them. A list of names says there also which workloads are not eligible.
+/// them. A list of names says there also which workloads are not eligible, and what was not looked at.
 ///
 /// # Errors
 /// The writer's.
@@ -126,7 +127,8 @@ pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut d
         PlanFormat::Text | PlanFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
         PlanFormat::Name => words::in_lines(style, err, |err| {
             text::warnings(plan, style, err)?;
-            name::not_eligible(plan, style, err)
+            name::not_eligible(plan, style, err)?;
+            skipped::text(plan, style, err)
         }),
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => Ok(()),
     }

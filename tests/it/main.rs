@@ -2,6 +2,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for what it expects, and fails for everything else")]
 
 mod against;
+mod against_codes;
 mod apply;
 mod architecture;
 mod budgets;
@@ -50,6 +51,7 @@ mod schemas;
 mod several;
 #[cfg(test)]
 mod situations;
+mod skipped;
 mod sources;
 mod status;
 mod strategic_merge;

@@ -167,13 +167,38 @@ fn what_may_not_be_read_is_named_and_the_rest_shown() {
     run(&server, "status deploy/web").ends_with(0).prints("not read: you may not list replicasets");
     server.clear_faults();
     server.fault(When::verb("list").of("daemonsets"), Effect::Forbid);
-    run(&server, "status").ends_with(0).prints("deployment/web").says("the daemonsets could not be listed");
+    let output = run(&server, "status").ends_with(0);
+    let output = output.prints("deployment/web").prints("\nnot read: the daemonsets could not be listed");
+    assert_eq!(output.stderr, "", "it is said once");
+    run(&server, "status -o name").ends_with(0).says("the daemonsets could not be listed");
+    // What is not known is not up to date, and a workload that needs a look is the better answer.
+    run(&server, "status --exit-code").ends_with(1);
+    annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("stopped"));
+    let others = run(&server, "status --exit-code").ends_with(2);
+    others.prints("deployment/web  namespace default").prints("not read: the daemonsets could not be listed");
+    server.edit("deployments", "web", |owner| owner["metadata"]["annotations"] = json!({}));
     let document = run(&server, "status -o json").ends_with(0).json();
     assert!(document["notRead"][0].as_str().is_some_and(|text| text.contains("daemonsets")), "{document}");
-    server.clear_faults();
+    let server = web();
     server.fault(When::verb("list").of("pods"), Effect::Forbid);
     run(&server, "status deploy/web").ends_with(0).prints("not read: you may not list pods");
+    run(&server, "status deploy/web --exit-code").ends_with(1);
     run(&server, "status").ends_with(1).says("Forbidden");
+}
+
+#[test]
+fn what_an_unfinished_rollout_waits_for_is_not_known_without_the_budgets() {
+    let server = web();
+    let lock = lock("stopped").replace("\"ordered\":false", "\"ordered\":false,\"respectsBudgets\":true");
+    annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock);
+    server.fault(When::verb("list").of("poddisruptionbudgets"), Effect::Forbid);
+    run(&server, "status deploy/web").ends_with(0).prints("not read: the PodDisruptionBudgets could not be read");
+    server.clear_faults();
+    server.edit("deployments", "web", |owner| owner["metadata"]["annotations"] = json!({}));
+    run(&server, "resume deploy/web --yes").says("no rollout of kubectl-inplace is in progress or unfinished\n");
+    server.fault(When::verb("list").of("replicasets"), Effect::Forbid);
+    let unread = "or unfinished, as far as it could be read: you are not allowed to list replicasets\n";
+    run(&server, "resume deploy/web --yes").says(unread);
 }
 
 #[test]

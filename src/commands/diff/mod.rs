@@ -43,6 +43,7 @@ pub(super) fn is_asked_for(arguments: &[String]) -> bool {
 
 async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<DiffResult, CommandError> {
     let asked = targets::read_change(&args.change, shell).await?;
+    targets::note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
     let mut diffs: Vec<WorkloadDiff> = Vec::new();
     let mut failed = false;

@@ -26,10 +26,11 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::metadata;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds;
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::plan::intent::{Intent, IntentError};
-use crate::engine::plan::live::{LiveWorkload, Options};
+use crate::engine::plan::live::{LiveWorkload, Options, Subset};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{Goal, PodGoal, Policy};
 use crate::engine::state::durable::stateful_set;
@@ -228,7 +229,12 @@ fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &LiveWorkload) -
 /// A named pod has an owner whose template stays unchanged: the user has to ask for that (`--pods-only`).
 fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Reason> {
     let (_, pod) = pods.first().filter(|_| !context.live.workload.reference.kind.has_template())?;
-    let owner = pod.controller().filter(|_| context.durable && changes(context, pods))?;
+    if context.durable && changes(context, pods) { controlled(pod) } else { None }
+}
+
+/// A pod whose owner has a template.
+pub(super) fn controlled(pod: &Pod) -> Option<Reason> {
+    let owner = pod.controller()?;
     let workload = workload_of(pod).map(|workload| format!("{}/{}", workload.kind.spec().singular, workload.name));
     Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload })
 }
@@ -268,13 +274,16 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
         let suggestion = suggest::closest(node, nodes).map(str::to_owned);
         reasons.push(Reason::NoPodOnNode { node: node.clone(), suggestion });
     }
-    let kind = context.live.workload.reference.kind;
-    let partition = context.live.workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
-    let other_partition = context.subset.partition.is_some_and(|given| i64::from(given) != partition);
-    let subset = !context.subset.pods.is_empty() || context.subset.node.is_some() || other_partition;
-    if context.durable && subset && kind.holds_by().replaces_what_is_left_out() {
-        reasons.push(Reason::SubsetNotDurable);
-    }
+    reasons.extend(subset_not_durable(&context.live.workload, context.subset, context.durable));
+}
+
+/// A choice of pods, where the controller would replace the others.
+pub(super) fn subset_not_durable(workload: &Workload, subset: &Subset, durable: bool) -> Option<Reason> {
+    let partition = workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
+    let other_partition = subset.partition.is_some_and(|given| i64::from(given) != partition);
+    let is_some = !subset.pods.is_empty() || subset.node.is_some() || other_partition;
+    let replaces = workload.reference.kind.holds_by().replaces_what_is_left_out();
+    (durable && is_some && replaces).then_some(Reason::SubsetNotDurable)
 }
 
 fn changes(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> bool {
@@ -328,10 +337,13 @@ fn of_the_owner(
         }
     }
     let restarts = |(plan, pod): &(PodPlan, &Pod)| plan.restarted(pod).next().is_some();
-    if allowed == Some(0) && pods.iter().any(restarts) {
-        let path = live.workload.unavailable_path().unwrap_or_default().to_owned();
-        reasons.push(Reason::NoUnavailabilityAllowed { path });
-    }
+    reasons.extend(none_unavailable(workload, allowed, pods.iter().any(restarts)));
+}
+
+/// An owner that lets no pod be down, where containers restart.
+pub(super) fn none_unavailable(workload: &Workload, allowed: Option<u32>, restarts: bool) -> Option<Reason> {
+    let path = || workload.unavailable_path().unwrap_or_default().to_owned();
+    (allowed == Some(0) && restarts).then(|| Reason::NoUnavailabilityAllowed { path: path() })
 }
 
 /// Each container of the template and of the pods, once, with what changes.

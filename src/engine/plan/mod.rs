@@ -15,6 +15,7 @@
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
+//! | `written`, `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod adopt;
 mod answers;
@@ -36,6 +37,7 @@ mod known;
 pub mod live;
 pub mod offline;
 mod order;
+pub mod outline;
 mod partition;
 mod pods;
 mod policy;
@@ -48,6 +50,7 @@ mod revision;
 mod rules;
 mod saved;
 mod sides;
+pub mod skipped;
 mod start;
 mod template_stand;
 #[cfg(test)]
@@ -57,6 +60,7 @@ pub mod updates;
 mod wanted;
 mod warnings;
 pub mod workload_diff;
+pub mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,6 +103,7 @@ pub use resume::{ResumeError, restore_all, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
+pub use skipped::{SkippedChange, SkippedObject};
 pub use start::Start;
 pub use template_stand::{TemplateStand, kept_template, patch_back, template_stand};
 pub use undo::{UndoError, undone};
@@ -113,6 +118,9 @@ pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
 pub struct Plan {
     /// One a workload, in the order in which they are taken.
     pub workloads: Vec<WorkloadPlan>,
+    /// Objects of the manifests that were not looked at; of two manifests, those that differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedObject>,
 }
 
 /// What would happen to one workload's pods.
@@ -431,13 +439,18 @@ impl Plan {
         }
     }
 
+    /// Returns whether the pods of an object that was not looked at may change.
+    pub fn has_unchecked_pods(&self) -> bool {
+        self.skipped.iter().any(|object| object.change == SkippedChange::PodTemplateChanged)
+    }
+
     /// Returns the word for the whole plan.
     pub fn result(&self) -> EndResult {
         let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);
         let is_stale = |reason: &Reason| matches!(reason, Reason::PlanStale { .. });
         if self.workloads.iter().any(|workload| workload.reasons.iter().any(is_stale)) {
             EndResult::Superseded
-        } else if any(Verdict::NotEligible) {
+        } else if any(Verdict::NotEligible) || self.has_unchecked_pods() {
             EndResult::NotEligible
         } else if any(Verdict::InPlace) || any(Verdict::InPlaceByController) {
             EndResult::Changes

@@ -190,7 +190,8 @@ fn missing_containers(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason
     }));
 }
 
-fn of_the_pod(pod: &Pod, reasons: &mut Vec<Reason>) {
+/// What of the pod itself is in the way.
+pub(super) fn of_the_pod(pod: &Pod, reasons: &mut Vec<Reason>) {
     if pod.terminating {
         reasons.push(Reason::PodTerminating);
     }

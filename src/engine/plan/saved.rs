@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, WorkloadPlan};
+use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, SkippedObject, WorkloadPlan};
 use crate::engine::change::reason::Reason;
 use crate::engine::change::template;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
@@ -28,6 +28,8 @@ pub struct SavedPlan {
     pub field_manager: String,
     /// One a workload, in the plan's order.
     pub workloads: Vec<SavedWorkload>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<SkippedObject>,
 }
 
 /// The plan of one workload, and what it was made from.
@@ -124,6 +126,7 @@ impl SavedPlan {
             server: server.into(),
             field_manager: field_manager.into(),
             workloads: workloads.collect(),
+            skipped: plan.skipped.clone(),
         }
     }
 
@@ -151,7 +154,8 @@ impl SavedPlan {
 
     /// Returns the plan.
     pub fn plan(&self) -> Plan {
-        Plan { workloads: self.workloads.iter().map(|workload| workload.plan.clone()).collect() }
+        let workloads = self.workloads.iter().map(|workload| workload.plan.clone());
+        Plan { workloads: workloads.collect(), skipped: self.skipped.clone() }
     }
 
     /// Returns the plan checked against the live workloads, in its order: a workload that has changed is not eligible,
@@ -247,7 +251,10 @@ mod tests {
     fn saved() -> SavedPlan {
         let words = ["rs/web".to_owned(), "side=s:2".to_owned()];
         let images = target::parse(&words, &[], target::Unnamed::None, false).unwrap().images;
-        let plan = Plan { workloads: vec![build(&Intent::Images(images), &live(), &Options::default()).unwrap()] };
+        let plan = Plan {
+            workloads: vec![build(&Intent::Images(images), &live(), &Options::default()).unwrap()],
+            skipped: Vec::new(),
+        };
         SavedPlan::new(&plan, &[live()], "https://server", "inplace-cli")
     }
 

@@ -141,12 +141,14 @@ impl EndResult {
             Self::NothingToDo => "every pod already runs it",
             Self::Paused => "stopped where it was asked to",
             Self::Aborted => "rolled back",
-            Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
+            Self::Error => {
+                "error, wrong usage, prompt declined, or no terminal and no `--yes`; `status --exit-code`: something could not be read, so that it is not known whether all is up to date"
+            }
             Self::Changes => {
                 "only `plan --detailed-exitcode`: there are changes, all of them in place; only `status --exit-code`: a workload is not up to date, or a rollout of it is in progress, failed or stopped"
             }
             Self::NotEligible => {
-                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; `resume` and `abort` where a permission is missing, or the server too old for it); `rbac --check`: something required is not allowed"
+                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; also where a pod template changes that the plan does not check; `resume` and `abort` where a permission is missing, or the server too old for it); `rbac --check`: something required is not allowed"
             }
             Self::Failed => {
                 "a pod failed, a node could not pull an image before any pod was changed, or a command of `--before-pod` or `--after-pod` failed; the report shows the reason"

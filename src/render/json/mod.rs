@@ -24,6 +24,7 @@ use crate::engine::value::kubelet_version::KubeletVersion;
 
 use super::escape;
 use super::fields::{self, FieldView};
+use super::skipped::SkippedView;
 
 /// Writes the plan's document, indented, ended by a line break.
 ///
@@ -55,6 +56,8 @@ struct Document<'a> {
     applyable: bool,
     summary: Summary,
     workloads: Vec<WorkloadView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skipped_objects: Vec<SkippedView<'a>>,
 }
 
 impl<'a> Document<'a> {
@@ -67,6 +70,7 @@ impl<'a> Document<'a> {
             applyable: plan.is_applyable(),
             summary: plan.workloads.iter().map(Summary::of).fold(Summary::default(), Summary::and),
             workloads: plan.workloads.iter().map(WorkloadView::of).collect(),
+            skipped_objects: plan.skipped.iter().map(SkippedView::of).collect(),
         }
     }
 }

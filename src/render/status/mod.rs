@@ -80,10 +80,13 @@ fn text(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let is_shown = |workload: &&WorkloadStatus| context.asked_for || workload.is_notable();
+    // What is unknown of many for one reason is said once, below.
+    let is_unknown = |workload: &WorkloadStatus| context.not_read.is_empty() && !workload.not_read.is_empty();
+    let is_shown = |workload: &&WorkloadStatus| context.asked_for || workload.is_notable() || is_unknown(workload);
     let shown: Vec<&WorkloadStatus> = workloads.iter().filter(is_shown).collect();
     if shown.is_empty() {
-        return overview(workloads, style, out);
+        overview(workloads, style, out)?;
+        return not_read(context.not_read, style, out);
     }
     for (index, status) in shown.iter().enumerate() {
         if index > 0 {
@@ -94,7 +97,16 @@ fn text(
     let others = workloads.len() - shown.len();
     if others > 0 {
         let verb = if others == 1 { "is" } else { "are" };
-        writeln!(out, "\n{} {verb} up to date.", words::count(others, "other workload"))?;
+        let known = if context.not_read.is_empty() { "" } else { ", as far as they could be read" };
+        writeln!(out, "\n{} {verb} up to date{known}.", words::count(others, "other workload"))?;
+    }
+    not_read(context.not_read, style, out)
+}
+
+/// What nothing follows from: it is not up to date because nothing is said of it.
+fn not_read(what: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for what in what {
+        writeln!(out, "{} {}", style.paint(Meaning::Waiting, "not read:"), style.show(what))?;
     }
     Ok(())
 }

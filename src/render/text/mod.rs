@@ -15,7 +15,7 @@ use crate::engine::state::outcome::EndResult;
 
 use super::style::{Meaning, Style};
 use super::wide::Detail;
-use super::{Guide, around, missing, refusal, replaced, words};
+use super::{Guide, around, missing, refusal, replaced, skipped, words};
 
 /// Writes the plan. The next command is written only where there is something to carry out.
 ///
@@ -30,7 +30,9 @@ pub(super) fn plan(
 ) -> io::Result<()> {
     let many = plan.workloads.len() > 1;
     if plan.workloads.is_empty() {
-        return writeln!(out, "No changes. The plan has no workload.");
+        let nothing = if plan.skipped.is_empty() { "No changes. " } else { "" };
+        writeln!(out, "{nothing}The plan has no workload.")?;
+        return skipped::text(plan, style, out);
     }
     if many {
         overview::table(plan, style, out)?;
@@ -56,6 +58,10 @@ pub(super) fn plan(
     let next = guide.next.filter(|_| is_work && (!is_offline || plan.result() == EndResult::Changes));
     if many {
         overview::total(plan, style, out)?;
+    }
+    if !plan.skipped.is_empty() {
+        writeln!(out)?;
+        skipped::text(plan, style, out)?;
     }
     if let Some(next) = next {
         if plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible) {

@@ -6,9 +6,10 @@ use kubectl_inplace::engine::change::{Change, TemplateImage};
 use kubectl_inplace::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::k8s::pod::ContainerList;
 use kubectl_inplace::engine::kinds::{Course, IfResumed, WorkloadKind};
+use kubectl_inplace::engine::plan::skipped::SkippedBecause;
 use kubectl_inplace::engine::plan::{
-    ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
-    WorkloadPlan,
+    ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict,
+    SkippedChange, SkippedObject, Verdict, WorkloadPlan,
 };
 use kubectl_inplace::engine::rollout::Policy;
 use kubectl_inplace::engine::rollout::pre_pull::{ImagePull, Pull};
@@ -23,7 +24,8 @@ pub(super) struct Sample {
 pub(super) const HOSTILE: &str = "\u{1b}[2J\u{7}\r\nFORGED \u{202e}elif\u{200b} \u{9b}31m";
 
 pub(super) fn samples() -> Vec<Sample> {
-    let sample = |name, workloads| Sample { name, plan: Plan { workloads } };
+    let sample = |name, workloads| Sample { name, plan: Plan { workloads, skipped: Vec::new() } };
+    let beside = |sample: Sample, skipped| Sample { plan: Plan { skipped, ..sample.plan }, ..sample };
     vec![
         sample("empty", vec![]),
         sample("in-place", vec![in_place()]),
@@ -36,9 +38,17 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("several", vec![in_place(), nothing_to_do(), no_pods()]),
         sample("every-reason", vec![every_reason()]),
         sample("stale", vec![stale()]),
-        sample("hostile", vec![hostile()]),
-        sample("offline", offline()),
+        beside(sample("hostile", vec![hostile()]), vec![skipped(HOSTILE, SkippedChange::NotCompared)]),
+        beside(sample("offline", offline()), {
+            let changes = [SkippedChange::PodTemplateChanged, SkippedChange::Changed, SkippedChange::Removed];
+            changes.into_iter().map(|change| skipped("backup", change)).collect()
+        }),
     ]
+}
+
+fn skipped(name: &str, change: SkippedChange) -> SkippedObject {
+    let [api_version, kind, namespace, name] = ["batch/v1", "CronJob", name, name].map(str::to_owned);
+    SkippedObject { api_version, kind, namespace, name, why: SkippedBecause::OtherKind, change }
 }
 
 /// A Deployment whose template is changed too.

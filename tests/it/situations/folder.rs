@@ -283,6 +283,11 @@ impl Folder {
         })
     }
 
+    /// The same for two manifests, as the flags are.
+    pub(super) fn options_of_manifests(&mut self) -> Result<Options, String> {
+        Ok(Options { pods_only: self.args()?.policy.choice.pods_only, ..self.options()? })
+    }
+
     /// The command that carries the plan out.
     pub(super) fn command(&mut self, live: &LiveWorkload) -> String {
         let reference = &live.workload.reference;

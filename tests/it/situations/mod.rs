@@ -43,7 +43,7 @@ fn name(path: &Path) -> String {
 fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     if kind == AGAINST {
         let (old, new) = (folder.objects("old.yaml")?, folder.objects("new.yaml")?);
-        let options = folder.options()?;
+        let options = folder.options_of_manifests()?;
         let plan = offline::compare(&old, &new, None, &options).map_err(|error| error.to_string())?;
         return Ok((plan, "kubectl inplace apply -f new.yaml".into()));
     }
@@ -58,7 +58,7 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     let planned = build(&intent, saved_from.as_ref().unwrap_or(&live), &options);
     let mut workload = planned.map_err(|error| error.to_string())?;
     workload.lacks(&folder.missing_permissions(&Asked::role(ClusterCommand::Apply, workload_kind, workload.deed()))?);
-    let plan = Plan { workloads: vec![workload] };
+    let plan = Plan { workloads: vec![workload], skipped: Vec::new() };
     let command = folder.command(&live);
     match saved_from {
         Some(then) => Ok((SavedPlan::new(&plan, &[then], "server", "manager").held_against(&[live]), command)),

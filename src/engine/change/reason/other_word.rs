@@ -6,6 +6,7 @@
 use super::word::{StateWord, word};
 
 const EFFECT: &str = "the effect of a change, in plan, diff and history";
+const SKIPPED: &str = "what becomes of an object that a plan did not look at";
 const LINE: &str = "the type of a line, in the JSON of a rollout";
 const KIND: &str = "the kind of a JSON document";
 const VERSION: &str = "the version of JSON documents and lines";
@@ -31,6 +32,16 @@ pub const OTHER_WORDS: &[StateWord] = &[
     word("laterPods", EFFECT, "running pods keep what they have, and pods created later get it", ""),
     word("noEffectNow", EFFECT, "a plain init container has ended; its image is used when the pod is next created", ""),
     word("unchanged", EFFECT, "the container stays as it is", ""),
+    word("notCompared", SKIPPED, "whether it changes is not known", ""),
+    word("added", SKIPPED, "only the newer manifests have it", ""),
+    word("removed", SKIPPED, "only the older manifests have it", ""),
+    word("changed", SKIPPED, "it differs, but not in the template of its pods, or it is a hook", ""),
+    word(
+        "podTemplateChanged",
+        SKIPPED,
+        "the template of its pods differs, and what becomes of them is not known: the exit code is 3",
+        "see in its controller's documentation what it does with its pods",
+    ),
     word("start", LINE, "a rollout begins: what it is about, and by which rules", ""),
     word("owner", LINE, "a step on the workload's owner was made", ""),
     word("pod", LINE, "a pod has come to another phase", ""),

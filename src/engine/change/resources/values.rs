@@ -113,7 +113,7 @@ impl ResourceField {
     /// Returns how many bytes of memory a value is, if they are so few that its unit may be missing: below 1 MiB nothing runs.
     pub(super) fn tiny_bytes(self, value: &str) -> Option<u64> {
         let thousandths = value.parse::<Quantity>().ok()?.thousandths()?;
-        let is_tiny = self.parts().1 == "memory" && (1..1000 << 20).contains(&thousandths);
+        let is_tiny = self.parts().1 == "memory" && (1000..1000 << 20).contains(&thousandths);
         u64::try_from(thousandths / 1000).ok().filter(|_| is_tiny)
     }
 

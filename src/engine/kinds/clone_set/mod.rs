@@ -133,12 +133,14 @@ static PROBE_WITHOUT_GRPC: Type = Type { fields: &[("httpGet", &HTTP_GET), ("tcp
 const STRATEGY: &str = "spec.updateStrategy";
 const RE_CREATE: &str = "ReCreate";
 
-/// `spec.updateStrategy.type`, the ones that the webhook takes (`validateUpdateStrategy`).
+/// `spec.updateStrategy.type`. Every webhook takes the first three (`validateUpdateStrategy`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strategy {
     ReCreate,
     InPlaceIfPossible,
     InPlaceOnly,
+    /// The controller knows it from 1.9 on (`realControl.Update` in `pkg/controller/cloneset/sync`); the webhook of 1.9.0 refuses it.
+    OnDelete,
 }
 
 impl Strategy {
@@ -147,6 +149,7 @@ impl Strategy {
             RE_CREATE => Some(Self::ReCreate),
             "InPlaceIfPossible" => Some(Self::InPlaceIfPossible),
             "InPlaceOnly" => Some(Self::InPlaceOnly),
+            "OnDelete" => Some(Self::OnDelete),
             _ => None,
         }
     }
@@ -173,7 +176,13 @@ fn foresee(before: &Value, after: &Value) -> Foreseen {
         None => obstacles.push(obstacle(
             format!("{STRATEGY}.type"),
             Course::RefusesChange,
-            "the type must be ReCreate, InPlaceIfPossible or InPlaceOnly",
+            "the type must be ReCreate, InPlaceIfPossible, InPlaceOnly or OnDelete",
+        )),
+        Some(Strategy::OnDelete) if changes.is_empty() && Strategy::of(before) == Some(Strategy::OnDelete) => {}
+        Some(Strategy::OnDelete) => obstacles.push(obstacle(
+            format!("{STRATEGY}.type"),
+            Course::NotKnown,
+            "OpenKruise knows the type OnDelete from 1.9 on and then changes no pod until it is deleted, while webhooks up to that of 1.9.0 refuse it",
         )),
         Some(_) if changes.is_empty() => obstacles.extend(carried_on(before, after)),
         Some(Strategy::ReCreate) => obstacles.push(obstacle(
@@ -283,7 +292,7 @@ impl TemplateChange {
                     Course::RefusesChange,
                     "the type InPlaceOnly lets nothing of the template's spec change but images of containers",
                 ),
-                Strategy::InPlaceIfPossible | Strategy::ReCreate => obstacle(
+                Strategy::InPlaceIfPossible | Strategy::ReCreate | Strategy::OnDelete => obstacle(
                     self.path.as_str(),
                     Course::ReplacesPods,
                     "it changes only images of containers, labels and annotations in place",
@@ -322,7 +331,7 @@ fn surge(after: &Value, strategy: Strategy) -> Option<Obstacle> {
     let path = format!("{STRATEGY}.maxSurge");
     Some(match strategy {
         Strategy::InPlaceOnly => obstacle(path, Course::RefusesChange, "the type InPlaceOnly does not go with it"),
-        Strategy::InPlaceIfPossible | Strategy::ReCreate => {
+        Strategy::InPlaceIfPossible | Strategy::ReCreate | Strategy::OnDelete => {
             obstacle(path, Course::ReplacesPods, "it makes new pods first and then deletes as many old ones")
         }
     })

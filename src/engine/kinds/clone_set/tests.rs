@@ -91,7 +91,9 @@ fn what_stands_beside_the_template_counts() {
     for (after, expected) in [
         (image(&strategy("maxSurge", json!("10%"))), vec![("spec.updateStrategy.maxSurge", ReplacesPods)]),
         (image(&strategy("maxSurge", json!("0%"))), vec![]),
-        (image(&strategy("type", json!("OnDelete"))), vec![("spec.updateStrategy.type", RefusesChange)]),
+        (image(&strategy("type", json!("Never"))), vec![("spec.updateStrategy.type", RefusesChange)]),
+        (image(&strategy("type", json!("OnDelete"))), vec![("spec.updateStrategy.type", NotKnown)]),
+        (strategy("type", json!("OnDelete")), vec![("spec.updateStrategy.type", NotKnown)]),
         (image(&strategy("paused", json!(true))), vec![]),
         (strategy("paused", json!(true)), vec![("spec.updateStrategy.paused", NotKnown)]),
         (strategy("partition", json!(1)), vec![("spec.updateStrategy.partition", NotKnown)]),
@@ -110,4 +112,13 @@ fn what_stands_beside_the_template_counts() {
         let found: Vec<(&str, Course)> = found.iter().map(|(path, course)| (path.as_str(), *course)).collect();
         assert_eq!(found, expected, "{after}");
     }
+}
+
+#[test]
+fn under_on_delete_no_pod_changes_where_it_is_taken() {
+    let before = clone_set("OnDelete");
+    let scaled = with(&before, "/spec/replicas", json!(3));
+    assert_eq!(courses(&before, &scaled), [], "the older object shows that the webhook takes it");
+    let image = with(&before, &format!("{SPEC}/containers/1/image"), json!("side:2"));
+    assert_eq!(courses(&before, &image), [("spec.updateStrategy.type".to_owned(), NotKnown)]);
 }

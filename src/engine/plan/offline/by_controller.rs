@@ -5,18 +5,25 @@
 
 use serde_json::Value;
 
+use super::unasked::Unasked;
 use super::{by_restart_policy, containers, outside, template_of};
 use crate::engine::change;
 use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{Foresee, Foreseen};
-use crate::engine::plan::{Verdict, WorkloadPlan};
+use crate::engine::plan::{Options, Verdict, WorkloadPlan};
 
 /// Fills in a plan without changes; `stored` is the workload before and after, `refused` what is known to prevent it.
-pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, refused: Vec<Reason>) -> WorkloadPlan {
+pub(super) fn plan(
+    plan: WorkloadPlan,
+    (workload, after): (&Workload, &Value),
+    (foresee, options): (Foresee, &Options),
+    refused: Vec<Reason>,
+) -> WorkloadPlan {
     let kind = plan.workload.kind;
-    let [before, after] = stored;
+    let before = &workload.object;
     let outside = outside::diff(kind, before, after);
-    let [old, template] = stored.map(|object| template_of(kind, object));
+    let [old, template] = [before, after].map(|object| template_of(kind, object));
     let diff = change::diff(&old, &template);
     let Foreseen { obstacles, limits } = foresee(before, after);
     let mut reasons = refused;
@@ -32,8 +39,16 @@ pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, re
         (true, false) => Verdict::InPlaceByController,
         (true, true) => Verdict::NothingToDo,
     };
-    let mut warnings = plan.warnings;
-    let containers = if verdict == Verdict::NotEligible { Vec::new() } else { containers(&template, &diff) };
+    // In pods that are replaced nothing changes in place.
+    let changed = if verdict == Verdict::NotEligible { change::Difference::default() } else { diff };
+    let containers = if verdict == Verdict::NotEligible { Vec::new() } else { containers(&template, &changed) };
+    let change = &changed.change;
+    // Kubelets do the same whoever has changed the pod.
+    let mut warnings: Vec<Warning> =
+        Unasked { workload, template: &template, change, containers: &containers, options }
+            .of_restarts()
+            .into_iter()
+            .collect();
     warnings.extend(by_restart_policy(kind, &template, &containers).1);
     match verdict {
         Verdict::InPlaceByController => warnings.push(Warning::UpdatedByController { limits, paths: outside.other }),
@@ -43,8 +58,6 @@ pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, re
         // What the controller does is reported by the reasons.
         Verdict::NothingToDo | Verdict::NotEligible | Verdict::InPlace => {}
     }
-    // In pods that are replaced nothing changes in place.
-    let changed = if verdict == Verdict::NotEligible { change::Difference::default() } else { diff };
     WorkloadPlan { verdict, reasons, warnings, containers, fields: changed.change.fields, ..plan }
 }
 
@@ -55,15 +68,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::k8s::names::WorkloadRef;
+    use crate::engine::k8s::names::{Uid, WorkloadRef};
     use crate::engine::kinds::{Course, Obstacle, REPLICA_SETS};
-    use crate::engine::plan::Options;
     use crate::engine::plan::offline::bare;
 
     fn foreseen(object: &Value, after: &Value, foresee: Foresee) -> (Verdict, Vec<Reason>, Vec<Warning>, usize) {
         let reference = WorkloadRef { kind: REPLICA_SETS, namespace: "prod".into(), name: "web".into() };
         let bare = bare(&reference, after.clone(), BTreeSet::new(), &Options::default());
-        let found = plan(bare, [object, after], foresee, Vec::new());
+        let workload = Workload { reference, uid: Uid::default(), object: object.clone() };
+        let found = plan(bare, (&workload, after), (foresee, &Options::default()), Vec::new());
         let changed = found.containers.iter().filter(|container| container.to.is_some()).count();
         (found.verdict, found.reasons, found.warnings, changed)
     }

@@ -10,72 +10,36 @@
 
 mod by_controller;
 mod outside;
+mod unasked;
 
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::policy::policy;
 use super::rules;
-use super::warnings::{failed_start, of_the_reference};
-use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
+use super::skipped;
+use super::warnings::failed_start;
+use super::written::{Written, written};
+use super::{ContainerPlan, Effect, Plan, Verdict, WorkloadPlan};
 use crate::engine::change::reason::{NotStartedAgain, Reason, Warning};
-use crate::engine::change::{self, Containers, Difference, Direction, FieldChanges};
-use crate::engine::k8s::metadata::LAST_APPLIED;
+use crate::engine::change::{self, Difference, Direction, FieldChanges};
 use crate::engine::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList, RestartPolicy};
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{self, Replicas, UpdatedBy, WorkloadKind};
+use crate::engine::kinds::{Replicas, UpdatedBy, WorkloadKind};
 use crate::engine::merge::strategic_merge;
 use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::availability::Restarted;
 use crate::engine::plan::live::Options;
-use crate::engine::state::durable::history::HISTORY_ANNOTATION;
-use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::state::hook::Hooks;
-use crate::engine::state::record::UPDATE_ANNOTATION;
-
-/// Metadata that the API server sets, and status: a manifest that was read from a cluster carries them.
-const SET_BY_THE_SERVER: [&str; 8] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
-
-/// Annotations of this program's own: a manifest that was read from a cluster carries them.
-const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
+use unasked::Unasked;
 
 /// How much a plan may report: reasons, warnings, containers, labels and annotations of all its workloads together.
 const MAX_ROWS: usize = 30_000;
-
-/// One manifest of a comparison; it may keep its contents packed until they are asked for.
-pub trait Written {
-    /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
-    fn identity(&self) -> [&str; 4];
-
-    /// Returns the whole object.
-    fn object(&self) -> Cow<'_, Value>;
-}
-
-impl Written for Value {
-    fn identity(&self) -> [&str; 4] {
-        let text = |pointer: &str| self.pointer(pointer).and_then(Self::as_str).unwrap_or_default();
-        ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text)
-    }
-
-    fn object(&self) -> Cow<'_, Value> {
-        Cow::Borrowed(self)
-    }
-}
 
 /// Says why two sets of manifests cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,12 +61,12 @@ pub enum OfflineError {
     TooMuch,
 }
 
-/// Compares two sets of manifests; objects that are no workload are ignored.
+/// Compares two sets of manifests. Of objects that are no workload, and of hooks, only those that differ are named.
 ///
 /// Workloads are paired by kind, namespace and name; `namespace` is that of manifests that name none. One that only
 /// `new` has, or only `old`, changes no pod in place: its plan has nothing to do and a warning that says so.
 ///
-/// When one side has a workload twice, or there is more to report than a plan can.
+/// # Errors
 /// When one side has a workload twice, or there is more to report than a plan can.
 pub fn compare<M: Written>(
     old: &[M],
@@ -130,7 +94,7 @@ pub fn compare<M: Written>(
     for (reference, old) in before {
         add(alone(&reference, &old.object(), Warning::WorkloadRemoved, options))?;
     }
-    Ok(Plan { workloads })
+    Ok(Plan { workloads, skipped: skipped::of_two(old, new, namespace) })
 }
 
 type ByReference<'a, M> = BTreeMap<WorkloadRef, &'a M>;
@@ -144,7 +108,7 @@ fn by_reference<'a, M: Written>(
     let mut order = Vec::new();
     for object in objects {
         let [api_version, kind, given, name] = object.identity();
-        let Some(kind) = WorkloadKind::from_manifest(api_version, kind) else { continue };
+        let Ok(kind) = skipped::taken((api_version, kind), object.outline().hook(), |_| true) else { continue };
         let given = Some(given).filter(|given| !given.is_empty()).or(namespace);
         let namespace = given.unwrap_or_default().to_owned();
         let reference = WorkloadRef { kind, namespace, name: name.to_owned() };
@@ -166,12 +130,9 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let mut reasons = Vec::new();
     let (live, desired) = stored(kind, old, new, &mut reasons);
     if let UpdatedBy::ItsController(foresee) = kind.updated_by() {
-        return by_controller::plan(
-            bare(reference, desired.clone(), BTreeSet::new(), options),
-            [&live, &desired],
-            foresee,
-            reasons,
-        );
+        let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
+        let nothing = bare(reference, desired.clone(), BTreeSet::new(), options);
+        return by_controller::plan(nothing, (&workload, &desired), (foresee, options), reasons);
     }
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     reasons.extend(rules::claims_refused(&workload, &desired));
@@ -180,16 +141,19 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let diff = change::diff(&template_of(kind, &workload.object), &template);
     reasons.extend(rules::refused(&diff, &workload, Direction::Forward));
     let containers = containers(&template, &diff);
-    let (change, of_template) = (&diff.change, template_containers(&template));
-    let restarting = containers.iter().filter(|plan| plan.restarts() > 0).map(|plan| &plan.container);
-    let all = of_template.iter().map(|(list, container)| (*list, container)).collect();
-    reasons.extend(change.fields.refused_in(&Containers { pod: None, all, restarting: restarting.collect() }));
-    reasons.extend(change.fields.refused_of_template(&template));
+    let change = &diff.change;
+    let unasked = Unasked { workload: &workload, template: &template, change, containers: &containers, options };
+    // What is refused of the template as a whole is refused of its pod as well.
+    for reason in [unasked.reasons(), change.fields.refused_of_template(&template)].concat() {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
     let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
     reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
     let (not_started_again, failed_starts) = by_restart_policy(kind, &template, &containers);
     reasons.extend(not_started_again.into_iter().map(Reason::from));
-    let mut warnings = warnings(&containers, &template);
+    let mut warnings = unasked.warnings();
     warnings.extend(failed_starts);
     if !outside.other.is_empty() {
         warnings.insert(Warning::OutsideTemplate { paths: outside.other });
@@ -267,23 +231,6 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
     }
 }
 
-/// The manifest without what the server and controllers write.
-fn written(manifest: &Value) -> Value {
-    let mut object = manifest.clone();
-    let Value::Object(fields) = &mut object else { return object };
-    fields.shift_remove("status");
-    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-        metadata.retain(|name, _| !SET_BY_THE_SERVER.contains(&name.as_str()));
-        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            let is_anothers = |name: &str| name == LAST_APPLIED || kinds::is_counter(name);
-            annotations.retain(|name, _| !is_anothers(name) && !KEPT_BY_US.contains(&name.as_str()));
-        }
-        // The pair was matched by it: as written in one manifest, as given by a flag for the other.
-        metadata.shift_remove("namespace");
-    }
-    object
-}
-
 /// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is the object.
 fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result<Value, strategic_merge::Error> {
     let patch = strategic_merge::three_way(Some(old), new, live, kind.merge())?;
@@ -354,43 +301,4 @@ fn by_restart_policy(
     }
     let lost = policies.filter(|(_, policy)| !policy.is_always());
     (lost.map(|(_, policy)| NotStartedAgain::of(policy, None)).collect(), Vec::new())
-}
-
-/// Whether a policy depends on the kubelet: a sidecar's own does not.
-fn has_own_policy(list: ContainerList, container: &Container) -> bool {
-    list == ContainerList::Containers && container.restart_policy.is_some()
-}
-
-fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning> {
-    let mut warnings = BTreeSet::new();
-    let written: Vec<(ContainerList, Container)> = template_containers(template);
-    for plan in containers {
-        let (Some(to), name) = (&plan.to, &plan.container) else { continue };
-        let change = ImageChange::new(plan.from.as_str(), to.as_str(), plan.effect);
-        for (list, container) in &written {
-            if *list == plan.list && container.name == *name {
-                of_the_reference(container, &change, &mut warnings);
-            }
-        }
-        if plan.effect != Effect::Restart {
-            continue;
-        }
-        // No Service is known here: a container that declares no port is taken to serve nobody.
-        let serves = |container: &Container| !container.ports.is_empty() && container.readiness_probe.is_none();
-        let unready = |container: &Container| container.name == *name && serves(container);
-        if written.iter().any(|(list, container)| *list == plan.list && unready(container)) {
-            warnings.insert(Warning::NoReadinessProbe { container: name.clone() });
-        }
-        if written.iter().any(|(list, one)| *list == plan.list && one.name == *name && has_own_policy(*list, one)) {
-            let what = format!(
-                "no node was asked: the restartPolicy of container {name} counts only on kubelets from 1.35 on"
-            );
-            warnings.insert(Warning::ReadFailed { what });
-        }
-        if plan.list == ContainerList::InitContainers {
-            let what = format!("no node was asked: the sidecar {name} restarts only on kubelets from 1.32 on");
-            warnings.insert(Warning::ReadFailed { what });
-        }
-    }
-    warnings
 }

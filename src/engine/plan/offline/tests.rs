@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::engine::k8s::metadata::LAST_APPLIED;
 
 fn deployment(spec: impl Into<Value>) -> Value {
     let spec = spec.into();

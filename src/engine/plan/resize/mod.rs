@@ -23,6 +23,7 @@ use crate::engine::value::quantity::Quantity;
 
 pub use autoscaler::targets;
 pub use room::{NodeRoom, deferred};
+pub(super) use runtime::sized_at_start;
 
 /// What was read because cpu or memory changes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -120,7 +121,7 @@ pub fn warnings(pods: &[Resized<'_>], facts: &ResizeFacts, workload: &Workload, 
     warnings.extend(autoscaler::vertical(pods, &facts.vertical_autoscalers, workload));
     warnings.extend(usage::below_use(pods, &facts.metrics));
     warnings.extend(usage::of_restarted(pods));
-    warnings.extend(runtime::sized_at_start(pods, workload.template()));
+    warnings.extend(sized_at_start(pods, workload.template()));
     warnings.extend(quota::unknown(pods, facts.quotas_not_read.as_ref()));
     warnings
 }

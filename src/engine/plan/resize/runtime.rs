@@ -39,7 +39,7 @@ const VARIABLES: [(&str, ResourceField); 7] = [
 const LONGEST: usize = 60;
 
 /// Returns the containers that keep what they read when they started.
-pub(super) fn sized_at_start(pods: &[Resized<'_>], template: &Value) -> BTreeSet<Warning> {
+pub(in crate::engine::plan) fn sized_at_start(pods: &[Resized<'_>], template: &Value) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     for pod in pods {
         for field in [ResourceField::LimitsCpu, ResourceField::LimitsMemory] {

@@ -384,14 +384,14 @@ fn what_was_read_at_the_start_is_reported_by_what_the_spec_says() {
         container["name"] = json!("app");
         let template = json!({"spec": {"containers": [container]}});
         let fields = to("100m", "64Mi", limit);
-        let reported: Vec<Warning> = runtime::sized_at_start(&resized(&ours, &fields), &template).into_iter().collect();
+        let reported: Vec<Warning> = sized_at_start(&resized(&ours, &fields), &template).into_iter().collect();
         let signs: Vec<String> = signs.into_iter().map(str::to_owned).collect();
         let (container, resource) = (ContainerName::from("app"), "memory".to_owned());
         let expected = Warning::RuntimeSizedAtStart { container: container.clone(), resource, signs };
         let is_reported = !matches!(&expected, Warning::RuntimeSizedAtStart { signs, .. } if signs.is_empty());
         assert_eq!(reported, if is_reported { vec![expected] } else { vec![] }, "{more}");
         let restarted: Vec<Resized<'_>> = ours.iter().map(|pod| Resized::new(pod, &fields, vec![&container])).collect();
-        assert!(runtime::sized_at_start(&restarted, &template).is_empty(), "it reads all of it again");
+        assert!(sized_at_start(&restarted, &template).is_empty(), "it reads all of it again");
     }
 }
 

@@ -27,19 +27,14 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
     let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
     for pod in updated {
         let restarted: Vec<&Container> = pod.restarted().collect();
-        let together: Vec<&&Container> =
-            restarted.iter().filter(|container| !context.order.contains(&container.name)).collect();
-        if together.len() > 1 {
-            let containers = together.iter().map(|container| container.name.clone()).collect();
-            warnings.insert(Warning::RestartInSeries { containers });
-        }
+        warnings.extend(in_series(&restarted, context.order));
         for (container, _) in pod.plan.changed(pod.pod).filter(|_| !context.wanted.is_restart()) {
             if !context.known.template.contains_key(&container.name) {
                 warnings.insert(Warning::ContainerInjected { container: container.name.clone() });
             }
         }
         for container in restarted {
-            of_a_restart(context, container, pod.pod, warnings);
+            of_a_restart(context.live.workload.template(), container, pod.pod, warnings);
             warnings.extend(of_the_policy(container, pod));
             let kubelet = context.live.kubelet_of(pod.pod);
             let copies = kubelet.filter(|kubelet| kubelet.major() == 1 && STARTED_IS_COPIED.contains(&kubelet.minor()));
@@ -117,13 +112,26 @@ pub(in crate::engine::plan) fn failed_start(container: &ContainerName, policy: R
     })
 }
 
-fn of_a_restart(context: &Context<'_>, container: &Container, pod: &Pod, warnings: &mut BTreeSet<Warning>) {
+/// Containers that are stopped together, but for those that restart one after the other by order.
+pub(in crate::engine::plan) fn in_series(restarted: &[&Container], order: &[ContainerName]) -> Option<Warning> {
+    let together = restarted.iter().filter(|container| !order.contains(&container.name));
+    let containers: Vec<ContainerName> = together.map(|container| container.name.clone()).collect();
+    (containers.len() > 1).then_some(Warning::RestartInSeries { containers })
+}
+
+/// What a restart of a container of this template means.
+pub(in crate::engine::plan) fn of_a_restart(
+    template: &Value,
+    container: &Container,
+    pod: &Pod,
+    warnings: &mut BTreeSet<Warning>,
+) {
     let name = || container.name.clone();
     let sources = sources(container);
     if !sources.is_empty() {
         warnings.insert(Warning::ConfigurationReread { container: name(), sources });
     }
-    if has_storage_of_its_own(context, container) {
+    if has_storage_of_its_own(template, container) {
         warnings.insert(Warning::ContainerFilesLost { container: name() });
     }
     let grace = pod.termination_grace_seconds();
@@ -155,8 +163,7 @@ fn sources(container: &Container) -> Vec<String> {
 }
 
 /// A container that asks for ephemeral-storage probably writes into its own file system; any other mostly does not.
-fn has_storage_of_its_own(context: &Context<'_>, container: &Container) -> bool {
-    let template = context.live.workload.template();
+fn has_storage_of_its_own(template: &Value, container: &Container) -> bool {
     let lists = ["/spec/containers", "/spec/initContainers"];
     let containers = lists.into_iter().filter_map(|list| template.pointer(list)?.as_array()).flatten();
     let mut named =

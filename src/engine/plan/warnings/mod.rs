@@ -10,7 +10,7 @@ mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use containers::failed_start;
+pub(super) use containers::{failed_start, in_series, of_a_restart};
 pub(super) use images::of_the_reference;
 pub use traffic::missing_labels;
 

@@ -1,0 +1,50 @@
+//! Manifests as their authors wrote them: without what a server and controllers have added where one was read from a cluster.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::outline::{Outline, is_written, is_written_annotation};
+
+/// One manifest of a comparison; it may keep its contents packed until they are asked for.
+pub trait Written {
+    /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
+    fn identity(&self) -> [&str; 4];
+
+    /// Returns the whole object.
+    fn object(&self) -> Cow<'_, Value>;
+
+    /// Returns what is known of it also where its contents are not kept.
+    fn outline(&self) -> Outline;
+}
+
+impl Written for Value {
+    fn identity(&self) -> [&str; 4] {
+        let text = |pointer: &str| self.pointer(pointer).and_then(Self::as_str).unwrap_or_default();
+        ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text)
+    }
+
+    fn object(&self) -> Cow<'_, Value> {
+        Cow::Borrowed(self)
+    }
+
+    fn outline(&self) -> Outline {
+        Outline::of(self)
+    }
+}
+
+/// The manifest without what the server and controllers write.
+pub(super) fn written(manifest: &Value) -> Value {
+    let mut object = manifest.clone();
+    let Value::Object(fields) = &mut object else { return object };
+    fields.shift_remove("status");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.retain(|name, _| is_written(name));
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            annotations.retain(|name, _| is_written_annotation(name));
+        }
+        // The pair was matched by it: as written in one manifest, as given by a flag for the other.
+        metadata.shift_remove("namespace");
+    }
+    object
+}
