@@ -246,6 +246,9 @@ fn names_of_kinds() -> Vec<String> {
 
 /// Elsewhere these name something else than a kind of workload.
 const NO_KIND: &[(&str, &[&str])] = &[
+    // What a LimitRange bounds, and what a dry run creates.
+    ("src/engine/rollout/pre_pull/resources.rs", &["\"Pod\""]),
+    ("src/engine/status/made.rs", &["\"Pod\""]),
     // Types of the API, some of which are the kinds.
     (
         "src/engine/value/api_schema/",

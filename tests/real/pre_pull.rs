@@ -178,11 +178,11 @@ fn what_the_plan_promises_of_a_pull_is_done_in_every_namespace() {
     let all = kinds.into_iter().flat_map(|kind| RULES.map(|(name, yaml)| (kind, name, yaml)));
     side_by_side(4, all.collect::<Vec<_>>(), |(kind, name, yaml)| {
         let namespace = Namespace::new(&format!("pre-pull-{}-{name}", kind.word()));
-        let owner = Owner::new((&namespace, &api), kind, (1, 1), "");
+        let owner = Owner::new(&namespace, &api, kind, (1, 1), "");
         rule(&namespace, yaml);
-        let line = |verb, more: &[&str]| {
+        let line = |verb: &str, more: &[&str]| {
             let reference = owner.reference();
-            namespace.inplace(&[&[verb, &reference, "c1=:v2", "--pre-pull", "always"], more].concat())
+            namespace.inplace(&[&[verb, reference.as_str(), "c1=:v2", "--pre-pull", "always"], more].concat())
         };
         let plan = line("plan", &[]);
         if name == "full" {
