@@ -6,6 +6,8 @@
 //! | [`api_server`] | the model over HTTP on loopback, with watches, faults, controllers and kubelets |
 //! | [`builders`] | objects to fill a server with |
 //! | [`clock`] | the real time |
+//! | [`controllers`] | the controllers of the stock workloads: the simulation of an owner uses them too |
+//! | [`sandbox`] | a whole cluster of these, for people who try the program |
 //!
 //! Knows nothing of the product: what the two agree on is Kubernetes.
 #![expect(missing_docs, reason = "a field is documented where its name does not say everything")]
@@ -14,3 +16,6 @@ pub mod api_model;
 pub mod api_server;
 pub mod builders;
 pub mod clock;
+pub mod controllers;
+mod quantity;
+pub mod sandbox;
