@@ -1,8 +1,7 @@
-//! The certificate authorities of a cluster: PEM to what kube wants (DER); and base64.
-
-use k8s_openapi::ByteString;
+//! The certificate authorities of a cluster: PEM to what kube wants (DER).
 
 use super::KubeconfigError;
+use super::base64::decode;
 use super::entries::{Cluster, Pem};
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
@@ -30,20 +29,6 @@ fn certificates(pem: &str) -> Vec<Vec<u8>> {
     blocks.filter_map(|block| block.split_once(END).and_then(|(body, _)| decode(body))).collect()
 }
 
-/// Decodes base64, whatever its line breaks.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    let text: String = text.chars().filter(|character| !character.is_ascii_whitespace()).collect();
-    serde_json::from_value::<ByteString>(text.into()).ok().map(|bytes| bytes.0)
-}
-
-/// Encodes base64.
-pub(super) fn encode(bytes: &[u8]) -> Option<String> {
-    match serde_json::to_value(ByteString(bytes.to_vec())) {
-        Ok(serde_json::Value::String(encoded)) => Some(encoded),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,11 +46,5 @@ mod tests {
         for (pem, expected) in cases {
             assert_eq!(certificates(&pem), expected, "{pem}");
         }
-    }
-
-    #[test]
-    fn base64_both_ways() {
-        let encoded = encode(b"some PEM").unwrap();
-        assert_eq!(decode(&encoded), Some(b"some PEM".to_vec()));
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
-use super::certificate;
+use super::base64;
 
 /// A field. To client-go, absent, null and empty are the same: all of them are `None`.
 #[derive(Clone, Default)]
@@ -48,7 +48,7 @@ pub(super) struct Pem(pub(super) Vec<u8>);
 impl<'de> Deserialize<'de> for Pem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        certificate::decode(&text).map(Self).ok_or_else(|| D::Error::custom("not base64"))
+        base64::decode(&text).map(Self).ok_or_else(|| D::Error::custom("not base64"))
     }
 }
 

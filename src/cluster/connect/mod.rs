@@ -23,7 +23,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::error::ClusterError;
 use crate::engine::value::address;
 
+mod base64;
 mod certificate;
+mod credential;
 mod credential_plugin;
 mod credential_policy;
 mod credentials;
@@ -313,7 +315,7 @@ fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Res
 
 /// What kube does of the credentials: client certificates, impersonation, and tokens of an OIDC provider.
 fn auth_info(user: &User) -> AuthInfo {
-    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| certificate::encode(&data.0));
+    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| base64::encode(&data.0));
     let extras = user.as_user_extra.iter().flatten();
     let extras = extras.map(|(key, values)| (key.clone(), values.clone().unwrap_or_default()));
     AuthInfo {

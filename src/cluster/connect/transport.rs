@@ -26,8 +26,9 @@ use kube::{Client, Config, client::Body};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    KubeconfigError, ServerNotice, certificate,
-    credentials::{Credential, Source},
+    KubeconfigError, ServerNotice, base64, certificate,
+    credential::Credential,
+    credentials::Source,
     retry::{self, RequestKind, Try},
     server_clock::ServerClock,
     stack,
@@ -262,8 +263,8 @@ impl Transport {
 fn client(config: &Config, credential: &Credential) -> Result<Client, ClusterError> {
     let mut config = config.clone();
     if let Some((certificate, key)) = &credential.certificate {
-        config.auth_info.client_certificate_data = certificate::encode(certificate.as_bytes());
-        config.auth_info.client_key_data = certificate::encode(key.as_bytes()).map(Into::into);
+        config.auth_info.client_certificate_data = base64::encode(certificate.as_bytes());
+        config.auth_info.client_key_data = base64::encode(key.as_bytes()).map(Into::into);
     }
     match stack::client(config) {
         Ok(client) => Ok(client),

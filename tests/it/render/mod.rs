@@ -6,6 +6,7 @@ mod reports;
 mod rollouts;
 mod screen;
 mod snapshots;
+mod warnings;
 mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};

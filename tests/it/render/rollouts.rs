@@ -485,6 +485,7 @@ fn unplanned() -> Rollout {
     ends.pods[0].containers[0].again = Some(StartedAgain { times: 2, exit_code: Some(3) });
     ends.pods[0].containers[0].down_seconds = None;
     ends.pods[1].unplanned = vec!["app".into()];
+    ends.pods[1].as_before = vec!["proxy".into()];
     ends.pods[2].patched = false;
     let mut goal = goal(&PODS, Mode::PodsOnly);
     // A plain init container: its new image is used when the pod is next made.

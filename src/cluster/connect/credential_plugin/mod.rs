@@ -14,9 +14,9 @@ use tokio::{
     process::{ChildStderr, Command},
 };
 
-use super::credentials::{Credential, bearer};
+use super::credential::{Credential, bearer};
 use super::entries::{Cluster, Exec};
-use super::{ConnectOptions, KubeconfigError, ServerNotice, certificate, usable, warnings::Warnings};
+use super::{ConnectOptions, KubeconfigError, ServerNotice, base64, usable, warnings::Warnings};
 use crate::cluster::error::ClusterError;
 use crate::engine::k8s::mask;
 
@@ -217,7 +217,7 @@ fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bo
 
 /// What a plugin may know of the cluster (`Cluster` in client-go's `pkg/apis/clientauthentication`).
 fn cluster_info(cluster: &Cluster) -> Value {
-    let authority = cluster.certificate_authority_data.as_ref().and_then(|pem| certificate::encode(&pem.0));
+    let authority = cluster.certificate_authority_data.as_ref().and_then(|pem| base64::encode(&pem.0));
     let extension = cluster.extensions.iter().flatten().find(|one| one.name.as_deref() == Some(EXTENSION));
     let fields = [
         ("server", json!(*cluster.server)),
