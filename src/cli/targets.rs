@@ -14,7 +14,7 @@ pub(super) const WORKLOADS: &str = "Workloads";
 /// Which workloads, and which images.
 #[derive(Debug, Args, Default, Clone)]
 pub struct TargetArgs {
-    /// Workloads, then images; :TAG[@DIGEST] and @DIGEST keep the repository
+    /// Workloads, then images; :TAG, @DIGEST or both keep the repository
     ///
     /// Workloads are TYPE/NAME, TYPE NAME, or TYPE with -l or --all. Images are CONTAINER=IMAGE, where IMAGE may also be :TAG, @DIGEST or :TAG@DIGEST, which keep the repository of the image that runs.
     #[arg(value_name = "TYPE/NAME | CONTAINER=IMAGE")]

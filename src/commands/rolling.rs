@@ -185,7 +185,8 @@ impl<'a> Rolling<'a> {
     fn tell_what_stays_down(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
         let stays_down = |end: &&PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.stays_down);
         let pods: Vec<&str> = outcome.pods.iter().filter(stays_down).map(|end| end.pod.name.as_str()).collect();
-        if pods.is_empty() || goal.controllers.is_empty() || goal.policy.undoes_failures {
+        let goes_back = goal.policy.undoes_failures && !goal.is_back();
+        if pods.is_empty() || goal.controllers.is_empty() || goes_back {
             return;
         }
         let replace = self.typing.replacing(pods.into_iter(), &goal.workload);

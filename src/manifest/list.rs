@@ -42,7 +42,7 @@ fn expand_at(
     let Some(list) = ListType::of(&fields) else {
         // The items of what is no list: a field of a custom resource.
         if !packed.is_empty() {
-            fields.insert("items".to_owned(), packed.into_iter().map(Item::as_part).collect());
+            fields.insert("items".to_owned(), packed.into_iter().map(Item::into_part).collect());
         }
         return packer.take(Value::Object(fields), outline, place);
     };

@@ -220,7 +220,7 @@ impl Item {
     }
 
     /// Returns the item as a part of an object that is no list: what differs in its contents differs here, too.
-    pub(super) fn as_part(self) -> Value {
+    pub(super) fn into_part(self) -> Value {
         match self.unpacked() {
             (value, None) => value,
             (value, Some(outline)) => json!([value, format!("{outline:?}")]),

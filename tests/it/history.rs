@@ -69,7 +69,8 @@ fn a_rollout_whose_place_another_one_takes_is_named_and_stays_in_the_history() {
     let first = of_web(&server)["updates"][0]["id"].clone();
     let (id, line) = (first.as_str().unwrap_or_default(), "side: acme/side v1 -> v2");
     let plan = run(&server, "plan deploy/web side=:v3").ends_with(0);
-    plan.prints(&format!("Replaces rollout {id}, started by jane ")).prints(&format!(" ago (paused, forward): {line}"));
+    plan.prints(&format!("Replaces rollout \"{id}\", started by jane "))
+        .prints(&format!(" ago (paused, forward): {line}"));
     let plan = run(&server, "plan deploy/web side=:v3 -o json").ends_with(0).json();
     let replaced = &plan["workloads"][0]["durable"]["replaced"];
     assert_eq!((&replaced["id"], &replaced["who"], &replaced["state"]), (&first, &json!("jane"), &json!("paused")));

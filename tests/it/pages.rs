@@ -150,8 +150,9 @@ fn the_default_of_a_timeout_is_the_programs() {
     let minutes = format!("{}m", DEFAULT_TIMEOUT_SECONDS / 60);
     let default = format!("{minutes} plus its grace period and min ready seconds");
     for command in ["apply", "resume", "undo", "restart", "follow"] {
-        let help = Binary::alone([command, "--help"]).env("COLUMNS", "500").run().ends_with(0);
-        help.prints(&format!("[default: {default}"));
+        let help = Binary::alone([command, "--help"]).run().ends_with(0);
+        let said = help.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("[default: {default}")), "{command}: {said}");
     }
     let Explanation { why, .. } = ReportCode::TimedOut.explanation();
     assert!(why.contains(&format!("the default is {}", default.replace("its", "the pod's"))), "{why}");

@@ -38,7 +38,8 @@ fn pull_pods(server: &ApiServer) -> Vec<Value> {
 /// The writes in order, as `POST pods`.
 fn writes(server: &ApiServer) -> Vec<String> {
     let word = |path: &str| {
-        path.split('/').find(|word| word.ends_with('s') && *word != "apis" && *word != "namespaces").map(str::to_owned)
+        let is_resource = |word: &&str| word.ends_with('s') && !["apis", "apps", "namespaces"].contains(word);
+        path.split('/').find(is_resource).map(str::to_owned)
     };
     let all = server.writes().into_iter();
     all.map(|write| format!("{} {}", write.method, word(&write.path).unwrap_or_default())).collect()

@@ -197,7 +197,7 @@ fn what_an_unfinished_rollout_waits_for_is_not_known_without_the_budgets() {
     server.edit("deployments", "web", |owner| owner["metadata"]["annotations"] = json!({}));
     run(&server, "resume deploy/web --yes").says("no rollout of kubectl-inplace is in progress or unfinished\n");
     server.fault(When::verb("list").of("replicasets"), Effect::Forbid);
-    let unread = "or unfinished, as far as it could be read: you are not allowed to list replicasets\n";
+    let unread = "or unfinished, as far as it could be read: you are not allowed to list replicasets.apps\n";
     run(&server, "resume deploy/web --yes").says(unread);
 }
 

@@ -154,9 +154,13 @@ fn manifests_that_are_none_are_refused_with_their_place() {
         (
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
             1,
-            vec!["ConfigMap", "no workload in standard input"],
+            vec!["configmap/a: skipped", "no workload in standard input"],
         ),
-        ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", 1, vec!["Job", "workloads are Deployment"]),
+        (
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n",
+            1,
+            vec!["job/a: skipped", "workloads are Deployment"],
+        ),
         ("apiVersion: apps/v1\nkind: Deployment\n", 1, vec!["metadata.name"]),
         ("just a sentence\n", 1, vec!["expected an object"]),
         ("", 1, vec!["standard input"]),

@@ -94,7 +94,7 @@ fn a_service_account_sees_what_it_may() {
     let output = Running::start(inplace).wait();
     assert_eq!(output.code, 0, "{output:#?}");
     assert!(
-        output.stdout.contains("deployment/web") && output.stderr.contains("statefulsets could not be listed"),
+        output.stdout.contains("deployment/web") && output.stdout.contains("statefulsets could not be listed"),
         "{output:#?}"
     );
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(row: &Value, folder: &Path, program: &str, arguments: &[&str])
     }
     // Lines of a log begin with their level and date; a name that is there twice is shown with all that has it.
     let is_logged =
-        |line: &&str| line.starts_with(['E', 'I', 'W']) && line.chars().nth(1).is_some_and(|c| c.is_numeric());
+        |line: &&str| line.starts_with(['E', 'I', 'W']) && line.chars().nth(1).is_some_and(char::is_numeric);
     let shown = stderr.lines().rfind(|line| !is_logged(line)).unwrap_or_default();
     let shown = shown.replace(&ear.address.to_string(), "$SERVER").replace(&folder.display().to_string(), "$FOLDER");
     let shown = shown.split(" in list: ").next().unwrap_or_default();

@@ -26,7 +26,7 @@ use kube::{Client, Config, client::Body};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    KubeconfigError, ServerNotice, base64, certificate,
+    KubeconfigError, ServerNotice, base64,
     credential::Credential,
     credentials::Source,
     retry::{self, RequestKind, Try},

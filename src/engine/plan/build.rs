@@ -93,11 +93,8 @@ fn planned(
     });
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     reasons.extend(controlled_pod(&context, &pods));
-    let asks = changes(&context, &pods) || pods.is_empty();
-    let durable = match options.pods_only || !asks {
-        true => None,
-        false => durable::durable(&context, options.take_over, &mut reasons),
-    };
+    let asks = !options.pods_only && (changes(&context, &pods) || pods.is_empty());
+    let durable = asks.then(|| durable::durable(&context, options.take_over, &mut reasons)).flatten();
     let leaves_the_owner = options.pods_only || wanted.is_by_pod();
     // Template and pods may have what is wanted already because a rollout is bringing it to them, or was interrupted
     // before its end: what is not proven yet is not done.

@@ -109,7 +109,7 @@ impl Outline {
 }
 
 /// The fields of an object that count, by name.
-fn fields<'v>(object: Option<&'v Value>, counts: impl Fn(&str) -> bool) -> Vec<(&'v String, &'v Value)> {
+fn fields(object: Option<&Value>, counts: impl Fn(&str) -> bool) -> Vec<(&String, &Value)> {
     let all = object.and_then(Value::as_object).into_iter().flatten();
     let mut fields: Vec<_> = all.filter(|(name, _)| counts(name)).collect();
     fields.sort_unstable_by_key(|(name, _)| *name);

@@ -129,12 +129,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::engine::k8s::pod::ImageSet;
 
     fn at(second: u32) -> String {
         format!("2026-01-01T00:{:02}:{:02}Z", second / 60, second % 60)
     }
 
-    fn pod(state: Value, last: Value, restarts: i64) -> Pod {
+    fn pod(state: &Value, last: &Value, restarts: i64) -> Pod {
         let set = json!([{"manager": "kube-controller-manager", "operation": "Update", "time": at(0),
             "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]);
         let object = json!({"metadata": {"name": "web-0", "uid": "u", "creationTimestamp": at(0), "managedFields": set},
@@ -164,20 +165,21 @@ mod tests {
             ("it cannot be pulled", waits("ImagePullBackOff"), terminated(3, 100), None),
             ("it has never ended", running(10), json!({}), None),
         ] {
-            let pod = pod(state, last, 3);
+            let pod = pod(&state, &last, 3);
             let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
             assert_eq!(found.map(|ends| ends.to_string()), expected, "{what}");
         }
         // Nobody has changed it: it has stopped by itself. After another image, an update may have stopped it.
         for (is_set, expected) in [(false, true), (true, false)] {
-            let mut pod = pod(running(112), terminated(0, 100), 3);
+            let mut pod = pod(&running(112), &terminated(0, 100), 3);
             if is_set {
-                pod.image_set.values_mut().for_each(|known| known.time = at(50));
+                let by = || ImageSet { manager: "kubectl-set".to_owned(), time: at(50) };
+                pod.image_set.values_mut().for_each(|known| *known = by());
             }
             let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
             assert_eq!(found.is_some(), expected, "{is_set}");
         }
-        let long_ago = pod(running(100), terminated(3, 90), 3);
+        let long_ago = pod(&running(100), &terminated(3, 90), 3);
         assert_eq!(
             ends(&long_ago, &long_ago.status.container_statuses[0], Some(&at(800))),
             None,
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_crash_is_of_an_older_loop_only_if_the_one_before_is_not_forgotten() {
-        let status = |state: Value, last: Value| pod(state, last, 3).status.container_statuses[0].clone();
+        let status = |state: Value, last: Value| pod(&state, &last, 3).status.container_statuses[0].clone();
         for (what, before, after, expected) in [
             ("it was down", status(terminated(3, 100), json!({})), status(running(130), terminated(3, 100)), true),
             (

@@ -154,7 +154,7 @@ fn what_is_left_to_do_is_shown_before_it_is_done() {
         ] {
             let shown = scene.run(verb, mode).ends_with(0).prints(images);
             shown
-                .prints("rollout 2")
+                .prints("rollout \"2")
                 .prints("started by jane ")
                 .prints("(stopped)")
                 .prints("First write: ")

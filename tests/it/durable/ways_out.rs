@@ -195,7 +195,7 @@ fn a_preview_of_what_has_lost_its_lock_invents_no_rollout() {
     let write = Write { verb: "patch", plural: "pods", nth: 1 };
     let kind = KINDS.into_iter().find(|kind| kind.plural == "deployments").expect("it is a kind");
     let scene = killed_at(kind, write);
-    scene.run("resume", "--dry-run --take-over").ends_with(0).prints("resume rollout 2").prints("started by jane ");
+    scene.run("resume", "--dry-run --take-over").ends_with(0).prints("resume rollout \"2").prints("started by jane ");
     Deed::ScribbleAll.is_done(&scene);
     let shown = scene.run("resume", "--dry-run --take-over").ends_with(0);
     shown.prints("resume what a rollout left whose lock is gone or unreadable").omits("of jane since");

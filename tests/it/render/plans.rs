@@ -358,24 +358,24 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodTerminating,
         Reason::PodFinished { phase: "Succeeded".into() },
         Reason::MirrorPod,
-        Reason::RestartPolicyNotAlways(NotStartedAgain {
+        Reason::RestartPolicyNotAlways(Box::new(NotStartedAgain {
             own: None,
             policy: "OnFailure".into(),
             is_never: false,
             ended: None,
-        }),
-        Reason::RestartPolicyNotAlways(NotStartedAgain {
+        })),
+        Reason::RestartPolicyNotAlways(Box::new(NotStartedAgain {
             own: Some(Own { list, container: container() }),
             policy: "Never".into(),
             is_never: true,
             ended: None,
-        }),
-        Reason::RestartPolicyNotAlways(NotStartedAgain {
+        })),
+        Reason::RestartPolicyNotAlways(Box::new(NotStartedAgain {
             own: Some(Own { list, container: container() }),
             policy: "Never".into(),
             is_never: true,
             ended: Some(Ended { pod: key("web-1"), container: container(), exit_code: 3 }),
-        }),
+        })),
         Reason::SidecarNeedsNewerKubelet { container: container(), kubelet: "1.31".into() },
         Reason::SidecarStartupPending { container: container() },
         Reason::OrphanPod,

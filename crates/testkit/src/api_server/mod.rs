@@ -71,7 +71,7 @@ impl ApiServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
         let shared = Arc::new(Shared {
-            state: Mutex::new(State::new()),
+            state: Mutex::new(State::default()),
             changed: Condvar::new(),
             connections: Mutex::new(Vec::new()),
         });

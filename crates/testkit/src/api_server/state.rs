@@ -98,9 +98,9 @@ pub struct State {
     pub tells_permissions: bool,
 }
 
-impl State {
-    /// Returns the state of an empty server.
-    pub fn new() -> Self {
+impl Default for State {
+    /// Of an empty server.
+    fn default() -> Self {
         let mut state = Self {
             // No real cluster's first object is number 1.
             store: Store::counted(1000),
@@ -120,7 +120,9 @@ impl State {
         state.insert(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
         state
     }
+}
 
+impl State {
     /// Returns the minor version.
     pub fn minor(&self) -> u32 {
         self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)

@@ -226,7 +226,7 @@ pub enum Reason {
     /// A static pod's mirror: the kubelet runs the file's pod.
     MirrorPod,
     /// The kubelet does not start a container again that has ended, or might not, and nothing re-creates its pod.
-    RestartPolicyNotAlways(NotStartedAgain),
+    RestartPolicyNotAlways(Box<NotStartedAgain>),
     /// The node's kubelet does not restart a sidecar whose image changes.
     SidecarNeedsNewerKubelet {
         /// The sidecar.

@@ -87,6 +87,6 @@ impl NotStartedAgain {
 
 impl From<NotStartedAgain> for Reason {
     fn from(why: NotStartedAgain) -> Self {
-        Self::RestartPolicyNotAlways(why)
+        Self::RestartPolicyNotAlways(Box::new(why))
     }
 }

@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    fn container(fields: Value) -> Container {
+    fn container(fields: &Value) -> Container {
         let mut container = json!({"name": "app", "image": "a:1"});
         container.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
         serde_json::from_value(container).unwrap()
@@ -253,7 +253,7 @@ mod tests {
             ("Never", init, none, Some(36), [no; 3]),
         ];
         for (of_pod, list, fields, minor, expected) in cases {
-            let container = container(fields.clone());
+            let container = container(&fields);
             let kubelet = minor.map(|minor| KubeletVersion::new(1, minor));
             let policy = RestartPolicy::of(of_pod, list, &container, kubelet);
             let found = [0, 1, 42].map(|code| policy.starts_again(code));
@@ -292,7 +292,7 @@ mod tests {
                 false,
             ),
         ] {
-            let container = container(fields.clone());
+            let container = container(&fields);
             let kubelet = Some(KubeletVersion::new(1, minor));
             let policy = RestartPolicy::of("Always", ContainerList::Containers, &container, kubelet);
             assert_eq!(policy.to_string(), expected, "{fields}");
@@ -313,7 +313,7 @@ mod tests {
             ("a plain init container", &never, "initContainers", "Running", ended(0, "Completed"), false),
         ] {
             let mut spec = json!({"restartPolicy": "Always"});
-            spec[list] = json!([container(fields.clone())]);
+            spec[list] = json!([container(fields)]);
             let statuses = if list == "containers" { "containerStatuses" } else { "initContainerStatuses" };
             let mut status = json!({"phase": phase});
             status[statuses] =

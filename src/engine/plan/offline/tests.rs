@@ -331,9 +331,12 @@ fn a_pod_is_its_own_template() {
         assert_eq!(said(&plan(&old, &with(&old, &changes))), expected, "{changes:?}");
     }
     let once = with(&old, &[("/spec/restartPolicy", json!("Never"))]);
-    assert_eq!(said(&plan(&once, &with(&once, &[image.clone()]))), ["RestartPolicyNotAlways spec.restartPolicy"]);
+    assert_eq!(
+        said(&plan(&once, &with(&once, std::slice::from_ref(&image)))),
+        ["RestartPolicyNotAlways spec.restartPolicy"]
+    );
     let own = |policy: &str| with(&once, &[("/spec/containers/0/restartPolicy", json!(policy))]);
-    assert!(said(&plan(&own("Always"), &with(&own("Always"), &[image.clone()]))).is_empty());
+    assert!(said(&plan(&own("Always"), &with(&own("Always"), std::slice::from_ref(&image)))).is_empty());
     let never = said(&plan(&own("Never"), &with(&own("Never"), &[image])));
     assert_eq!(never, ["RestartPolicyNotAlways spec.containers[app].restartPolicy"]);
 }

@@ -48,7 +48,7 @@ mod tests {
     }
 
     /// A pod of `app`, which its template has, and `proxy`, which is judged: the first container of its pod.
-    fn pod(asks: &str, shows: &str, generation: Option<i64>, managed_fields: Value) -> Value {
+    fn pod(asks: &str, shows: &str, generation: Option<i64>, managed_fields: &Value) -> Value {
         json!({
             "metadata": {"name": "web-1", "creationTimestamp": CREATED, "generation": generation,
                 "managedFields": managed_fields},
@@ -187,10 +187,10 @@ mod tests {
             ),
         ];
         for (case, asks, shows, generation, managed_fields, expected) in cases {
-            assert_eq!(judged(&pod(asks, shows, generation, managed_fields)), expected, "{case}");
+            assert_eq!(judged(&pod(asks, shows, generation, &managed_fields)), expected, "{case}");
         }
         // What is noted as updated was set in the pod, whatever has become of the entry.
-        let mut noted = pod(v2, v1, Some(3), json!([controller(CREATED)]));
+        let mut noted = pod(v2, v1, Some(3), &json!([controller(CREATED)]));
         let side = json!({"from": "mesh/proxy:v0", "to": v1, "containerID": "containerd://zeroth"});
         let record = json!({"id": "r", "manager": "inplace-cli", "containers": {"proxy": side}});
         noted["metadata"]["annotations"] = json!({UPDATE_ANNOTATION: record.to_string()});
