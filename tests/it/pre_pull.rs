@@ -240,7 +240,7 @@ fn what_goes_on_pulls_only_what_the_server_takes_the_pods_for() {
     let refusal = Effect::Deny { webhook: "limits".to_owned(), message: "no pods here".to_owned(), code: 403 };
     server.fault(When::verb("create").of("pods"), refusal);
     let always = run(&server, "resume deploy/web --take-over --pre-pull always --yes").ends_with(3);
-    always.says("PullPodRefused");
+    always.says("the server refuses the pods that pull acme/side:v2 first (--pre-pull=always): ").says("no pods here");
     let output = run(&server, "resume deploy/web --take-over --yes").ends_with(0);
     output.says("acme/side:v2 is not pulled first").says("no pods here").omits("node-a  not pulled first");
 }
