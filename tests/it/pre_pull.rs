@@ -195,7 +195,7 @@ fn where_a_webhook_lets_no_pods_be_made_auto_says_so_and_goes_on_and_always_stop
     let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(3);
     output.prints("PullPodRefused").prints("acme/side:v2 first (--pre-pull=always)").prints("no pods here");
     nothing_was_touched(&server, "always");
-    let output = run(&server, APPLY).ends_with(0).says("acme/side:v2 is not pulled first").says("no pods here");
+    let output = run(&server, APPLY).ends_with(0).says("acme/side:v2 cannot be pulled first").says("no pods here");
     output.says("(NotPulledFirst)").omits("pulls acme/side:v2 first");
     assert_eq!(patched(&server).len(), 3);
 }
@@ -242,7 +242,7 @@ fn what_goes_on_pulls_only_what_the_server_takes_the_pods_for() {
     let always = run(&server, "resume deploy/web --take-over --pre-pull always --yes").ends_with(3);
     always.says("the server refuses the pods that pull acme/side:v2 first (--pre-pull=always): ").says("no pods here");
     let output = run(&server, "resume deploy/web --take-over --yes").ends_with(0);
-    output.says("acme/side:v2 is not pulled first").says("no pods here").omits("node-a  not pulled first");
+    output.says("acme/side:v2 cannot be pulled first").says("no pods here").omits("node-a  not pulled first");
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn only_what_is_left_behind_is_deleted_by_another_run() {
         let full = Effect::Deny { webhook: "quota".to_owned(), message: "exceeded quota: pods".to_owned(), code: 403 };
         server.fault(When::verb("create").of("pods").dry_run(), full);
         let plan = run(&server, "plan deploy/web side=acme/side:v4").ends_with(0);
-        plan.says("acme/side:v4 is not pulled first").omits("Each pod: pulls");
+        plan.says("acme/side:v4 cannot be pulled first").omits("Each pod: pulls");
         assert_eq!(uids(&server), of_first, "{ahead}: it is not known to be gone");
         server.set_clock(ahead + 3600);
         resume(&server).says("a pod that pulled images for a run that is gone was deleted").omits(at_work);

@@ -204,7 +204,7 @@ impl Warning {
             }
             Self::NotPulledFirst { images, message } => {
                 format!(
-                    "{images} is not pulled first, since the server refuses the pods for it: {message}; an image that cannot be pulled shows only once a container has been stopped"
+                    "{images} cannot be pulled first, since the server refuses the pods for it: {message}; an image that cannot be pulled shows only once a container has been stopped"
                 )
             }
             Self::AutoscalerActive { autoscaler } => {
