@@ -16,14 +16,14 @@ use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, Nodes, PodScope, WatchedPods};
-use crate::engine::k8s::events::PodEvents;
-use crate::engine::plan::live::LiveWorkload;
-use crate::engine::report::Outcome;
-use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
 use crate::hook::{self, HookLine, HookRunner, Tell};
 use crate::record::Recorder;
 use crate::render::Listener;
 use crate::signals::Signals;
+use engine::k8s::events::PodEvents;
+use engine::plan::live::LiveWorkload;
+use engine::report::Outcome;
+use engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
 
 /// Requests at once: the API server's own limits are meant for many clients.
 const IN_FLIGHT: usize = 10;

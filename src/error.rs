@@ -6,11 +6,11 @@ use std::io;
 
 use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
-use crate::engine::change::reason::Reason;
-use crate::engine::change::target::{TargetError, what_it_does};
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::value::hint::Hint;
 use crate::manifest::ManifestError;
+use engine::change::reason::Reason;
+use engine::change::target::{TargetError, what_it_does};
+use engine::k8s::names::WorkloadRef;
+use engine::value::hint::Hint;
 
 /// Whose doing it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
+use engine::state::outcome::{EndResult, Ending};
 use kubectl_inplace::commands::{self, Shell};
-use kubectl_inplace::engine::state::outcome::{EndResult, Ending};
 
 fn main() -> ExitCode {
     // Arguments that are no UTF-8 name nothing in Kubernetes: they are shown as far as they can be.

@@ -8,7 +8,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::engine::state::durable::holder::{Process, ProcessState};
+use engine::state::durable::holder::{Process, ProcessState};
 
 /// Says which process this is.
 pub(crate) fn this() -> Process {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::engine::rollout::Stop;
+use engine::rollout::Stop;
 
 /// Listens to them: from then on none of them ends the process by itself.
 #[cfg(unix)]

@@ -8,8 +8,8 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Args, Command, Error, ValueEnum};
 
 use super::booleans::boolean;
-use crate::engine::value::suggest;
 use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StatusFormat, StreamFormat};
+use engine::value::suggest;
 
 /// What kubectl has besides, and this program has not.
 const TEMPLATES: [&str; 6] =

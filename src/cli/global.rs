@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, Command, ValueHint};
 
-use crate::engine::value::duration;
 use crate::render::ColorChoice;
+use engine::value::duration;
 
 /// kubectl's connection and identity flags, and how to show things.
 ///

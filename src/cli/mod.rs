@@ -30,13 +30,13 @@ pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
 pub use typed::{Typed, root};
 
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::state::manager;
-use crate::engine::state::policy::LONGEST_SECONDS;
-use crate::engine::value::duration::{self, DurationError};
-use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StreamFormat};
+use engine::k8s::permissions::ClusterCommand;
+use engine::kinds::WorkloadKind;
+use engine::state::manager;
+use engine::state::policy::LONGEST_SECONDS;
+use engine::value::duration::{self, DurationError};
+use engine::value::kubelet_version::KubeletVersion;
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
 ///
@@ -290,14 +290,15 @@ pub struct FollowPolicyArgs {
     pub total_timeout: Option<u64>,
 }
 
-impl ValueEnum for ClusterCommand {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.word()))
-    }
+/// One of a closed set of the engine, by its name.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [T],
+    named: impl Fn(T) -> PossibleValue + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T> {
+    let names: Vec<PossibleValue> = values.iter().map(|value| named(*value)).collect();
+    PossibleValuesParser::new(names).try_map(move |word| {
+        values.iter().copied().find(|value| named(*value).matches(&word, false)).ok_or("no such value")
+    })
 }
 
 /// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
@@ -321,6 +322,7 @@ pub struct KindOrAll(
 #[derive(Debug, Args)]
 pub struct RbacArgs {
     /// The command that is to be allowed
+    #[arg(value_parser = one_of(&ClusterCommand::ALL, |value| value.word().into()))]
     pub command: ClusterCommand,
     /// The kind of workloads
     #[arg(value_name = "TYPE", default_value = "all", value_parser = kind_or_all())]

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, seconds};
-use crate::engine::plan::PodOrder;
-use crate::engine::rollout::drain::DrainBy;
-use crate::engine::rollout::pre_pull::PrePull;
-use crate::engine::state::manager;
-use crate::engine::state::policy::{OnDeferred, OnFailure};
-use crate::engine::value::int_or_percent::{IntOrPercent, IntOrPercentError};
+use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, one_of, seconds};
 use crate::render::StreamFormat;
+use engine::plan::PodOrder;
+use engine::rollout::drain::DrainBy;
+use engine::rollout::pre_pull::PrePull;
+use engine::state::manager;
+use engine::state::policy::{OnDeferred, OnFailure};
+use engine::value::int_or_percent::{IntOrPercent, IntOrPercentError};
 
 /// Headings of flags.
 const PACE: &str = "Pace";
@@ -76,12 +77,12 @@ pub struct PaceArgs {
     /// Pull the image before a pod is touched
     ///
     /// Pull the image on each node before a pod is touched: where the kubelet would pull it (auto), everywhere, or nowhere.
-    #[arg(long, help_heading = SAFETY, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, help_heading = SAFETY, value_name = "WHEN", default_value = "auto", value_parser = one_of(&PrePull::ALL, |value| value.word().into()))]
     pub pre_pull: PrePull,
     /// Take each pod out of its Services before it restarts [default: auto]
     ///
     /// Take each pod out of its Services before a container of it is stopped, and put it back after: by a label that the Services select and the owner does not, else by a readiness gate that only kubectl has set; or do not [default: auto]
-    #[arg(long, help_heading = SAFETY, value_name = "HOW")]
+    #[arg(long, help_heading = SAFETY, value_name = "HOW", value_parser = one_of(&DrainBy::ALL, |value| value.word().into()))]
     pub drain: Option<DrainBy>,
     /// Seconds between a pod's being out of its Services and its restart, for requests in flight [default: 2]
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "SECONDS")]
@@ -124,7 +125,7 @@ pub struct ChoiceArgs {
     #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "NAME")]
     pub node: Option<String>,
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
-    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "ORDER", default_value = "unready-first")]
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "ORDER", default_value = "unready-first", value_parser = one_of(&PodOrder::ALL, |value| value.word().into()))]
     pub order: PodOrder,
 }
 
@@ -145,7 +146,7 @@ pub struct OwnerArgs {
 #[derive(Debug, Args)]
 pub struct RolloutArgs {
     /// What to do when a pod fails [default: stop; resume: as the rollout began]
-    #[arg(long, help_heading = SAFETY, value_name = "WHAT")]
+    #[arg(long, help_heading = SAFETY, value_name = "WHAT", value_parser = on_failure())]
     pub on_failure: Option<OnFailure>,
     /// Record every decision, and what it was made from, as one JSON object a line: for a report of a bug
     #[arg(long, hide_short_help = true, value_name = "FILE")]
@@ -161,7 +162,7 @@ pub struct ResizeArgs {
     /// When the kubelet defers a resize: wait for it, undo everything, or leave it to the kubelet
     ///
     /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is rolled back, exit 5. leave: the rollout goes on, and the kubelet resizes the pod by itself once there is room; exit 5. A container that restarts for its resize, and a roll-back, are waited for all the same [default: wait; resume: as the rollout began]
-    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", value_parser = one_of(&OnDeferred::ALL, |value| value.word().into()))]
     pub deferred: Option<OnDeferred>,
 }
 
@@ -293,60 +294,17 @@ pub struct UndoArgs {
     pub field_manager: String,
 }
 
-impl ValueEnum for OnDeferred {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.word()))
-    }
-}
-
-impl ValueEnum for OnFailure {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Stop, Self::Undo, Self::Continue]
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        let (name, help) = match self {
-            Self::Stop => ("stop", "Stop before the next pod"),
-            Self::Undo => ("undo", "Roll everything back"),
-            Self::Continue => (
+/// What becomes of a rollout when a pod fails, as its help names it.
+fn on_failure() -> impl TypedValueParser<Value = OnFailure> {
+    one_of(&[OnFailure::Stop, OnFailure::Undo, OnFailure::Continue], |value| {
+        let (name, help) = match value {
+            OnFailure::Stop => ("stop", "Stop before the next pod"),
+            OnFailure::Undo => ("undo", "Roll everything back"),
+            OnFailure::Continue => (
                 "continue",
                 "Continue with the other pods, as long as pods may be down: one that failed counts as down",
             ),
         };
-        Some(clap::builder::PossibleValue::new(name).help(help))
-    }
-}
-
-impl ValueEnum for PodOrder {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.word()))
-    }
-}
-
-impl ValueEnum for DrainBy {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.word()))
-    }
-}
-
-impl ValueEnum for PrePull {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.word()))
-    }
+        PossibleValue::new(name).help(help)
+    })
 }

@@ -1,9 +1,10 @@
 //! Which workloads a command is about, and what is wanted of them.
 
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Args, ValueHint};
 
-use crate::engine::value::api_schema::Validation;
+use super::one_of;
+use engine::value::api_schema::Validation;
 
 /// The heading of the flags that say what changes.
 pub(super) const WHAT: &str = "Workloads and changes";
@@ -35,7 +36,7 @@ pub struct TargetArgs {
     #[arg(short = 'R', long, help_heading = WHAT, hide_short_help = true)]
     pub recursive: bool,
     /// Unknown fields of manifests: strict refuses them, warn reports them, ignore accepts them
-    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict")]
+    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict", value_parser = validation())]
     pub validate: Validation,
     /// Label selector of the workloads
     #[arg(short = 'l', long, help_heading = WHAT, value_name = "LABELS")]
@@ -77,17 +78,11 @@ impl TargetArgs {
     }
 }
 
-impl ValueEnum for Validation {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        // kubectl takes booleans too.
-        Some(match self {
-            Self::Strict => PossibleValue::new("strict").alias("true"),
-            Self::Warn => PossibleValue::new("warn"),
-            Self::Ignore => PossibleValue::new("ignore").alias("false"),
-        })
-    }
+/// How unknown fields of manifests are taken. kubectl takes booleans too.
+fn validation() -> impl TypedValueParser<Value = Validation> {
+    one_of(&Validation::ALL, |value| match value {
+        Validation::Strict => PossibleValue::new("strict").alias("true"),
+        Validation::Warn => PossibleValue::new("warn"),
+        Validation::Ignore => PossibleValue::new("ignore").alias("false"),
+    })
 }

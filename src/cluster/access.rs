@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::ACCESS_REVIEWS;
-use crate::engine::k8s::mask;
-use crate::engine::k8s::permissions::{AccessAnswer, Permission};
+use engine::k8s::mask;
+use engine::k8s::permissions::{AccessAnswer, Permission};
 
 /// Questions at once.
 const AT_ONCE: usize = 10;

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
-use crate::engine::k8s::metadata::LAST_APPLIED;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::merge::strategic_merge;
-use crate::engine::plan::Manifest;
-use crate::engine::value::api_schema::Validation;
+use engine::k8s::metadata::LAST_APPLIED;
+use engine::k8s::workload::Workload;
+use engine::kinds::WorkloadKind;
+use engine::merge::strategic_merge;
+use engine::plan::Manifest;
+use engine::value::api_schema::Validation;
 
 impl Cluster {
     /// Returns the object as `kubectl apply` of the manifest would leave it.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription};
-use crate::engine::k8s::permissions::AccessVerb;
+use engine::k8s::permissions::AccessVerb;
 
 /// Asks for every group with its resources at once, as servers from 1.26 on answer it.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::EVENTS;
-use crate::engine::k8s::events::{Event, PodEvents};
-use crate::engine::k8s::names::PodKey;
+use engine::k8s::events::{Event, PodEvents};
+use engine::k8s::names::PodKey;
 
 impl Cluster {
     /// Reads what the kubelet last said of a pod's containers.

@@ -14,13 +14,13 @@ use futures::stream::{self, FuturesUnordered};
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::EVENTS;
-use crate::engine::k8s::events::Event;
-use crate::engine::k8s::names::{ContainerName, PodKey};
-use crate::engine::report::failure_report::{
+use engine::k8s::events::Event;
+use engine::k8s::names::{ContainerName, PodKey};
+use engine::report::failure_report::{
     self, FailedPod, FailureReport, Findings, Instance, MOST_BYTES, MOST_LINES, Moment,
 };
-use crate::engine::report::proof;
-use crate::engine::report::{Outcome, PodEnd};
+use engine::report::proof;
+use engine::report::{Outcome, PodEnd};
 
 /// How long everything may take.
 const WITHIN: Duration = Duration::from_secs(3);

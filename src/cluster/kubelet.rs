@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::NODES;
-use crate::engine::value::kubelet_version::{KubeletVersion, KubeletVersionError};
+use engine::value::kubelet_version::{KubeletVersion, KubeletVersionError};
 
 impl Cluster {
     /// Reads the version of a node's kubelet.

@@ -2,9 +2,9 @@
 
 use super::Cluster;
 use super::send::read_pod;
-use crate::engine::kinds::PODS;
-use crate::engine::plan::{LiveWorkload, Made};
-use crate::engine::status::{WorkloadStatus, pod_to_create, status};
+use engine::kinds::PODS;
+use engine::plan::{LiveWorkload, Made};
+use engine::status::{WorkloadStatus, pod_to_create, status};
 
 impl Cluster {
     /// Returns the state of a workload. Where pods differ from its template, the server is asked once whether it makes that of

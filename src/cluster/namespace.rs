@@ -6,8 +6,8 @@ use super::Cluster;
 use super::access::Question;
 use super::error::{ClusterError, RequestDescription};
 use super::objects::{AUTOSCALERS, BUDGETS, LIMIT_RANGES, Resource, SERVICES, SUBJECT_REVIEWS};
-use crate::engine::k8s::permissions::AccessVerb;
-use crate::engine::plan::Surroundings;
+use engine::k8s::permissions::AccessVerb;
+use engine::plan::Surroundings;
 
 /// What a namespace says about every workload in it.
 #[derive(Debug, Clone, Default)]

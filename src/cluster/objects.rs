@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription};
-use crate::engine::k8s::names::PodKey;
-use crate::engine::k8s::permissions::AccessVerb;
-use crate::engine::kinds::{KindSpec, PODS, WorkloadKind};
-use crate::engine::state::durable::ObjectKind;
+use engine::k8s::names::PodKey;
+use engine::k8s::permissions::AccessVerb;
+use engine::kinds::{KindSpec, PODS, WorkloadKind};
+use engine::state::durable::ObjectKind;
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;

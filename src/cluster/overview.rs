@@ -1,6 +1,6 @@
 //! Every workload of a namespace, or of all: one list a kind instead of a few requests a workload.
 
-use crate::engine::value::hint::{Hint, kubectl};
+use engine::value::hint::{Hint, kubectl};
 use std::collections::{BTreeSet, HashMap};
 
 use futures::StreamExt;
@@ -12,15 +12,15 @@ use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::{ListedPod, is_nobodys};
 use super::snapshot::{denied, holder, read_workload};
-use crate::engine::k8s::names::{PodKey, Uid, WorkloadRef};
-use crate::engine::k8s::pod::Pod;
-use crate::engine::k8s::workload::{Workload, controller_of};
-use crate::engine::kinds::{HoldsBy, PODS, WorkloadKind};
-use crate::engine::plan::assemble::{Objects, assemble};
-use crate::engine::plan::{Denied, LiveWorkload, may_be_left};
-use crate::engine::rollout::is_pull_pod_of;
-use crate::engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
-use crate::engine::value::selector;
+use engine::k8s::names::{PodKey, Uid, WorkloadRef};
+use engine::k8s::pod::Pod;
+use engine::k8s::workload::{Workload, controller_of};
+use engine::kinds::{HoldsBy, PODS, WorkloadKind};
+use engine::plan::assemble::{Objects, assemble};
+use engine::plan::{Denied, LiveWorkload, may_be_left};
+use engine::rollout::is_pull_pod_of;
+use engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
+use engine::value::selector;
 
 /// Workloads whose revisions are read at once.
 const AT_ONCE: usize = 8;

@@ -7,10 +7,10 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::{NODES, POD_METRICS, QUOTAS, VERTICAL_AUTOSCALERS};
 use super::send::ListedPod;
-use crate::engine::k8s::pod::Pod;
-use crate::engine::kinds::PODS;
-use crate::engine::plan::LiveWorkload;
-use crate::engine::plan::resize::{NodeRoom, ResizeFacts};
+use engine::k8s::pod::Pod;
+use engine::kinds::PODS;
+use engine::plan::LiveWorkload;
+use engine::plan::resize::{NodeRoom, ResizeFacts};
 
 /// The pods of this many nodes are read, for each node by itself: a cluster may have very many.
 const NODES_AT_MOST: usize = 32;

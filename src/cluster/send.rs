@@ -6,15 +6,15 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
-use crate::engine::k8s::names::PodKey;
-use crate::engine::k8s::pod::{Pod, PodSpec, PodStatus};
-use crate::engine::kinds::PODS;
-use crate::engine::rollout::Answer;
-use crate::engine::rollout::patch::{PodPart, PodPatch};
-use crate::engine::rollout::pre_pull::{is_left_behind, process_of};
-use crate::engine::state::durable::ObjectWrite;
-use crate::engine::state::durable::holder::ProcessState;
 use crate::process;
+use engine::k8s::names::PodKey;
+use engine::k8s::pod::{Pod, PodSpec, PodStatus};
+use engine::kinds::PODS;
+use engine::rollout::Answer;
+use engine::rollout::patch::{PodPart, PodPatch};
+use engine::rollout::pre_pull::{is_left_behind, process_of};
+use engine::state::durable::ObjectWrite;
+use engine::state::durable::holder::ProcessState;
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.

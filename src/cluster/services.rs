@@ -8,10 +8,10 @@ use super::Cluster;
 use super::access::Question;
 use super::error::ClusterError;
 use super::objects::{ENDPOINT_SLICES, NETWORK_POLICIES, Resource};
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{LiveWorkload, drains_by_gate};
-use crate::engine::rollout::drain::selects;
-use crate::engine::state::record::UpdateRecord;
+use engine::kinds::WorkloadKind;
+use engine::plan::{LiveWorkload, drains_by_gate};
+use engine::rollout::drain::selects;
+use engine::state::record::UpdateRecord;
 
 impl Cluster {
     /// Reads the EndpointSlices of Services.

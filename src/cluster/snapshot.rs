@@ -9,16 +9,16 @@ use super::error::ClusterError;
 use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::k8s::pod::Pod;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{PODS, REPLICA_SETS, Revisions, WorkloadKind};
-use crate::engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
-use crate::engine::plan::{self, Denied, LiveWorkload};
-use crate::engine::state::durable::OwnerView;
-use crate::engine::state::durable::holder::ProcessState;
-use crate::engine::state::durable::lock::RolloutLock;
 use crate::process;
+use engine::k8s::names::WorkloadRef;
+use engine::k8s::pod::Pod;
+use engine::k8s::workload::Workload;
+use engine::kinds::{PODS, REPLICA_SETS, Revisions, WorkloadKind};
+use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
+use engine::plan::{self, Denied, LiveWorkload};
+use engine::state::durable::OwnerView;
+use engine::state::durable::holder::ProcessState;
+use engine::state::durable::lock::RolloutLock;
 
 /// Which pods' nodes are read, for the versions of their kubelets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

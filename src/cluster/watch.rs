@@ -22,9 +22,9 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription};
-use crate::engine::k8s::permissions::AccessVerb;
-use crate::engine::k8s::pod::{Pod, PodSpec, PodStatus};
-use crate::engine::rollout::Observation;
+use engine::k8s::permissions::AccessVerb;
+use engine::k8s::pod::{Pod, PodSpec, PodStatus};
+use engine::rollout::Observation;
 
 /// Which pods are watched, all in one namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::{Shell, next, plan, planning, sources};
 use crate::cli::{GlobalArgs, PlanArgs, TargetArgs, Typed, root};
-use crate::engine::plan::offline;
-use crate::engine::plan::outline::Outline;
-use crate::engine::plan::written::Written;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::api_schema::{Scope, Validation};
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Origin, Packed};
+use engine::plan::offline;
+use engine::plan::outline::Outline;
+use engine::plan::written::Written;
+use engine::state::outcome::EndResult;
+use engine::value::api_schema::{Scope, Validation};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let targets = &args.change.targets;

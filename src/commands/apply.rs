@@ -8,11 +8,11 @@ use super::saved::Reread;
 use super::{Shell, approve, plan, planning, saved, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
 use crate::cluster::Nodes;
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::plan::Plan;
-use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{Meaning, PlanFormat, StreamFormat};
+use engine::k8s::permissions::ClusterCommand;
+use engine::plan::Plan;
+use engine::state::outcome::EndResult;
 
 pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     if let Some(file) = &args.plan {

@@ -10,11 +10,11 @@ use tokio::runtime::Handle;
 
 use super::{Shell, meant};
 use crate::cluster::Cluster;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::plan::{Plan, PodVerdict, Verdict};
-use crate::engine::value::count::count;
 use crate::error::{CommandError, ErrorKind};
 use crate::render;
+use engine::k8s::names::ContainerName;
+use engine::plan::{Plan, PodVerdict, Verdict};
+use engine::value::count::count;
 
 /// Bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1024;

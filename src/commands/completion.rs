@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Shell, complete};
 use crate::cli::{CompletionArgs, CompletionShell};
-use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
+use engine::state::outcome::EndResult;
 
 pub(super) fn run(args: &CompletionArgs, shell: &Shell) -> Result<EndResult, CommandError> {
     match args.shell {

@@ -2,13 +2,13 @@
 
 use super::Shell;
 use crate::cli::ExplainArgs;
-use crate::engine::change::reason::{
+use crate::error::CommandError;
+use engine::change::reason::{
     self, Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode, nearest_state,
     state_words,
 };
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::hint::{Hint, inplace};
-use crate::error::CommandError;
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, inplace};
 
 /// No line is longer, on however wide a terminal.
 const COLUMNS: usize = 100;

@@ -8,17 +8,17 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
-use crate::engine::change::new_images;
-use crate::engine::change::target::{self, Images};
-use crate::engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::error::CommandError;
 use crate::manifest::Packed;
 use crate::render::{self, HashFormat};
+use engine::change::new_images;
+use engine::change::target::{self, Images};
+use engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
+use engine::k8s::names::WorkloadRef;
+use engine::k8s::workload::Workload;
+use engine::kinds::WorkloadKind;
+use engine::state::outcome::EndResult;
+use engine::value::kubelet_version::KubeletVersion;
 
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let request = request(&args.targets, shell).await?;
@@ -224,10 +224,10 @@ fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::change::target::Unnamed;
-    use crate::engine::value::api_schema::Scope;
     use crate::manifest;
     use crate::manifest::Origin;
+    use engine::change::target::Unnamed;
+    use engine::value::api_schema::Scope;
 
     fn read(text: &str) -> Vec<(WorkloadKind, Packed)> {
         let kind = |one: &Packed| WorkloadKind::from_manifest(&one.api_version, &one.kind).unwrap();

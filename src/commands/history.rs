@@ -4,11 +4,11 @@ use super::Shell;
 use super::targets;
 use crate::cli::{GlobalArgs, HistoryArgs, TargetArgs};
 use crate::cluster::Nodes;
-use crate::engine::plan::updates::{WorkloadUpdates, updates};
-use crate::engine::state::outcome::EndResult;
-use crate::engine::status::status;
 use crate::error::CommandError;
 use crate::render::{self, HistoryContext};
+use engine::plan::updates::{WorkloadUpdates, updates};
+use engine::state::outcome::EndResult;
+use engine::status::status;
 
 pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);

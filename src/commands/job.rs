@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::engine::plan::LiveWorkload;
-use crate::engine::rollout::Goal;
+use engine::plan::LiveWorkload;
+use engine::rollout::Goal;
 
 /// What is to be done to one workload; `None` where there is nothing to do.
 pub(super) struct Job {

@@ -1,9 +1,9 @@
 //! What pods keep of a way back, said before it begins.
 
 use super::Shell;
-use crate::engine::change::{FieldChanges, FieldEffect, Row, resizing};
-use crate::engine::plan::LiveWorkload;
-use crate::engine::rollout::Goal;
+use engine::change::{FieldChanges, FieldEffect, Row, resizing};
+use engine::plan::LiveWorkload;
+use engine::rollout::Goal;
 
 /// Says what goes back in the template alone.
 pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, shell: &Shell) {

@@ -2,12 +2,12 @@
 
 use super::next;
 use crate::cli::{Typed, root};
-use crate::engine::change::reason::{Reason, ReasonCode};
-use crate::engine::change::target::{self, TargetError, Unnamed};
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::Plan;
-use crate::engine::value::hint::{Hint, Spoken, kubectl};
+use engine::change::reason::{Reason, ReasonCode};
+use engine::change::target::{self, TargetError, Unnamed};
+use engine::k8s::names::WorkloadRef;
+use engine::kinds::WorkloadKind;
+use engine::plan::Plan;
+use engine::value::hint::{Hint, Spoken, kubectl};
 
 /// The flags that pick workloads without their names.
 pub(super) const PICKING: [&str; 3] = ["selector", "field_selector", "all"];

@@ -45,10 +45,10 @@ pub use shell::Shell;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Typed, resolved, root};
-use crate::engine::change::Direction;
-use crate::engine::state::outcome::{DiffResult, EndResult, Ending};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{Meaning, StreamFormat};
+use engine::change::Direction;
+use engine::state::outcome::{DiffResult, EndResult, Ending};
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///

@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::cluster::connect::ServerNotice;
-use crate::engine::value::duration;
 use crate::render::{self, Meaning, Style};
+use engine::value::duration;
 
 /// How soon: the user waits for a page to open or for a busy server.
 const EVERY: Duration = Duration::from_millis(50);

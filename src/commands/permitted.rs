@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use super::Shell;
 use crate::cluster::Cluster;
-use crate::engine::change::reason::Reason;
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::k8s::permissions::{AccessAnswer, Asked, ClusterCommand, Deed};
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{Denied, WorkloadPlan};
-use crate::engine::rollout::{Goal, Mode};
 use crate::error::{CommandError, ErrorKind};
+use engine::change::reason::Reason;
+use engine::k8s::names::WorkloadRef;
+use engine::k8s::permissions::{AccessAnswer, Asked, ClusterCommand, Deed};
+use engine::kinds::WorkloadKind;
+use engine::plan::{Denied, WorkloadPlan};
+use engine::rollout::{Goal, Mode};
 
 /// What one question is about: namespace, kind, what is done, and a bare pod's name, since a Role may allow one object alone
 /// (`resourceNames`).

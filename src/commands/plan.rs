@@ -7,12 +7,12 @@ use super::planning::{Planned, Purpose};
 use super::{Shell, planning, saved};
 use crate::cli::{DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
-use crate::engine::change::reason::Warning;
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::plan::Plan;
-use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Guide, PlanFormat, StreamFormat};
+use engine::change::reason::Warning;
+use engine::k8s::permissions::ClusterCommand;
+use engine::plan::Plan;
+use engine::state::outcome::EndResult;
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let nodes = match args.output {

@@ -14,20 +14,20 @@ use super::targets;
 use crate::cli::{self, ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
-use crate::engine::change::reason::Warning;
-use crate::engine::k8s::names::{ContainerName, RolloutId};
-use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
-use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{
+use crate::error::CommandError;
+use crate::render::Meaning;
+use engine::change::reason::Warning;
+use engine::k8s::names::{ContainerName, RolloutId};
+use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
+use engine::k8s::workload::Workload;
+use engine::plan::{
     self, Answered, ContainerOrderError, DryRun, Intent, LiveWorkload, Options, PatchAnswer, Plan, Questions,
     ServerAnswers, Subset, Verdict, WorkloadPlan, offline,
 };
-use crate::engine::rollout::drain::DrainBy;
-use crate::engine::state::hook::Hooks;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::status::status;
-use crate::error::CommandError;
-use crate::render::Meaning;
+use engine::rollout::drain::DrainBy;
+use engine::state::hook::Hooks;
+use engine::state::outcome::EndResult;
+use engine::status::status;
 
 /// Questions at once.
 const AT_ONCE: usize = 10;

@@ -6,17 +6,15 @@ use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
-use crate::engine::change::reason::Reason;
-use crate::engine::plan::resize::rules;
-use crate::engine::plan::{self, LiveWorkload};
-use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
-use crate::engine::rollout::{Goal, PodGoal};
-use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::state::durable::{
-    ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase,
-};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Preview, StreamFormat};
+use engine::change::reason::Reason;
+use engine::plan::resize::rules;
+use engine::plan::{self, LiveWorkload};
+use engine::rollout::patch::{NewImage, PodPatch, patches};
+use engine::rollout::{Goal, PodGoal};
+use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
 
 /// Patches of pods that the server is asked about, at most.
 const ASKED_AT_MOST: usize = 10;

@@ -7,12 +7,10 @@ use futures::stream::{self, StreamExt};
 
 use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
-use crate::engine::plan::LiveWorkload;
-use crate::engine::rollout::patch::NewImage;
-use crate::engine::rollout::pre_pull::{
-    Amounts, AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, lacking, within,
-};
-use crate::engine::rollout::{Goal, PodGoal, create_pull_pod};
+use engine::plan::LiveWorkload;
+use engine::rollout::patch::NewImage;
+use engine::rollout::pre_pull::{Amounts, AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, lacking, within};
+use engine::rollout::{Goal, PodGoal, create_pull_pod};
 
 /// Questions at once.
 const AT_ONCE: usize = 10;

@@ -2,12 +2,12 @@
 
 use super::Shell;
 use crate::cli::{GlobalArgs, RbacArgs};
-use crate::engine::k8s::permissions::{self, AccessAnswer, Asked};
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
 use crate::render::{self, Meaning, Role, RoleFormat};
+use engine::k8s::permissions::{self, AccessAnswer, Asked};
+use engine::kinds::WorkloadKind;
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, inplace};
 
 pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let command = args.command;

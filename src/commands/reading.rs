@@ -7,10 +7,10 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
-use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest, RestartError, UndoError};
-use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
+use engine::k8s::workload::Workload;
+use engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest, RestartError, UndoError};
+use engine::value::hint::{Hint, inplace};
 
 /// Workloads that are read at once.
 const AT_ONCE: usize = 10;

@@ -6,11 +6,11 @@ use super::targets;
 use super::{Shell, approve, plan};
 use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs};
 use crate::cluster::Nodes;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::plan::{Intent, Options};
-use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
+use engine::k8s::names::ContainerName;
+use engine::k8s::permissions::ClusterCommand;
+use engine::plan::{Intent, Options};
+use engine::state::outcome::EndResult;
 
 pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     if args.policy.choice.pods_only {

@@ -12,20 +12,20 @@ use super::targets;
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::change::Direction;
-use crate::engine::change::reason::Warning;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::updates::{Course, updates};
-use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
-use crate::engine::rollout::pre_pull::Pull;
-use crate::engine::rollout::{self, Goal, PodGoal};
-use crate::engine::state::durable::deployment;
-use crate::engine::state::hook::HookPhase;
-use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
+use engine::change::Direction;
+use engine::change::reason::Warning;
+use engine::k8s::names::ContainerName;
+use engine::k8s::permissions::ClusterCommand;
+use engine::k8s::workload::Workload;
+use engine::plan::updates::{Course, updates};
+use engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
+use engine::rollout::pre_pull::Pull;
+use engine::rollout::{self, Goal, PodGoal};
+use engine::state::durable::deployment;
+use engine::state::hook::HookPhase;
+use engine::state::outcome::EndResult;
 
 pub(super) async fn run(
     args: &ResumeArgs,

@@ -1,6 +1,6 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
-use crate::engine::value::hint::{Hint, inplace, kubectl};
+use engine::value::hint::{Hint, inplace, kubectl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -14,28 +14,28 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::change::reason::Reason;
-use crate::engine::change::{Direction, same};
-use crate::engine::k8s::names::{ContainerName, RolloutId};
-use crate::engine::kinds::{self, HoldsBy, Release};
-use crate::engine::plan::{
-    self, Hold, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, Start, Verdict, WorkloadPlan, way_back,
-};
-use crate::engine::report::progress::PodProgress;
-use crate::engine::report::{Outcome, PodEnd};
-use crate::engine::rollout::drain::DrainBy;
-use crate::engine::rollout::pre_pull::PrePull;
-use crate::engine::rollout::{Goal, Mode};
-use crate::engine::state::durable::{self, lock::RolloutLock};
-use crate::engine::state::hook::Hooks;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::state::policy::OnDeferred;
-use crate::engine::state::record::UpdateRecord;
-use crate::engine::state::unpulled::cannot_be_pulled;
-use crate::engine::status::{Deed, Way, only_fails, status};
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, StreamFormat};
+use engine::change::reason::Reason;
+use engine::change::{Direction, same};
+use engine::k8s::names::{ContainerName, RolloutId};
+use engine::kinds::{self, HoldsBy, Release};
+use engine::plan::{
+    self, Hold, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, Start, Verdict, WorkloadPlan, way_back,
+};
+use engine::report::progress::PodProgress;
+use engine::report::{Outcome, PodEnd};
+use engine::rollout::drain::DrainBy;
+use engine::rollout::pre_pull::PrePull;
+use engine::rollout::{Goal, Mode};
+use engine::state::durable::{self, lock::RolloutLock};
+use engine::state::hook::Hooks;
+use engine::state::outcome::EndResult;
+use engine::state::policy::OnDeferred;
+use engine::state::record::UpdateRecord;
+use engine::state::unpulled::cannot_be_pulled;
+use engine::status::{Deed, Way, only_fails, status};
 
 /// What one command carries out its goals with.
 #[derive(Clone)]

@@ -10,11 +10,11 @@ use super::planning::{self, Planned};
 use super::{Shell, private_file};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::plan::{Plan, SavedPlan, ServerAnswers, Verdict};
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::hint::{Hint, inplace};
 use crate::error::{CommandError, ErrorKind};
+use engine::k8s::permissions::ClusterCommand;
+use engine::plan::{Plan, SavedPlan, ServerAnswers, Verdict};
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, inplace};
 
 /// A saved plan of ten thousand pods is a few MiB.
 const MAX_BYTES: u64 = 64 << 20;

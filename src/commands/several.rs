@@ -13,12 +13,12 @@ use super::Shell;
 use super::job::Job;
 use super::rolling::Rolling;
 use crate::drive::Session;
-use crate::engine::report::WorkloadEnd;
-use crate::engine::rollout::Stop;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::state::policy::OnFailure;
 use crate::error::CommandError;
 use crate::render::{self, Meaning};
+use engine::report::WorkloadEnd;
+use engine::rollout::Stop;
+use engine::state::outcome::EndResult;
+use engine::state::policy::OnFailure;
 
 /// What the runs of a command share.
 struct Shared {

@@ -14,13 +14,13 @@ use super::template;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
-use crate::engine::k8s::names::RolloutId;
-use crate::engine::report::Outcome;
-use crate::engine::rollout::Goal;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::hint::{Flags, Hint};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, SharedScreen, StreamFormat, Terminal};
+use engine::k8s::names::RolloutId;
+use engine::report::Outcome;
+use engine::rollout::Goal;
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Flags, Hint};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {

@@ -8,9 +8,9 @@ use tokio::process::Command;
 use super::Shell;
 use crate::cli::TargetArgs;
 use crate::cluster::connect::fetch;
-use crate::engine::k8s::mask;
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{MAX_INPUT_BYTES, Origin};
+use engine::k8s::mask;
 
 /// Lines of what kubectl says that are shown.
 const SHOWN_LINES: usize = 5;

@@ -16,15 +16,15 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::k8s::names::{Uid, WorkloadRef};
-use crate::engine::plan::{LiveWorkload, Made};
-use crate::engine::rollout::Stop;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
-use crate::engine::value::hint::Hint;
 use crate::error::CommandError;
 use crate::render::{self, Redrawn, StatusContext, StatusFormat, Style};
 use crate::signals::Signals;
+use engine::k8s::names::{Uid, WorkloadRef};
+use engine::plan::{LiveWorkload, Made};
+use engine::rollout::Stop;
+use engine::state::outcome::EndResult;
+use engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
+use engine::value::hint::Hint;
 
 /// The shortest time between two reads.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -7,14 +7,14 @@ use super::targets;
 use super::{Shell, apply, approve, plan, resume};
 use crate::cli::{DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::change::Direction;
-use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::updates::{Course, Update};
-use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::duration;
 use crate::error::CommandError;
+use engine::change::Direction;
+use engine::k8s::permissions::ClusterCommand;
+use engine::k8s::workload::Workload;
+use engine::plan::updates::{Course, Update};
+use engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
+use engine::state::outcome::EndResult;
+use engine::value::duration;
 
 pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;

@@ -10,11 +10,11 @@ use super::complete::first_word;
 use super::meant::{PICKING, corrected, is_request, whole_command, written};
 use super::next;
 use crate::cli::{Typed, root};
-use crate::engine::change::target::{self, TargetError, Unnamed};
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::value::shell_words::quoted;
-use crate::engine::value::suggest;
 use crate::error::CommandError;
+use engine::change::target::{self, TargetError, Unnamed};
+use engine::kinds::WorkloadKind;
+use engine::value::shell_words::quoted;
+use engine::value::suggest;
 
 /// Commands by the words that somebody who knows kubectl, Helm or Argo Rollouts tries first.
 const MEANT: &[(&str, &[&str])] = &[

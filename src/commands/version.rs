@@ -7,9 +7,9 @@ use serde_json::json;
 use super::Shell;
 use crate::cli::{GlobalArgs, VersionArgs};
 use crate::cluster::connect::platform;
-use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{self, DocumentFormat};
+use engine::state::outcome::EndResult;
 
 /// Where no `--request-timeout` is given: a user who asks for versions may be looking for a server that hangs.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -5,14 +5,14 @@ use std::io;
 use std::time::Duration;
 
 use crate::cluster::Cluster;
-use crate::engine::k8s::names::PodKey;
-use crate::engine::report::failure_report::{FailureReport, Moment};
-use crate::engine::report::progress::{PodProgress, Progress};
-use crate::engine::report::{Notice, Outcome};
-use crate::engine::rollout::Goal;
-use crate::engine::state::hook::HookPhase;
-use crate::engine::state::outcome::EndResult;
 use crate::render::{Listener, NextSteps};
+use engine::k8s::names::PodKey;
+use engine::report::failure_report::{FailureReport, Moment};
+use engine::report::progress::{PodProgress, Progress};
+use engine::report::{Notice, Outcome};
+use engine::rollout::Goal;
+use engine::state::hook::HookPhase;
+use engine::state::outcome::EndResult;
 
 /// Passes everything on but the end.
 pub(super) struct Witness {

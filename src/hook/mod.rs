@@ -14,9 +14,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
-use crate::engine::k8s::mask;
-use crate::engine::k8s::names::PodKey;
-use crate::engine::state::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
+use engine::k8s::mask;
+use engine::k8s::names::PodKey;
+use engine::state::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
 
 /// What still runs when a drive is over has this long to end by itself.
 pub(crate) const LEAVES_WITHIN: Duration = Duration::from_secs(2);

@@ -2,8 +2,8 @@
 #![expect(clippy::disallowed_methods, reason = "looks whether processes are there, and waits for them")]
 
 use super::*;
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::kinds::WorkloadKind;
+use engine::k8s::names::WorkloadRef;
+use engine::kinds::WorkloadKind;
 
 fn run(phase: HookPhase) -> HookRun {
     HookRun {

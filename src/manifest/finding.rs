@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::engine::value::api_schema::{Fault, Problem, Step};
+use engine::value::api_schema::{Fault, Problem, Step};
 
 use super::locate::At;
 use super::place::Place;

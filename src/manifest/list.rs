@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::engine::plan::outline::Outline;
-use crate::engine::value::api_schema::type_name;
+use engine::plan::outline::Outline;
+use engine::value::api_schema::type_name;
 
 use super::MAX_DEPTH;
 use super::error::ManifestError;

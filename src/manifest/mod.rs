@@ -52,7 +52,7 @@ use std::thread;
 
 use packed::Packer;
 
-use crate::engine::value::api_schema::Scope;
+use engine::value::api_schema::Scope;
 
 pub use error::{EncodingProblem, Format, ManifestError};
 pub use finding::{Finding, Findings};

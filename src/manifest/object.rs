@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::value::api_schema::type_name;
+use engine::value::api_schema::type_name;
 
 use super::error::ManifestError;
 use super::place::Place;

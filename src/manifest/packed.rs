@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::engine::plan::outline::Outline;
-use crate::engine::value::api_schema::{self, Scope};
+use engine::plan::outline::Outline;
+use engine::value::api_schema::{self, Scope};
 
 use std::collections::HashMap;
 

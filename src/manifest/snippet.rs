@@ -1,6 +1,6 @@
 //! The offending line of an error, safe to print.
 
-use crate::engine::k8s::mask::Secrets;
+use engine::k8s::mask::Secrets;
 use std::fmt;
 use std::fmt::Write as _;
 

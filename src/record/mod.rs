@@ -3,7 +3,7 @@
 //!
 //! Promise: a recording holds no value of an environment variable, no word of a command line, no header of a probe and
 //! no `last-applied-configuration`: each is replaced by `redacted-N`, the same one for the same text, so that what
-//! compares equal still does. Text of others is masked ([`crate::engine::k8s::mask`]). Writing never disturbs a
+//! compares equal still does. Text of others is masked ([`engine::k8s::mask`]). Writing never disturbs a
 //! rollout: what cannot be written is reported afterwards.
 //!
 //! Lines have a `type`: `goal` begins a rollout, `observation`, `answer` and `stop` go in, `turn` comes out, `leave` is a
@@ -20,8 +20,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::engine::report::Outcome;
-use crate::engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, RunState, Stop, Turn, World};
+use engine::report::Outcome;
+use engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, RunState, Stop, Turn, World};
 use redaction::Redaction;
 
 /// The version of the lines; of another one nothing is replayed.

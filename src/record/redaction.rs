@@ -1,11 +1,11 @@
 //! What must not be in a recording.
 
-use crate::engine::rollout::pre_pull::NO_COMMAND;
+use engine::rollout::pre_pull::NO_COMMAND;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::engine::k8s::mask::{self, Secrets};
+use engine::k8s::mask::{self, Secrets};
 
 /// Replaces a text, followed by its number.
 const PLACEHOLDER: &str = "redacted-";
@@ -63,7 +63,7 @@ impl Redaction {
 mod tests {
     use serde_json::json;
 
-    use crate::engine::k8s::metadata::LAST_APPLIED;
+    use engine::k8s::metadata::LAST_APPLIED;
 
     use super::*;
 

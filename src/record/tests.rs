@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 
 use super::*;
-use crate::engine::state::outcome::EndResult;
+use engine::state::outcome::EndResult;
 
 /// Bytes that can be read while a recorder owns their writer.
 #[derive(Clone, Default)]
@@ -28,7 +28,7 @@ impl Bytes {
 
 /// A pod that nobody controls, `side` with the image; another container once it has the second.
 fn pod(image: &str, version: u64) -> Observation {
-    let pod = crate::engine::k8s::pod::Pod::from_object(&json!({
+    let pod = engine::k8s::pod::Pod::from_object(&json!({
         "metadata": {"name": "p", "namespace": "d", "uid": "u", "resourceVersion": version.to_string(),
             "creationTimestamp": "2026-01-01T00:00:00Z"},
         "spec": {"containers": [{"name": "side", "image": image, "env": [{"name": "A", "value": "hunter2"}]}]},

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::escape;
 use super::style::{Meaning, Style};
-use crate::engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
-use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::hint::{Hint, kubectl};
+use engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
+use engine::plan::PLAN_API_VERSION;
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, kubectl};
 
 /// The version of roles.
 const RBAC: &str = "rbac.authorization.k8s.io/v1";

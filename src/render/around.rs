@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::plan::{Verdict, WorkloadPlan};
-use crate::engine::state::hook::HookPhase;
+use engine::k8s::names::ContainerName;
+use engine::plan::{Verdict, WorkloadPlan};
+use engine::state::hook::HookPhase;
 
 use super::style::Style;
 

@@ -2,8 +2,8 @@
 //!
 //! Promise: a container whose update is on its way is never shown as unchanged.
 
-use crate::engine::k8s::pod::ContainerList;
-use crate::engine::plan::{ContainerPlan, Effect, PodVerdict, WorkloadPlan};
+use engine::k8s::pod::ContainerList;
+use engine::plan::{ContainerPlan, Effect, PodVerdict, WorkloadPlan};
 
 /// The heads of the columns.
 pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "effect"];

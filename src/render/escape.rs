@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::engine::value::hostile::is_hostile;
+use engine::value::hostile::is_hostile;
 
 /// How much of one text the terminal shows; JSON has all of it.
 pub(crate) const SHOWN_CHARACTERS: usize = 1_000;

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::engine::k8s::events::Event;
-use crate::engine::k8s::failure::Failure;
-use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
-use crate::engine::report::progress::Stage;
+use engine::k8s::events::Event;
+use engine::k8s::failure::Failure;
+use engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
+use engine::report::progress::Stage;
 
 use super::run::Reported;
 use super::run::Run;

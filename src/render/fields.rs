@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::engine::change::{FieldChanges, FieldEffect, Row};
+use engine::change::{FieldChanges, FieldEffect, Row};
 
 use super::style::Style;
 
@@ -77,7 +77,7 @@ fn short(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::change::{MetadataChange, ValueChange};
+    use engine::change::{MetadataChange, ValueChange};
 
     #[test]
     fn values_are_shown_escaped_and_short_and_a_pod_names_what_changes() {

@@ -4,11 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::k8s::hash_comparison::{
-    ASSUMED_KUBELET, ContainerComparison, HashComparison, Hashed, Kubelet, Restart,
-};
-use crate::engine::k8s::pod::ContainerList;
-use crate::engine::plan::PLAN_API_VERSION;
+use engine::k8s::hash_comparison::{ASSUMED_KUBELET, ContainerComparison, HashComparison, Hashed, Kubelet, Restart};
+use engine::k8s::pod::ContainerList;
+use engine::plan::PLAN_API_VERSION;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
@@ -189,10 +187,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::engine::k8s::hash_comparison::{compare, pod_of};
-    use crate::engine::k8s::names::WorkloadRef;
-    use crate::engine::kinds::WorkloadKind;
-    use crate::engine::value::kubelet_version::KubeletVersion;
+    use engine::k8s::hash_comparison::{compare, pod_of};
+    use engine::k8s::names::WorkloadRef;
+    use engine::kinds::WorkloadKind;
+    use engine::value::kubelet_version::KubeletVersion;
 
     fn object(after: Option<&str>, kubelet: Kubelet) -> HashComparison {
         let pod = |image: &str| {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::engine::k8s::names::PodKey;
-use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::{PodProgress, Progress, Stage};
-use crate::engine::report::{Notice, Outcome};
-use crate::engine::rollout::{Goal, Mode};
-use crate::engine::state::durable::OwnerStep;
-use crate::engine::state::hook::HookPhase;
+use engine::k8s::names::PodKey;
+use engine::report::failure_report::FailureReport;
+use engine::report::progress::{PodProgress, Progress, Stage};
+use engine::report::{Notice, Outcome};
+use engine::rollout::{Goal, Mode};
+use engine::state::durable::OwnerStep;
+use engine::state::hook::HookPhase;
 
 use super::elide::elided;
 use super::run::{NextSteps, Reported, Run};

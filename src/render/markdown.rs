@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::engine::change::reason::Reason;
-use crate::engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::state::outcome::EndResult;
+use engine::change::reason::Reason;
+use engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use engine::state::outcome::EndResult;
 
 use super::style::Style;
 use super::{around, containers, fields, offline, replaced, words};

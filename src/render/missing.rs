@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::engine::change::reason::Reason;
-use crate::engine::plan::WorkloadPlan;
+use engine::change::reason::Reason;
+use engine::plan::WorkloadPlan;
 
 use super::style::{Meaning, Style};
 use super::{Guide, words};
-use crate::engine::value::hint::{Hint, inplace};
+use engine::value::hint::{Hint, inplace};
 
 /// Writes what is missing, if anything is.
 pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {

@@ -51,14 +51,14 @@ mod yaml;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::engine::k8s::names::PodKey;
-use crate::engine::plan::Plan;
-use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::Progress;
-use crate::engine::report::{Notice, Outcome};
-use crate::engine::rollout::Goal;
-use crate::engine::state::hook::HookPhase;
-use crate::engine::value::hint::{Flags, Hint};
+use engine::k8s::names::PodKey;
+use engine::plan::Plan;
+use engine::report::failure_report::FailureReport;
+use engine::report::progress::Progress;
+use engine::report::{Notice, Outcome};
+use engine::rollout::Goal;
+use engine::state::hook::HookPhase;
+use engine::value::hint::{Flags, Hint};
 
 pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::engine::change::reason::Reason;
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::plan::{Plan, PodVerdict, Verdict};
+use engine::change::reason::Reason;
+use engine::k8s::names::WorkloadRef;
+use engine::plan::{Plan, PodVerdict, Verdict};
 
 use super::style::{Meaning, Style};
 use super::words;

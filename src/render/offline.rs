@@ -3,8 +3,8 @@
 //!
 //! Promise: it claims nothing about pods, nodes or the server, which nobody has asked.
 
-use crate::engine::change::reason::Warning;
-use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
+use engine::change::reason::Warning;
+use engine::plan::{Plan, Verdict, WorkloadPlan};
 
 /// What is said of a workload whose own controller updates the pods.
 pub(super) const BY_CONTROLLER: &str =

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::k8s::names::WorkloadRef;
+use engine::k8s::names::WorkloadRef;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
@@ -46,7 +46,7 @@ pub(super) fn table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::kinds::WorkloadKind;
+    use engine::kinds::WorkloadKind;
 
     #[test]
     fn a_workload_never_goes_without_its_namespace() {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::engine::change::{Direction, FieldChanges, Row};
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::plan::{PLAN_API_VERSION, TemplateStand};
-use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
-use crate::engine::state::durable::OwnerStep;
-use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::value::duration;
+use engine::change::{Direction, FieldChanges, Row};
+use engine::k8s::names::ContainerName;
+use engine::plan::{PLAN_API_VERSION, TemplateStand};
+use engine::rollout::{ContainerGoal, Goal, PodGoal};
+use engine::state::durable::OwnerStep;
+use engine::state::durable::lock::RolloutLock;
+use engine::value::duration;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::engine::report::proof::{Proof, Spread};
-use crate::engine::value::duration;
+use engine::report::proof::{Proof, Spread};
+use engine::value::duration;
 
 use super::style::Style;
 use super::words;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::engine::change::reason::{self, Reason};
-use crate::engine::k8s::names::PodKey;
-use crate::engine::plan::{PodVerdict, WorkloadPlan};
+use engine::change::reason::{self, Reason};
+use engine::k8s::names::PodKey;
+use engine::plan::{PodVerdict, WorkloadPlan};
 
 use super::style::{Meaning, Style};
 use super::{Guide, words};

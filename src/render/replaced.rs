@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::engine::change::TemplateImage;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::plan::DurablePlan;
-use crate::engine::state::durable::lock::{LockState, RolloutLock};
-use crate::engine::state::hook::HookPhase;
-use crate::engine::value::duration;
-use crate::engine::value::image::display_short;
+use engine::change::TemplateImage;
+use engine::k8s::names::ContainerName;
+use engine::plan::DurablePlan;
+use engine::state::durable::lock::{LockState, RolloutLock};
+use engine::state::hook::HookPhase;
+use engine::value::duration;
+use engine::value::image::display_short;
 
 use super::style::{Meaning, Style};
 use super::words;

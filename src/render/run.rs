@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::k8s::names::{PodKey, WorkloadRef};
-use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::PodProgress;
-use crate::engine::report::{Outcome, PodEnd};
-use crate::engine::rollout::{Goal, Mode, PodGoal};
-use crate::engine::state::outcome::EndResult;
+use engine::k8s::names::{PodKey, WorkloadRef};
+use engine::report::failure_report::FailureReport;
+use engine::report::progress::PodProgress;
+use engine::report::{Outcome, PodEnd};
+use engine::rollout::{Goal, Mode, PodGoal};
+use engine::state::outcome::EndResult;
 
 /// The commands to name at the end, and how long it is expected to take. The caller knows the command line; what it does not
 /// give is not mentioned.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::plan::{Plan, SkippedChange, SkippedObject};
+use engine::plan::{Plan, SkippedChange, SkippedObject};
 
 use super::style::Style;
 use super::words;

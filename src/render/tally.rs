@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::engine::report::Outcome;
-use crate::engine::report::progress::{PodProgress, Stage};
+use engine::report::Outcome;
+use engine::report::progress::{PodProgress, Stage};
 
 /// How many pods ended where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::plan::{ChangeEvidence, PodPlan};
+use engine::plan::{ChangeEvidence, PodPlan};
 
 use super::style::{Meaning, Style};
 

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::engine::change::Direction;
-use crate::engine::change::reason::Reason;
-use crate::engine::k8s::failure::Failure;
-use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::plan::WorkloadPlan;
-use crate::engine::report::progress::{NOT_SCHEDULED, PodProgress};
-use crate::engine::rollout::{ContainerGoal, PodGoal};
-use crate::engine::state::hook::HookPhase;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::duration;
-use crate::engine::value::image::ImagePair;
+use engine::change::Direction;
+use engine::change::reason::Reason;
+use engine::k8s::failure::Failure;
+use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use engine::plan::WorkloadPlan;
+use engine::report::progress::{NOT_SCHEDULED, PodProgress};
+use engine::rollout::{ContainerGoal, PodGoal};
+use engine::state::hook::HookPhase;
+use engine::state::outcome::EndResult;
+use engine::value::duration;
+use engine::value::image::ImagePair;
 
-pub(super) use crate::engine::value::count::count;
+pub(super) use engine::value::count::count;
 
 use super::elide::elided;
 use super::fields;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::engine::report::WorkloadEnd;
-use crate::engine::state::outcome::EndResult;
+use engine::report::WorkloadEnd;
+use engine::state::outcome::EndResult;
 
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};

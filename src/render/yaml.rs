@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::plan::Plan;
+use engine::plan::Plan;
 
 use super::{diff, json};
 

@@ -13,11 +13,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use engine::k8s::pod::Pod;
+use engine::rollout::Observation;
 use futures::StreamExt;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
 use kubectl_inplace::cluster::{Cluster, PodScope};
-use kubectl_inplace::engine::k8s::pod::Pod;
-use kubectl_inplace::engine::rollout::Observation;
 use support::{Namespace, registry, samples};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-inplace");

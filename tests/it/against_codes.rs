@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kubectl_inplace::engine::change::reason::{ReasonCode, WarningCode};
+use engine::change::reason::{ReasonCode, WarningCode};
 use serde_json::Value;
 
 /// What a code rests on besides the older manifest, the newer one, and the flags.

@@ -5,20 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use kubectl_inplace::engine::kinds::{CONTROLLER_REVISION_HASH, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, WorkloadKind};
+use engine::kinds::{CONTROLLER_REVISION_HASH, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, WorkloadKind};
 
-/// A module, and what its sources may not name: crates and what reaches outside. The map of `src/lib.rs` says which
-/// module of this package may import which.
+/// A place, and what its sources may not name: crates and what reaches outside. What Cargo keeps a crate from is not here. The map
+/// of `src/lib.rs` says which module may import which.
 const FENCES: &[(&str, &[&str])] = &[
     (
-        "src/engine",
+        "crates/engine/src",
         &[
-            "kube::",
-            "k8s_openapi",
-            "tokio",
-            "clap::",
-            "anyhow",
-            "futures::",
             "async fn",
             ".await",
             "std::fs",
@@ -105,6 +99,11 @@ fn product(place: &str) -> impl Iterator<Item = (String, String)> {
     sources(place).into_iter().filter(|path| !is_test(path)).map(|path| (path.clone(), code(&read(&path))))
 }
 
+/// The plugin and the engine.
+fn whole_product() -> impl Iterator<Item = (String, String)> {
+    product("crates/engine/src").chain(product("src"))
+}
+
 #[test]
 fn no_module_names_what_it_may_not() {
     let mut found = Vec::new();
@@ -117,7 +116,7 @@ fn no_module_names_what_it_may_not() {
     }
     assert!(found.is_empty(), "{found:#?}");
     let guarded = |path: &String| FENCES.iter().any(|(place, _)| path.starts_with(place));
-    let unguarded: Vec<String> = product("src").map(|(path, _)| path).filter(|path| !guarded(path)).collect();
+    let unguarded: Vec<String> = whole_product().map(|(path, _)| path).filter(|path| !guarded(path)).collect();
     assert!(unguarded.is_empty(), "no fence: {unguarded:#?}");
 }
 
@@ -247,11 +246,11 @@ fn names_of_kinds() -> Vec<String> {
 /// Elsewhere these name something else than a kind of workload.
 const NO_KIND: &[(&str, &[&str])] = &[
     // What a LimitRange bounds, and what a dry run creates.
-    ("src/engine/rollout/pre_pull/resources.rs", &["\"Pod\""]),
-    ("src/engine/status/made.rs", &["\"Pod\""]),
+    ("crates/engine/src/rollout/pre_pull/resources.rs", &["\"Pod\""]),
+    ("crates/engine/src/status/made.rs", &["\"Pod\""]),
     // Types of the API, some of which are the kinds.
     (
-        "src/engine/value/api_schema/",
+        "crates/engine/src/value/api_schema/",
         &["\"Deployment\"", "\"StatefulSet\"", "\"DaemonSet\"", "\"ReplicaSet\"", "\"Pod\""],
     ),
 ];
@@ -266,23 +265,23 @@ fn only_one_place_compares_kinds() {
         NO_KIND.iter().any(|(place, excused)| path.starts_with(place) && excused.contains(&name))
     };
     let mut found = Vec::new();
-    for (path, code) in product("src").filter(|(path, _)| !path.starts_with("src/engine/kinds/")) {
+    for (path, code) in whole_product().filter(|(path, _)| !path.starts_with("crates/engine/src/kinds/")) {
         let names = named(&code).into_iter().filter(|name| !is_excused(&path, name));
         found.extend(names.map(|name| format!("{path}: {name}")));
     }
-    assert!(found.is_empty(), "ask the kind what it can do (src/engine/kinds/mod.rs): {found:#?}");
+    assert!(found.is_empty(), "ask the kind what it can do (crates/engine/src/kinds/mod.rs): {found:#?}");
 }
 
 /// Which module of `engine` a source belongs to, and the modules of `engine` that it names.
 fn engine_imports() -> BTreeMap<String, BTreeSet<String>> {
-    let of = |path: &str| path.split('/').nth(2).unwrap_or_default().trim_end_matches(".rs").to_owned();
-    let modules: BTreeSet<String> = sources("src/engine").iter().map(|path| of(path)).collect();
+    let of = |path: &str| path.split('/').nth(3).unwrap_or_default().trim_end_matches(".rs").to_owned();
+    let modules: BTreeSet<String> = sources("crates/engine/src").iter().map(|path| of(path)).collect();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (path, code) in product("src/engine") {
+    for (path, code) in product("crates/engine/src") {
         let own = of(&path);
         // From a module's file or `mod.rs`, `super` is the folder above.
-        let deep = path.split('/').count() - 2 - usize::from(path.ends_with("/mod.rs"));
-        let mut names = imported(&code, "crate::engine::");
+        let deep = path.split('/').count() - 3 - usize::from(path.ends_with("/mod.rs"));
+        let mut names = imported(&code, "crate::");
         names.extend(imported(&code, &"super::".repeat(deep)));
         found.entry(own.clone()).or_default().extend(names.into_iter().filter(|n| modules.contains(n) && *n != own));
     }
@@ -313,7 +312,7 @@ fn no_modules_of_the_engine_import_each_other_in_a_circle() {
 /// Whoever opens a folder finds what each of its files is.
 #[test]
 fn the_tables_of_large_folders_name_every_file() {
-    for folder in ["src/engine/rollout", "src/engine/plan"] {
+    for folder in ["crates/engine/src/rollout", "crates/engine/src/plan"] {
         let source = read(&format!("{folder}/mod.rs"));
         let rows = source.lines().filter_map(|line| line.strip_prefix("//! | ")?.split('|').next());
         let named: BTreeSet<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
@@ -328,13 +327,14 @@ fn the_tables_of_large_folders_name_every_file() {
 /// People keep about ten things in mind.
 #[test]
 fn the_engine_has_few_modules() {
-    let modules = read("src/engine/mod.rs").lines().filter(|line| line.contains("mod ") && line.ends_with(';')).count();
-    assert!((5..=10).contains(&modules), "{modules} modules in src/engine");
+    let modules =
+        read("crates/engine/src/lib.rs").lines().filter(|line| line.contains("mod ") && line.ends_with(';')).count();
+    assert!((5..=10).contains(&modules), "{modules} modules in crates/engine/src");
 }
 
 #[test]
 fn only_one_place_selects() {
-    let selecting = product("src").filter(|(_, code)| code.contains("select! {")).map(|(path, _)| path);
+    let selecting = whole_product().filter(|(_, code)| code.contains("select! {")).map(|(path, _)| path);
     assert_eq!(selecting.collect::<Vec<_>>(), ["src/drive.rs"]);
 }
 
@@ -357,7 +357,7 @@ fn quoted(document: &str) -> Vec<String> {
 #[test]
 fn the_documents_for_contributors_name_what_exists() {
     let places = ["src/", "crates/", "tests/", "docs/", "examples/", "Cargo.toml", ".clippy.toml"];
-    let engine: Vec<String> = sources("src/engine").iter().map(|path| read(path)).collect();
+    let engine: Vec<String> = sources("crates/engine/src").iter().map(|path| read(path)).collect();
     let mut missing = Vec::new();
     for document in ["CONTRIBUTING.md", "docs/architecture.md"] {
         for word in quoted(document).into_iter().filter(|word| !word.contains("NAME") && !word.contains("```")) {
@@ -370,11 +370,11 @@ fn the_documents_for_contributors_name_what_exists() {
         }
     }
     let map = read("docs/architecture.md");
-    let rows = map.split("| in `src/engine` | what |").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let rows = map.split("| in `crates/engine/src` | what |").nth(1).and_then(|rest| rest.split("\n\n").next());
     let modules = rows.unwrap_or_default().lines().filter_map(|row| row.split('|').nth(1));
     for module in modules.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
-        if !root().join("src/engine").join(module).exists() {
-            missing.push(format!("docs/architecture.md: {module} in src/engine"));
+        if !root().join("crates/engine/src").join(module).exists() {
+            missing.push(format!("docs/architecture.md: {module} in crates/engine/src"));
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
@@ -429,7 +429,7 @@ fn is_self(name: &str) -> bool {
 fn few_functions_take_six_parameters_or_more() {
     let source = "fn a(&mut self, b: (u8, u8), c: impl Fn(u8, u8) -> u8) {}\npub fn d<T: Into<X<A, B>>>(a: A<B, C>, b: [T; 2],) {}";
     assert_eq!(parameters(source), [("a".to_owned(), 2), ("d".to_owned(), 2)]);
-    let many = product("src").flat_map(|(path, code)| {
+    let many = whole_product().flat_map(|(path, code)| {
         let many = parameters(&code).into_iter().filter(|(_, number)| *number >= 6);
         many.map(|(name, number)| format!("{path}: {name} takes {number}")).collect::<Vec<_>>()
     });
@@ -441,17 +441,17 @@ fn few_functions_take_six_parameters_or_more() {
 #[test]
 fn only_the_kernel_changes_the_state_of_a_run() {
     let names = |word: &'static str| {
-        let files = product("src/engine").filter(move |(_, code)| code.contains(word)).map(|(path, _)| path);
-        files.map(|path| path.trim_start_matches("src/engine/rollout/").to_owned()).collect::<Vec<_>>()
+        let files = product("crates/engine/src").filter(move |(_, code)| code.contains(word)).map(|(path, _)| path);
+        files.map(|path| path.trim_start_matches("crates/engine/src/rollout/").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names("&mut RunState"), ["run.rs", "turn.rs"]);
     assert_eq!(names("&mut Pods"), [""; 0]);
     assert_eq!(names("impl Run<'"), ["first_write.rs", "judge.rs", "schedule.rs", "turn.rs"]);
     assert_eq!(names("impl<'a> Run<'a>"), ["run.rs"]);
     // One door for a phase, so that no set, count, timer or notice is forgotten.
-    let enters = product("src/engine/rollout").map(|(_, code)| code.matches(".enter(").count()).sum::<usize>();
+    let enters = product("crates/engine/src/rollout").map(|(_, code)| code.matches(".enter(").count()).sum::<usize>();
     assert_eq!(enters, 1, "Pods::set_phase");
-    let protocols: Vec<(String, String)> = product("src/engine/rollout/protocol").collect();
+    let protocols: Vec<(String, String)> = product("crates/engine/src/rollout/protocol").collect();
     assert!(protocols.len() > 8, "the protocols are gone: the fence guards nothing");
     for (path, code) in protocols {
         assert!(!code.contains("super::state") && !code.contains("run::Run"), "{path} sees the state of others");

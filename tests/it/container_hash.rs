@@ -3,8 +3,8 @@
 //! Each line of `tests/vectors/container_hash.jsonl` has a container as an API server 1.36.3 serves it, a kubelet's version, and
 //! the hash that this version's `k8s.io/api` gives after it has decoded the container from the API server's protobuf.
 
-use kubectl_inplace::engine::k8s::container_hash::{HashEra, container_hash};
-use kubectl_inplace::engine::value::kubelet_version::KubeletVersion;
+use engine::k8s::container_hash::{HashEra, container_hash};
+use engine::value::kubelet_version::KubeletVersion;
 use serde_json::Value;
 
 const VECTORS: &str = include_str!("../vectors/container_hash.jsonl");

@@ -5,9 +5,9 @@
 //! tolerations of node taints.
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::merge::defaults::Defaults;
-use kubectl_inplace::engine::merge::strategic_merge::{Schema, apply, three_way};
+use engine::kinds::WorkloadKind;
+use engine::merge::defaults::Defaults;
+use engine::merge::strategic_merge::{Schema, apply, three_way};
 use serde_json::Value;
 
 /// The tables of a kind as in a manifest.

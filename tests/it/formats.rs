@@ -1,6 +1,6 @@
 //! `plan -o wide|json|yaml|name`: what each adds, what each asks the server for, and that stdout holds nothing else.
 
-use kubectl_inplace::engine::k8s::container_hash::{HashEra, container_hash};
+use engine::k8s::container_hash::{HashEra, container_hash};
 use kubectl_inplace::manifest;
 use serde_json::{Value, json};
 

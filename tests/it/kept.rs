@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kubectl_inplace::engine::change::reason;
-use kubectl_inplace::engine::state::outcome::EndResult;
+use engine::change::reason;
+use engine::state::outcome::EndResult;
 use serde_json::Value;
 
 /// The names of properties, and the values that a word can have.

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use kubectl_inplace::engine::change::reason::{Explanation, ReportCode};
-use kubectl_inplace::engine::rollout::DEFAULT_TIMEOUT_SECONDS;
-use kubectl_inplace::engine::state::outcome::EndResult;
+use engine::change::reason::{Explanation, ReportCode};
+use engine::rollout::DEFAULT_TIMEOUT_SECONDS;
+use engine::state::outcome::EndResult;
 
 use crate::support::pages::{command_blocks, pages};
 use crate::support::run::Binary;

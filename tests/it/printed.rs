@@ -131,7 +131,7 @@ fn every_reason_of_a_failure_is_explained() {
         "rollout/abandoned.rs",
         "rollout/protocol/drain/mod.rs",
     ] {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine").join(file);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/engine/src").join(file);
         let source = std::fs::read_to_string(path).expect("a source can be read");
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let words = code
@@ -143,7 +143,7 @@ fn every_reason_of_a_failure_is_explained() {
             starts && word.len() > 3 && word.chars().all(|c| c.is_ascii_alphabetic())
         };
         for word in words.filter(is_code) {
-            if kubectl_inplace::engine::change::reason::explain(word).is_err() {
+            if engine::change::reason::explain(word).is_err() {
                 unknown.push(format!("{file}: {word}"));
             }
         }

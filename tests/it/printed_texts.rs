@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
+use engine::change::reason::all_explanations;
 use kubectl_inplace::cli::Cli;
-use kubectl_inplace::engine::change::reason::all_explanations;
 
 use crate::support::pages::pages;
 
@@ -200,7 +200,7 @@ fn is_test(file: &Path) -> bool {
 /// The sources that the program is built from.
 pub(crate) fn program_sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let all = sources(&root.join("src")).into_iter();
+    let all = ["src", "crates/engine/src"].into_iter().flat_map(|folder| sources(&root.join(folder)));
     all.filter(|file| !is_test(file.strip_prefix(root).unwrap_or(file))).collect()
 }
 

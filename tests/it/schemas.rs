@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kubectl_inplace::engine::change::reason::{self, STATE_WORDS};
-use kubectl_inplace::engine::state::outcome::EndResult;
+use engine::change::reason::{self, STATE_WORDS};
+use engine::state::outcome::EndResult;
 use serde_json::{Deserializer, Value, json};
 
 use crate::support::run::Binary;

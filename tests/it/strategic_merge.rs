@@ -5,7 +5,7 @@
 //! that upstream refuses, or of which it stores directives, are not among them.
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
-use kubectl_inplace::engine::merge::strategic_merge::{apply, three_way};
+use engine::merge::strategic_merge::{apply, three_way};
 use serde_json::Value;
 
 #[test]

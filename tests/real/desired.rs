@@ -4,13 +4,13 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use engine::k8s::workload::Workload;
+use engine::kinds::WorkloadKind;
+use engine::plan::Manifest;
+use engine::value::api_schema::Validation;
 use futures::stream::{self, StreamExt};
 use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
-use kubectl_inplace::engine::k8s::workload::Workload;
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::plan::Manifest;
-use kubectl_inplace::engine::value::api_schema::Validation;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Namespace, Random, command, kubeconfig};

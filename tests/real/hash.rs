@@ -1,8 +1,8 @@
 //! The kubelet's own container hash, from the container runtime, against the engine's.
 
+use engine::k8s::container_hash::{HashEra, container_hash};
+use engine::value::kubelet_version::KubeletVersion;
 use k8s_openapi::ByteString;
-use kubectl_inplace::engine::k8s::container_hash::{HashEra, container_hash};
-use kubectl_inplace::engine::value::kubelet_version::KubeletVersion;
 use serde_json::Value;
 
 use crate::support::{Namespace, Running, command, container_status, containerd, samples};

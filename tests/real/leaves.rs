@@ -1,12 +1,12 @@
 //! Every single field that the server's own OpenAPI gives a pod template: a change of it is refused, and named.
 
-use kubectl_inplace::engine::change;
-use kubectl_inplace::engine::change::reason::Reason;
-use kubectl_inplace::engine::k8s::names::WorkloadRef;
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::merge::defaults::Defaults;
-use kubectl_inplace::engine::plan::offline::build;
-use kubectl_inplace::engine::plan::{Options, Verdict};
+use engine::change;
+use engine::change::reason::Reason;
+use engine::k8s::names::WorkloadRef;
+use engine::kinds::WorkloadKind;
+use engine::merge::defaults::Defaults;
+use engine::plan::offline::build;
+use engine::plan::{Options, Verdict};
 use serde_json::{Value, json};
 
 use crate::support::{Api, Leaf, OpenApi};

@@ -1,16 +1,16 @@
 //! "In place" is said only where the server takes the patch; and what it would take besides is known.
 
-use kubectl_inplace::engine::change::reason::Reason;
-use kubectl_inplace::engine::change::template::TemplateDiff;
-use kubectl_inplace::engine::change::{self, Change, Containers, Difference, Direction, FieldChanges};
-use kubectl_inplace::engine::k8s::names::RolloutId;
-use kubectl_inplace::engine::k8s::pod::Pod;
-use kubectl_inplace::engine::k8s::workload::Workload;
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::plan;
-use kubectl_inplace::engine::rollout::patch::{NewImage, patches};
-use kubectl_inplace::engine::value::image::ImageReference;
-use kubectl_inplace::engine::value::kubelet_version::KubeletVersion;
+use engine::change::reason::Reason;
+use engine::change::template::TemplateDiff;
+use engine::change::{self, Change, Containers, Difference, Direction, FieldChanges};
+use engine::k8s::names::RolloutId;
+use engine::k8s::pod::Pod;
+use engine::k8s::workload::Workload;
+use engine::kinds::WorkloadKind;
+use engine::plan;
+use engine::rollout::patch::{NewImage, patches};
+use engine::value::image::ImageReference;
+use engine::value::kubelet_version::KubeletVersion;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Namespace, Random};

@@ -1,17 +1,17 @@
 //! What pre-pull pods and drained labels do on a real cluster: both features rest on it.
 
-use kubectl_inplace::engine::change::MetadataChange;
-use kubectl_inplace::engine::k8s::budget::{CountedPod, limits};
-use kubectl_inplace::engine::k8s::names::{RolloutId, WorkloadRef};
-use kubectl_inplace::engine::k8s::pod::Pod;
-use kubectl_inplace::engine::k8s::restart::{is_pinned, pinned_image};
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
-use kubectl_inplace::engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
-use kubectl_inplace::engine::rollout::pre_pull::{
+use engine::change::MetadataChange;
+use engine::k8s::budget::{CountedPod, limits};
+use engine::k8s::names::{RolloutId, WorkloadRef};
+use engine::k8s::pod::Pod;
+use engine::k8s::restart::{is_pinned, pinned_image};
+use engine::kinds::WorkloadKind;
+use engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
+use engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
+use engine::rollout::pre_pull::{
     Amounts, ImagePull, ImageState, NodeImages, Pull, PullState, judge, pull_pod, pull_selector, small, within,
 };
-use kubectl_inplace::engine::state::record::UpdateRecord;
+use engine::state::record::UpdateRecord;
 use serde_json::{Value, json};
 
 use crate::support::{Namespace, container_status, name, poll, registry, restarted, samples};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kubectl_inplace::engine::value::api_schema::{Fault, Problem, Scope, check};
+use engine::value::api_schema::{Fault, Problem, Scope, check};
 use serde_json::{Value, json};
 
 use crate::support::{Api, OpenApi, Random, Step, poll, side_by_side};

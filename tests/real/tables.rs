@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::merge::defaults::{Defaults, Handling};
-use kubectl_inplace::engine::merge::strategic_merge::{ListMerge, Schema};
-use kubectl_inplace::engine::value::api_schema;
+use engine::kinds::WorkloadKind;
+use engine::merge::defaults::{Defaults, Handling};
+use engine::merge::strategic_merge::{ListMerge, Schema};
+use engine::value::api_schema;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Api, Leaf, OpenApi, Step};

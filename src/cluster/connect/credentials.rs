@@ -12,7 +12,7 @@ use super::kubeconfig::Selected;
 use super::warnings::Warnings;
 use super::{ConnectOptions, CredentialPluginError, Environment, KubeconfigError, base64, credential_policy, usable};
 use crate::cluster::error::ClusterError;
-use crate::engine::value::address;
+use engine::value::address;
 
 /// How long the content of a token file is used: client-go gives it a minute, and reads it ten seconds before its end.
 const TOKEN_FILE: SignedDuration = SignedDuration::from_secs(50);

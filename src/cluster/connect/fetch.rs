@@ -13,7 +13,7 @@ use kube::client::Body;
 
 use super::{Environment, name_the_client, proxy, stack};
 use crate::cluster::error::links;
-use crate::engine::value::address;
+use engine::value::address;
 
 /// Tries of one URL, where the way to it or its server fails.
 const TRIES: usize = 3;

@@ -21,7 +21,7 @@ use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::ClusterError;
-use crate::engine::value::address;
+use engine::value::address;
 
 mod base64;
 mod certificate;

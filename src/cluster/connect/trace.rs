@@ -12,8 +12,8 @@ use kube::client::Body;
 use serde_json::Value;
 
 use crate::cluster::error::ClusterError;
-use crate::engine::k8s::mask::{self, MASK, Secrets};
-use crate::engine::value::hostile::is_hostile;
+use engine::k8s::mask::{self, MASK, Secrets};
+use engine::value::hostile::is_hostile;
 
 /// From which level on what is shown.
 const REQUEST_HEADERS: u8 = 7;

@@ -36,7 +36,7 @@ use super::{
     warnings::Warnings,
 };
 use crate::cluster::error::{ClusterError, of_transport};
-use crate::engine::value::address;
+use engine::value::address;
 
 /// How long an address may be: `http` takes no longer one, and kube panics where the server's path makes it longer.
 const LONGEST: usize = 60_000;

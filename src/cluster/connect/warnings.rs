@@ -10,7 +10,7 @@ use http::HeaderMap;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::ServerNotice;
-use crate::engine::k8s::mask;
+use engine::k8s::mask;
 
 /// Remembers which warnings were reported, and reports the others.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use kube::{client::AuthError, core::Status};
 
 use super::{ClusterError, CredentialPluginError, RequestDescription, Unreached};
 use crate::cluster::connect::stack;
-use crate::engine::k8s::mask;
+use engine::k8s::mask;
 
 /// How kube marks an answer that was not a `Status` object: a proxy's page, or a path the server does not know.
 const NOT_A_STATUS: &str = "Failed to parse error data";

@@ -6,7 +6,7 @@
 //!
 //! Texts of the cluster are passed on as they came: whoever shows them escapes control characters.
 
-use crate::engine::value::hint::{Hint, kubectl};
+use engine::value::hint::{Hint, kubectl};
 use std::time::Duration;
 
 pub use super::connect::{CredentialPluginError, KubeconfigError};

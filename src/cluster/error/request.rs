@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::engine::k8s::permissions::AccessVerb;
-use crate::engine::value::hint::{Spoken, kubectl};
+use engine::k8s::permissions::AccessVerb;
+use engine::value::hint::{Spoken, kubectl};
 
 /// What a request was about, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]

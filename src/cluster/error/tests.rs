@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::engine::k8s::permissions::AccessVerb;
-use crate::engine::value::hint::Hint;
+use engine::k8s::permissions::AccessVerb;
+use engine::value::hint::Hint;
 
 fn sorted(status: &serde_json::Value) -> ClusterError {
     let what =

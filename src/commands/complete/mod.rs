@@ -10,13 +10,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use clap::CommandFactory;
-use clap_complete::engine;
+use clap_complete::engine as candidates;
 
 pub(super) use self::wanted::first_word;
 use self::wanted::{What, wanted};
 use super::Shell;
 use crate::cli::Cli;
-use crate::engine::state::outcome::EndResult;
+use engine::state::outcome::EndResult;
 
 /// The name under which kubectl looks for the completion of this plugin.
 pub(super) const HELPER: &str = "kubectl_complete-inplace";
@@ -90,7 +90,7 @@ fn candidates(words: Vec<String>) -> String {
     let last = all.len() - 1;
     // As in kubectl, flags are completed only once one is begun.
     let is_flag = all.last().is_some_and(|typed| typed.to_string_lossy().starts_with('-'));
-    let found = engine::complete(&mut Cli::command(), all, last, None).unwrap_or_default();
+    let found = candidates::complete(&mut Cli::command(), all, last, None).unwrap_or_default();
     let is_wanted = |value: &OsStr| is_flag || !value.to_string_lossy().starts_with('-');
     let mut text = String::new();
     for candidate in found.into_iter().filter(|found| !found.is_hide_set() && is_wanted(found.get_value())) {

@@ -14,15 +14,15 @@ use crate::cli::{Cli, Command, GlobalArgs, TargetArgs, resolved, root};
 use crate::cluster::{Cluster, Nodes};
 use crate::commands::Shell;
 use crate::commands::targets::{self, Asked};
-use crate::engine::change::reason;
-use crate::engine::change::target;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::LiveWorkload;
-use crate::engine::plan::updates::updates;
-use crate::engine::state::outcome::EndResult;
-use crate::engine::status::template_containers;
-use crate::engine::value::image::ImageReference;
+use engine::change::reason;
+use engine::change::target;
+use engine::k8s::workload::Workload;
+use engine::kinds::WorkloadKind;
+use engine::plan::LiveWorkload;
+use engine::plan::updates::updates;
+use engine::state::outcome::EndResult;
+use engine::status::template_containers;
+use engine::value::image::ImageReference;
 
 /// How long names are waited for: with what else a shell does, the user waits two seconds at most after the tab key.
 const TIMEOUT: Duration = Duration::from_millis(1700);
@@ -249,7 +249,7 @@ fn of_live(what: OfPods, live: &LiveWorkload) -> Vec<(String, String)> {
             nodes.into_iter().map(|node| (node.clone(), String::new())).collect()
         }
         OfPods::Update => {
-            let began = |update: &crate::engine::plan::updates::Update| update.began.clone().unwrap_or_default();
+            let began = |update: &engine::plan::updates::Update| update.began.clone().unwrap_or_default();
             updates(live).updates.iter().map(|update| (update.id.as_str().to_owned(), began(update))).collect()
         }
     }

@@ -3,7 +3,7 @@
 use clap::{Arg, Command, CommandFactory, ValueHint};
 
 use crate::cli::Cli;
-use crate::engine::kinds::WorkloadKind;
+use engine::kinds::WorkloadKind;
 
 /// What is being typed.
 #[derive(Debug, PartialEq, Eq)]

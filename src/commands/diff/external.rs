@@ -17,11 +17,11 @@ use std::pin::pin;
 use futures::future::{self, Either};
 use tokio::process::Command;
 
-use crate::engine::plan::workload_diff::WorkloadDiff;
-use crate::engine::state::outcome::{DiffResult, EndResult};
 use crate::error::{CommandError, ErrorKind};
 use crate::render;
 use crate::signals::Signals;
+use engine::plan::workload_diff::WorkloadDiff;
+use engine::state::outcome::{DiffResult, EndResult};
 
 /// How often another name is tried for a folder that exists.
 const TRIES: usize = 16;
@@ -154,8 +154,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::k8s::names::WorkloadRef;
-    use crate::engine::kinds::WorkloadKind;
+    use engine::k8s::names::WorkloadRef;
+    use engine::kinds::WorkloadKind;
 
     fn diff() -> WorkloadDiff {
         WorkloadDiff {

@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::{Shell, targets};
 use crate::cli::{Cli, DiffArgs, GlobalArgs};
 use crate::cluster::Cluster;
-use crate::engine::change::reason::Warning;
-use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::workload_diff::{self, WorkloadDiff};
-use crate::engine::plan::{Intent, Manifest};
-use crate::engine::state::outcome::{DiffResult, EndResult};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Meaning};
+use engine::change::reason::Warning;
+use engine::k8s::workload::Workload;
+use engine::plan::workload_diff::{self, WorkloadDiff};
+use engine::plan::{Intent, Manifest};
+use engine::state::outcome::{DiffResult, EndResult};
 
 /// How often an object that keeps changing is compared, as by kubectl (`kubectl/pkg/cmd/diff`, `maxRetries`).
 const MAX_READS: u32 = 4;

@@ -3,7 +3,7 @@
 use super::carry::Carry;
 use super::{Typing, Verb, command};
 use crate::cli::Typed;
-use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
+use engine::plan::{Plan, Verdict, WorkloadPlan};
 
 /// More workloads are no command to copy.
 const MOST_NAMED: usize = 20;

@@ -3,8 +3,8 @@ use clap::{CommandFactory, FromArgMatches};
 use super::carry::CARRY;
 use super::*;
 use crate::cli::Cli;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::value::hint::{Hint, inplace, kubectl};
+use engine::kinds::WorkloadKind;
+use engine::value::hint::{Hint, inplace, kubectl};
 
 fn matches(words: &[String]) -> clap::ArgMatches {
     let parsed = Cli::command().try_get_matches_from(words);

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{object, outcome};
-use crate::engine::value::api_schema::Scope;
 use crate::manifest::{MAX_INPUT_BYTES, MAX_KEPT_BYTES, MAX_OBJECT_MEMORY, MAX_OBJECTS, ManifestError, parse, read};
+use engine::value::api_schema::Scope;
 
 /// Bounds one answer, without optimisation and on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 2 });

@@ -7,9 +7,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::engine::value::api_schema::Scope;
 use crate::manifest::pattern::Pattern;
 use crate::manifest::{MAX_INPUT_BYTES, read};
+use engine::value::api_schema::Scope;
 
 /// A folder of the test's own, removed at the end.
 struct Folder(PathBuf);

@@ -1,8 +1,8 @@
 //! Manifests that are not of the API's types: each is refused with its line, its path and what was expected.
 
 use super::standard_input;
-use crate::engine::value::api_schema::Scope;
 use crate::manifest::{ManifestError, read};
+use engine::value::api_schema::Scope;
 
 const WEB: &str = "\
 apiVersion: apps/v1

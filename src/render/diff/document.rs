@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::engine::plan::workload_diff::Step;
 use crate::render::escape;
+use engine::plan::workload_diff::Step;
 
 /// A line without its line break.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,7 +13,7 @@ use anstyle::AnsiColor;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
-use crate::engine::plan::workload_diff::{Effect, Mark, MarkIndex, Step, WorkloadDiff};
+use engine::plan::workload_diff::{Effect, Mark, MarkIndex, Step, WorkloadDiff};
 
 use super::style::{Meaning, Style};
 use document::Line;

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::kinds::WorkloadKind;
+use engine::k8s::names::WorkloadRef;
+use engine::kinds::WorkloadKind;
 
 fn sample() -> WorkloadDiff {
     let object = |side: &str, value: &str, replicas: u32| {

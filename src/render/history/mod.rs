@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::engine::change::Direction;
-use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::plan::updates::{Course, Update, WorkloadUpdates};
-use crate::engine::state::outcome::EndResult;
-use crate::engine::value::image::display_short;
+use engine::change::Direction;
+use engine::plan::PLAN_API_VERSION;
+use engine::plan::updates::{Course, Update, WorkloadUpdates};
+use engine::state::outcome::EndResult;
+use engine::value::image::display_short;
 
 use super::elide::elided;
 use super::fields::{self, FieldView};

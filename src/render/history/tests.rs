@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::change::Direction;
-use crate::engine::change::FieldChanges;
-use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::updates::{UnreadableNote, UpdatedImage};
-use crate::engine::state::durable::lock::LockState;
-use crate::engine::state::outcome::EndResult;
+use engine::change::Direction;
+use engine::change::FieldChanges;
+use engine::k8s::names::WorkloadRef;
+use engine::kinds::WorkloadKind;
+use engine::plan::updates::{UnreadableNote, UpdatedImage};
+use engine::state::durable::lock::LockState;
+use engine::state::outcome::EndResult;
 
 /// The wall clock.
 const NOW: &str = "2026-03-01T10:10:00Z";

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::engine::change::TemplateImage;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::plan::{DurablePlan, HistoryPlan, WorkloadPlan};
-use crate::engine::state::durable::lock::Outgoing;
+use engine::change::TemplateImage;
+use engine::k8s::names::ContainerName;
+use engine::plan::{DurablePlan, HistoryPlan, WorkloadPlan};
+use engine::state::durable::lock::Outgoing;
 
 use super::super::fields::{self, FieldView};
 

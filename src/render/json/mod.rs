@@ -12,15 +12,15 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::k8s::names::{ContainerName, WorkloadRef};
-use crate::engine::plan::{
+use engine::change::reason::{Reason, Warning};
+use engine::k8s::names::{ContainerName, WorkloadRef};
+use engine::plan::{
     ContainerPlan, Effect, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
 };
-use crate::engine::rollout::Policy;
-use crate::engine::state::hook::Hooks;
-use crate::engine::state::record::Drained;
-use crate::engine::value::kubelet_version::KubeletVersion;
+use engine::rollout::Policy;
+use engine::state::hook::Hooks;
+use engine::state::record::Drained;
+use engine::value::kubelet_version::KubeletVersion;
 
 use super::escape;
 use super::fields::{self, FieldView};

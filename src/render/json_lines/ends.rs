@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Phase, PodName, seconds};
-use crate::engine::k8s::events::Event;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance};
-use crate::engine::report::proof::{self, ContainerProof};
-use crate::engine::state::durable::OwnerStep;
 use crate::render::json::WorkloadName;
+use engine::k8s::events::Event;
+use engine::k8s::names::ContainerName;
+use engine::report::failure_report::{FailedPod, FailureReport, Instance};
+use engine::report::proof::{self, ContainerProof};
+use engine::state::durable::OwnerStep;
 
 /// A step on the owner, and when it was done.
 #[derive(Serialize)]

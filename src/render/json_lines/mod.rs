@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::engine::k8s::failure::Failure;
-use crate::engine::k8s::names::{ContainerName, PodKey};
-use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::{PodProgress, Progress};
-use crate::engine::report::proof;
-use crate::engine::report::{ContainerEnd, NotReady, Notice, Outcome, PodEnd, Standing, StandingField};
-use crate::engine::rollout::{Goal, Mode, PodGoal};
-use crate::engine::state::durable::OwnerStep;
-use crate::engine::state::hook::{HookEnd, HookPhase};
+use engine::k8s::failure::Failure;
+use engine::k8s::names::{ContainerName, PodKey};
+use engine::report::failure_report::FailureReport;
+use engine::report::progress::{PodProgress, Progress};
+use engine::report::proof;
+use engine::report::{ContainerEnd, NotReady, Notice, Outcome, PodEnd, Standing, StandingField};
+use engine::rollout::{Goal, Mode, PodGoal};
+use engine::state::durable::OwnerStep;
+use engine::state::hook::{HookEnd, HookPhase};
 
 use super::json::WorkloadName;
 use super::run::{NextSteps, Run};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::engine::report::progress::Progress;
 use crate::render::elide::elided;
 use crate::render::style::Style;
 use crate::render::words;
+use engine::report::progress::Progress;
 
 /// The columns of the bar itself, where there is room.
 const BAR_COLUMNS: [usize; 2] = [20, 10];

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::engine::k8s::names::PodKey;
-use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::Progress;
-use crate::engine::report::{Notice, Outcome};
-use crate::engine::rollout::Goal;
-use crate::engine::state::hook::HookPhase;
+use engine::k8s::names::PodKey;
+use engine::report::failure_report::FailureReport;
+use engine::report::progress::Progress;
+use engine::report::{Notice, Outcome};
+use engine::rollout::Goal;
+use engine::state::hook::HookPhase;
 
 use head::{Head, Pace};
 

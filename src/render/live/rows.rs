@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::engine::report::progress::{BackOff, PodInProgress, PodProgress};
-use crate::engine::rollout::PodGoal;
-use crate::engine::state::hook::HookPhase;
-use crate::engine::value::duration::human;
-use crate::engine::value::image::display_short;
 use crate::render::elide::elided;
 use crate::render::run::Run;
 use crate::render::style::{Meaning, Style};
 use crate::render::table::{self, Before, Column};
 use crate::render::{fields, words};
+use engine::report::progress::{BackOff, PodInProgress, PodProgress};
+use engine::rollout::PodGoal;
+use engine::state::hook::HookPhase;
+use engine::value::duration::human;
+use engine::value::image::display_short;
 
 /// A longer tag is cut in its middle, so that both of a change are seen.
 const VERSION_COLUMNS: usize = 20;

@@ -1,14 +1,14 @@
 //! The cells of a status table: what they say of a pod and of each of its containers.
 
-use crate::engine::change::FieldProgress;
-use crate::engine::k8s::names::RolloutId;
-use crate::engine::k8s::pod::{ContainerList, Waiting};
-use crate::engine::status::{Again, Comparison, Condition, ContainerReport, PodState, PodStatus};
 use crate::render::style::Style;
 use crate::render::table::Column;
 use crate::render::wide::Detail;
 use crate::render::words::{self, age};
 use crate::render::{escape, images};
+use engine::change::FieldProgress;
+use engine::k8s::names::RolloutId;
+use engine::k8s::pod::{ContainerList, Waiting};
+use engine::status::{Again, Comparison, Condition, ContainerReport, PodState, PodStatus};
 
 use super::MESSAGE_CHARACTERS;
 

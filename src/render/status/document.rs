@@ -8,18 +8,18 @@ use std::io;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::engine::change::{FieldProgress, Row};
-use crate::engine::k8s::names::RolloutId;
-use crate::engine::k8s::pod::Waiting;
-use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::state::durable::holder::Holder;
-use crate::engine::state::durable::life::Life;
-use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::status::{
-    Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, Rewritten, TemplateContainer, WorkloadStatus,
-};
 use crate::render::json::WorkloadName;
 use crate::render::words;
+use engine::change::{FieldProgress, Row};
+use engine::k8s::names::RolloutId;
+use engine::k8s::pod::Waiting;
+use engine::plan::PLAN_API_VERSION;
+use engine::state::durable::holder::Holder;
+use engine::state::durable::life::Life;
+use engine::state::durable::lock::RolloutLock;
+use engine::status::{
+    Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, Rewritten, TemplateContainer, WorkloadStatus,
+};
 
 /// Returns the document.
 ///

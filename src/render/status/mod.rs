@@ -5,14 +5,14 @@ mod document;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::change::Direction;
-use crate::engine::plan::Hold;
-use crate::engine::state::durable::life::Life;
-use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::state::hook::HookPhase;
-use crate::engine::status::{Held, OwnerState, PodState, PodStatus, Rewritten, WorkloadStatus};
-use crate::engine::value::duration;
-use crate::engine::value::image::display_short;
+use engine::change::Direction;
+use engine::plan::Hold;
+use engine::state::durable::life::Life;
+use engine::state::durable::lock::RolloutLock;
+use engine::state::hook::HookPhase;
+use engine::status::{Held, OwnerState, PodState, PodStatus, Rewritten, WorkloadStatus};
+use engine::value::duration;
+use engine::value::image::display_short;
 use std::io::{self, Write};
 
 use super::style::{Meaning, Style};

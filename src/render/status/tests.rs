@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::k8s::failure::Failure;
-use crate::engine::k8s::names::{PodKey, WorkloadRef};
-use crate::engine::k8s::pod::{ContainerList, Waiting};
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::status::{Again, Comparison, Condition, ContainerReport, Deed, LastEnd, TemplateContainer, Way};
+use engine::k8s::failure::Failure;
+use engine::k8s::names::{PodKey, WorkloadRef};
+use engine::k8s::pod::{ContainerList, Waiting};
+use engine::kinds::WorkloadKind;
+use engine::status::{Again, Comparison, Condition, ContainerReport, Deed, LastEnd, TemplateContainer, Way};
 
 const AT: &str = "2026-03-01T10:00:00Z";
 

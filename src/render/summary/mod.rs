@@ -8,14 +8,14 @@ mod next_steps;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::engine::change::FieldEffect;
-use crate::engine::k8s::names::ContainerName;
-use crate::engine::report::failure_report::LATE;
-use crate::engine::report::progress::{PodProgress, Stage};
-use crate::engine::report::proof::Proof;
-use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
-use crate::engine::rollout::{Goal, Mode, PodGoal};
-use crate::engine::state::outcome::EndResult;
+use engine::change::FieldEffect;
+use engine::k8s::names::ContainerName;
+use engine::report::failure_report::LATE;
+use engine::report::progress::{PodProgress, Stage};
+use engine::report::proof::Proof;
+use engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
+use engine::rollout::{Goal, Mode, PodGoal};
+use engine::state::outcome::EndResult;
 
 use super::run::{NextSteps, Reported, Run};
 use super::style::{Meaning, Style};

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::Ending;
-use crate::engine::report::PodEnd;
-use crate::engine::report::progress::{PodProgress, Stage};
-use crate::engine::rollout::Mode;
-use crate::engine::state::hook::HOOK_FAILED;
-use crate::engine::state::outcome::EndResult;
 use crate::render::run::Run;
+use engine::report::PodEnd;
+use engine::report::progress::{PodProgress, Stage};
+use engine::rollout::Mode;
+use engine::state::hook::HOOK_FAILED;
+use engine::state::outcome::EndResult;
 
 /// Before the command that does not ask the budget that was in the way.
 const DESPITE_BUDGET: &str = "Resume without asking the budget:";

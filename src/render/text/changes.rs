@@ -4,12 +4,12 @@
 
 use std::io::{self, Write};
 
-use crate::engine::change::{FieldEffect, Row};
-use crate::engine::plan::WorkloadPlan;
 use crate::render::style::{Meaning, Style};
 use crate::render::table::{self, Column};
 use crate::render::wide::Detail;
 use crate::render::{containers, fields, images};
+use engine::change::{FieldEffect, Row};
+use engine::plan::WorkloadPlan;
 
 const COLUMNS: [Column; 4] =
     [Column::short("CHANGE", 12), Column::short("FROM", 10), Column::short("TO", 10), Column::whole("EFFECT").goes(1)];

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::engine::change::reason::Warning;
-use crate::engine::change::{FieldEffect, Row};
-use crate::engine::k8s::pod::ContainerList;
-use crate::engine::plan::{BudgetPace, Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
-use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
 use crate::render::{offline, words};
+use engine::change::reason::Warning;
+use engine::change::{FieldEffect, Row};
+use engine::k8s::pod::ContainerList;
+use engine::plan::{BudgetPace, Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
+use engine::state::policy::Policy;
 
 /// The number of containers that keep running and are named, at most.
 const NAMED_CONTAINERS: usize = 3;

@@ -10,8 +10,8 @@ mod pods;
 
 use std::io::{self, Write};
 
-use crate::engine::plan::{HistoryPlan, Plan, Verdict, WorkloadPlan};
-use crate::engine::state::outcome::EndResult;
+use engine::plan::{HistoryPlan, Plan, Verdict, WorkloadPlan};
+use engine::state::outcome::EndResult;
 
 use super::style::{Meaning, Style};
 use super::wide::Detail;

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::engine::change::reason::Warning;
-use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
-use crate::engine::value::image::display_short;
 use crate::render::style::{Meaning, Style};
 use crate::render::table::Column;
 use crate::render::{fields, offline, place, words};
+use engine::change::reason::Warning;
+use engine::plan::{Plan, Verdict, WorkloadPlan};
+use engine::value::image::display_short;
 
 use super::{headline, pods};
 

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::engine::plan::{Effect, PodPlan, PodVerdict, WorkloadPlan};
 use crate::render::containers::{self, Row};
 use crate::render::style::{Meaning, Style};
 use crate::render::wide::{self, Detail};
 use crate::render::{fields, words};
+use engine::plan::{Effect, PodPlan, PodVerdict, WorkloadPlan};
 
 use super::headline;
 

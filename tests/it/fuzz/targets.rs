@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use kubectl_inplace::engine::k8s::pod::Pod;
-use kubectl_inplace::engine::rollout::patch::taken_over_patch;
-use kubectl_inplace::engine::state::durable::history::{self, HISTORY_ANNOTATION};
-use kubectl_inplace::engine::state::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
-use kubectl_inplace::engine::state::record::{TakenOver, UPDATE_ANNOTATION, UpdateRecord};
-use kubectl_inplace::engine::value::image::{ImageArgument, ImageReference, display_short, same_image};
-use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
-use kubectl_inplace::engine::value::quantity::Quantity;
-use kubectl_inplace::engine::value::{duration, suggest};
+use engine::k8s::pod::Pod;
+use engine::rollout::patch::taken_over_patch;
+use engine::state::durable::history::{self, HISTORY_ANNOTATION};
+use engine::state::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
+use engine::state::record::{TakenOver, UPDATE_ANNOTATION, UpdateRecord};
+use engine::value::image::{ImageArgument, ImageReference, display_short, same_image};
+use engine::value::int_or_percent::IntOrPercent;
+use engine::value::quantity::Quantity;
+use engine::value::{duration, suggest};
 use kubectl_inplace::manifest;
 use serde_json::{Value, json};
 

@@ -7,17 +7,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
+use engine::change::reason::{Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode};
+use engine::k8s::metadata::ROLLOUT_ANNOTATION;
+use engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
+use engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
+use engine::state::durable::life::BEAT_LABEL;
+use engine::state::manager::OUR_MANAGER;
+use engine::state::outcome::EndResult;
+use engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
 use kubectl_inplace::cli::Cli;
-use kubectl_inplace::engine::change::reason::{
-    Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode,
-};
-use kubectl_inplace::engine::k8s::metadata::ROLLOUT_ANNOTATION;
-use kubectl_inplace::engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
-use kubectl_inplace::engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
-use kubectl_inplace::engine::state::durable::life::BEAT_LABEL;
-use kubectl_inplace::engine::state::manager::OUR_MANAGER;
-use kubectl_inplace::engine::state::outcome::EndResult;
-use kubectl_inplace::engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
 
 const GENERATED: &str = "<!-- Generated: UPDATE=1 cargo test --test it generated -->\n";
 

@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use engine::change::reason::{ReasonCode, WarningCode};
+use engine::k8s::names::PodKey;
+use engine::plan::{PLAN_API_VERSION, Verdict, WorkloadPlan};
+use engine::report::Notice;
+use engine::report::progress::{PodInProgress, PodProgress, Progress, Stage};
+use engine::rollout::PodGoal;
+use engine::state::outcome::EndResult;
+use engine::value::hint::Flags;
 use indicatif::ProgressDrawTarget;
-use kubectl_inplace::engine::change::reason::{ReasonCode, WarningCode};
-use kubectl_inplace::engine::k8s::names::PodKey;
-use kubectl_inplace::engine::plan::{PLAN_API_VERSION, Verdict, WorkloadPlan};
-use kubectl_inplace::engine::report::Notice;
-use kubectl_inplace::engine::report::progress::{PodInProgress, PodProgress, Progress, Stage};
-use kubectl_inplace::engine::rollout::PodGoal;
-use kubectl_inplace::engine::state::outcome::EndResult;
-use kubectl_inplace::engine::value::hint::Flags;
 use kubectl_inplace::render::{
     Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, PlanFormat, Screen, SharedScreen, Style, Terminal,
     plan, plan_warnings,

@@ -1,19 +1,19 @@
 //! Plans that every format is fed.
 
-use kubectl_inplace::engine::change::FieldChanges;
-use kubectl_inplace::engine::change::reason::{Ended, NotStartedAgain, Own, Reason, Warning};
-use kubectl_inplace::engine::change::{Change, TemplateImage};
-use kubectl_inplace::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
-use kubectl_inplace::engine::k8s::pod::ContainerList;
-use kubectl_inplace::engine::kinds::{Course, IfResumed, WorkloadKind};
-use kubectl_inplace::engine::plan::skipped::SkippedBecause;
-use kubectl_inplace::engine::plan::{
+use engine::change::FieldChanges;
+use engine::change::reason::{Ended, NotStartedAgain, Own, Reason, Warning};
+use engine::change::{Change, TemplateImage};
+use engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use engine::k8s::pod::ContainerList;
+use engine::kinds::{Course, IfResumed, WorkloadKind};
+use engine::plan::skipped::SkippedBecause;
+use engine::plan::{
     ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict,
     SkippedChange, SkippedObject, Verdict, WorkloadPlan,
 };
-use kubectl_inplace::engine::rollout::Policy;
-use kubectl_inplace::engine::rollout::pre_pull::{ImagePull, Pull};
-use kubectl_inplace::engine::state::durable::lock::Outgoing;
+use engine::rollout::Policy;
+use engine::rollout::pre_pull::{ImagePull, Pull};
+use engine::state::durable::lock::Outgoing;
 
 use super::warnings;
 
@@ -160,7 +160,7 @@ fn in_place() -> WorkloadPlan {
         durable: None,
         slowed_by: None,
         pulls: Vec::new(),
-        pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
+        pre_pull: engine::rollout::pre_pull::PrePull::Never,
         hooks: Default::default(),
         restarts_the_same: false,
         pods_only: true,

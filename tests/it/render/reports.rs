@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use kubectl_inplace::engine::k8s::events::Event;
-use kubectl_inplace::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
-use kubectl_inplace::engine::report::progress::PodProgress;
-use kubectl_inplace::engine::state::outcome::EndResult;
+use engine::k8s::events::Event;
+use engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
+use engine::report::progress::PodProgress;
+use engine::state::outcome::EndResult;
 use kubectl_inplace::render::{JsonLines, Lines, Listener};
 
 use super::plans::{HOSTILE, key, workload};

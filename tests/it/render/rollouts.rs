@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubectl_inplace::engine::k8s::failure::Failure;
-use kubectl_inplace::engine::report::progress::PodProgress;
-use kubectl_inplace::engine::report::{
+use engine::k8s::failure::Failure;
+use engine::report::progress::PodProgress;
+use engine::report::{
     ContainerEnd, ContainerTimes, FieldValue, NewPods, NotReady, Notice, Outcome, PodEnd, Standing, StandingField,
     StandingImage, StartedAgain,
 };
-use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
-use kubectl_inplace::engine::state::durable::OwnerStep;
-use kubectl_inplace::engine::state::outcome::EndResult;
+use engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
+use engine::state::durable::OwnerStep;
+use engine::state::outcome::EndResult;
 
 use super::plans::{HOSTILE, key, policy, workload};
 
@@ -99,7 +99,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         owner: None,
         pulls: Vec::new(),
         process: None,
-        pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
+        pre_pull: engine::rollout::pre_pull::PrePull::Never,
         read_at: None,
         followed: None,
     }

@@ -1,7 +1,7 @@
 //! Every warning, with every field that one can have.
 
-use kubectl_inplace::engine::change::reason::Warning;
-use kubectl_inplace::engine::k8s::names::ContainerName;
+use engine::change::reason::Warning;
+use engine::k8s::names::ContainerName;
 
 #[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) fn every() -> Vec<Warning> {

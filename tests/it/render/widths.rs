@@ -1,13 +1,13 @@
 //! Plans, a status and a history in terminals of four widths.
 
-use kubectl_inplace::engine::change::FieldChanges;
-use kubectl_inplace::engine::k8s::failure::Failure;
-use kubectl_inplace::engine::k8s::names::{PodKey, WorkloadRef};
-use kubectl_inplace::engine::k8s::pod::ContainerList;
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::plan::updates::{Course, Update, UpdatedImage, WorkloadUpdates};
-use kubectl_inplace::engine::state::outcome::EndResult;
-use kubectl_inplace::engine::status::{
+use engine::change::FieldChanges;
+use engine::k8s::failure::Failure;
+use engine::k8s::names::{PodKey, WorkloadRef};
+use engine::k8s::pod::ContainerList;
+use engine::kinds::WorkloadKind;
+use engine::plan::updates::{Course, Update, UpdatedImage, WorkloadUpdates};
+use engine::state::outcome::EndResult;
+use engine::status::{
     Comparison, Condition, ContainerReport, Held, PodState, PodStatus, TemplateContainer, WorkloadStatus,
 };
 use kubectl_inplace::render::{

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use engine::change::target::{self, Unnamed};
+use engine::k8s::metadata::LAST_APPLIED;
+use engine::k8s::pod::Pod;
+use engine::k8s::workload::Workload;
+use engine::kinds::WorkloadKind;
+use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
+use engine::plan::resize::{NodeRoom, ResizeFacts};
+use engine::plan::{Denied, Intent, LiveWorkload, Manifest, Options, Subset};
+use engine::state::hook::Hooks;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
-use kubectl_inplace::engine::change::target::{self, Unnamed};
-use kubectl_inplace::engine::k8s::metadata::LAST_APPLIED;
-use kubectl_inplace::engine::k8s::pod::Pod;
-use kubectl_inplace::engine::k8s::workload::Workload;
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
-use kubectl_inplace::engine::plan::resize::{NodeRoom, ResizeFacts};
-use kubectl_inplace::engine::plan::{Denied, Intent, LiveWorkload, Manifest, Options, Subset};
-use kubectl_inplace::engine::state::hook::Hooks;
 use kubectl_inplace::manifest;
 use serde_json::Value;
 

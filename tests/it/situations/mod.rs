@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use engine::change::reason::{Reason, Warning, explanations};
+use engine::k8s::permissions::{Asked, ClusterCommand};
+use engine::kinds::WorkloadKind;
+use engine::plan::{Plan, SavedPlan, build, offline};
 use folder::Folder;
-use kubectl_inplace::engine::change::reason::{Reason, Warning, explanations};
-use kubectl_inplace::engine::k8s::permissions::{Asked, ClusterCommand};
-use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
 use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 
 /// The kind of the cases that compare two manifests, without a cluster.

@@ -1,6 +1,6 @@
 //! What an API server does with objects, without I/O, time or threads: the one model behind every test.
 //!
-//! It has two drivers. The simulations of `src/engine` bring virtual time and caches that lag;
+//! It has two drivers. The simulations of `crates/engine/src` bring virtual time and caches that lag;
 //! [`crate::api_server`] brings HTTP, watches, dry runs and faults.
 
 mod fields;

@@ -1,6 +1,6 @@
 //! Why credentials could not be had. No text holds what a plugin wrote to standard output.
 
-use crate::engine::value::hint::Hint;
+use engine::value::hint::Hint;
 use std::path::PathBuf;
 
 use kube::client::AuthError;

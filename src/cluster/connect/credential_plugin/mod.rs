@@ -18,7 +18,7 @@ use super::credential::{Credential, bearer};
 use super::entries::{Cluster, Exec};
 use super::{ConnectOptions, KubeconfigError, ServerNotice, base64, usable, warnings::Warnings};
 use crate::cluster::error::ClusterError;
-use crate::engine::k8s::mask;
+use engine::k8s::mask;
 
 mod error;
 

@@ -1,6 +1,6 @@
 //! What is wrong with a kubeconfig or a connection flag. No text quotes a file, which may hold credentials.
 
-use crate::engine::value::hint::{Hint, kubectl};
+use engine::value::hint::{Hint, kubectl};
 use std::path::PathBuf;
 
 /// What is wrong with a kubeconfig or a connection flag.

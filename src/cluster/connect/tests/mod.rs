@@ -12,7 +12,7 @@ use super::{
     *,
 };
 use crate::cluster::error::{RequestDescription, Unreached};
-use crate::engine::k8s::permissions::AccessVerb;
+use engine::k8s::permissions::AccessVerb;
 
 const PODS: &str = "/api/v1/pods";
 const POD: &str = "/api/v1/namespaces/prod/pods/web-0";

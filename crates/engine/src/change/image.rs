@@ -1,0 +1,68 @@
+//! The image of a container: the one change whose container restarts, and proves that it did.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Claimed, container_mut, in_both, is_plain};
+use crate::change::reason::Reason;
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::ContainerList;
+use crate::value::image::{ImageError, ImageReference};
+use crate::value::json_path::element;
+
+/// One container's image in the template, before and after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TemplateImage {
+    /// The container's list in the pod spec.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub list: ContainerList,
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+}
+
+impl TemplateImage {
+    pub(super) fn reversed(&self) -> Self {
+        Self { list: self.list, from: self.to.clone(), to: self.from.clone() }
+    }
+
+    pub(super) fn apply(&self, name: &ContainerName, template: &mut Value) -> Option<()> {
+        *container_mut(template, self.list, name)?.get_mut("image")? = Value::from(self.to.as_str());
+        Some(())
+    }
+
+    pub(crate) fn refused(&self, container: &ContainerName) -> Option<Reason> {
+        let (list, container, image) = (self.list, container.clone(), self.to.clone());
+        match ImageReference::parse(&self.to) {
+            Ok(_) => None,
+            Err(ImageError::SurroundingWhitespace) => Some(Reason::ImageWhitespace { list, container, image }),
+            Err(error) => Some(Reason::ImageMalformed { list, container, image, why: error.to_string() }),
+        }
+    }
+}
+
+/// Returns the images of the containers that both templates have.
+pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> BTreeMap<ContainerName, TemplateImage> {
+    let mut changes = BTreeMap::new();
+    for (list, name, container, other) in in_both(before, after) {
+        // What is no text is not what the API serves.
+        let (Some(from), Some(to)) = (image(container), image(other)) else { continue };
+        claimed.insert(format!("{}.image", element(&format!("spec.{}", list.spec_field()), &name)));
+        if from != to {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            changes.insert(ContainerName::from(name.as_str()), TemplateImage { list, from, to });
+        }
+    }
+    changes
+}
+
+fn image(container: &Value) -> Option<&str> {
+    match container.get("image") {
+        None | Some(Value::Null) => Some(""),
+        Some(image) => image.as_str(),
+    }
+}

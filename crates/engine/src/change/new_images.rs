@@ -1,0 +1,92 @@
+//! Puts images from the command line into a pod spec, as the patch of a template or pod would.
+
+use serde_json::Value;
+
+use crate::change::reason::Reason;
+use crate::change::target::Images;
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::ContainerList;
+
+/// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else unchanged.
+///
+/// `'*=IMAGE'` means `spec.containers` alone, as in `kubectl set image`.
+///
+/// # Errors
+/// Every name that no container has ([`Reason::ContainerNotFound`]), and every image whose repository was to be kept
+/// though the present one is no reference ([`Reason::ImageMalformed`]). All other images are replaced all the same.
+pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
+    let mut reasons = images.resources.put(spec).err().unwrap_or_default();
+    let mut known: Vec<ContainerName> = Vec::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let text = |key: &str| container.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let (name, present) = (ContainerName::from(text("name")), text("image"));
+            let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
+            if let Some(argument) = images.by_container.get(&name).or(all) {
+                match argument.resolve(&present) {
+                    Ok(image) => {
+                        if let Some(container) = container.as_object_mut() {
+                            container.insert("image".into(), image.into());
+                        }
+                    }
+                    Err(error) => reasons.push(Reason::ImageMalformed {
+                        container: name.clone(),
+                        list,
+                        image: argument.to_string(),
+                        why: error.to_string(),
+                    }),
+                }
+            }
+            known.push(name);
+        }
+    }
+    let missing = images.by_container.keys().filter(|name| !known.contains(name));
+    reasons.extend(missing.map(|name| Reason::container_not_found(name, &known)));
+    if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::change::target;
+
+    fn images(words: &[&str]) -> Images {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        target::parse(&words, &[], target::Unnamed::None, true).unwrap().images
+    }
+
+    fn spec() -> Value {
+        json!({"containers": [{"name": "app", "image": "app:1", "env": []}, {"name": "odd", "image": " "}],
+            "initContainers": [{"name": "init", "image": "init:1"}]})
+    }
+
+    #[test]
+    fn images_are_replaced_where_they_were_meant() {
+        let mut changed = spec();
+        put(&mut changed, &images(&["app=:2", "init=acme/init:3"])).unwrap();
+        assert_eq!(changed.pointer("/containers/0"), Some(&json!({"name": "app", "image": "app:2", "env": []})));
+        assert_eq!(changed.pointer("/initContainers/0/image"), Some(&json!("acme/init:3")));
+        let mut changed = spec();
+        put(&mut changed, &images(&["*=all:1", "app=:2"])).unwrap();
+        let images = ["/containers/0/image", "/containers/1/image", "/initContainers/0/image"];
+        assert_eq!(
+            images.map(|at| changed.pointer(at).cloned().unwrap()),
+            [json!("app:2"), json!("all:1"), json!("init:1")]
+        );
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_reported_at_once() {
+        let reasons = put(&mut spec(), &images(&["apq=a:1", "odd=:2"])).unwrap_err();
+        assert_eq!(reasons.iter().map(Reason::code).collect::<Vec<_>>(), ["ImageMalformed", "ContainerNotFound"]);
+        assert!(
+            matches!(&reasons[1], Reason::ContainerNotFound { suggestion: Some(name), .. } if name.as_str() == "app")
+        );
+        for spec in [Value::Null, json!([]), json!({"containers": {"name": "app"}}), json!({"containers": [1, null]})] {
+            assert!(put(&mut spec.clone(), &images(&["app=a:1", "*=b:1"])).is_err(), "{spec}");
+        }
+    }
+}

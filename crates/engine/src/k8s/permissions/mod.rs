@@ -1,0 +1,334 @@
+//! What a caller must be allowed to do: the least rules of RBAC for each command and kind, each with its reason.
+//!
+//! Promise: the rules are one table of data (`table.rs`); a rule is required where the command cannot do its work without
+//! it, and optional where the answer is only weaker, or where only some flags need it. Nothing here asks a server.
+//!
+//! Left out, because everybody has it or nobody misses it: discovery and `/version` (`system:discovery`), and `get` of the
+//! namespace, which is tried only to say that it is the namespace which is not there.
+
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::kinds::WorkloadKind;
+
+use table::{Mode, ROWS, Row};
+
+/// The commands that talk to the cluster about workloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ClusterCommand {
+    /// `plan`.
+    Plan,
+    /// `diff`.
+    Diff,
+    /// `apply`.
+    Apply,
+    /// `follow`.
+    Follow,
+    /// `status`.
+    Status,
+    /// `history`.
+    History,
+    /// `undo`.
+    Undo,
+    /// `resume`.
+    Resume,
+    /// `abort`.
+    Abort,
+    /// `restart`.
+    Restart,
+    /// `hash`.
+    Hash,
+}
+
+impl ClusterCommand {
+    /// Every command.
+    pub const ALL: [Self; 11] = [
+        Self::Plan,
+        Self::Diff,
+        Self::Apply,
+        Self::Follow,
+        Self::Status,
+        Self::History,
+        Self::Undo,
+        Self::Resume,
+        Self::Abort,
+        Self::Restart,
+        Self::Hash,
+    ];
+
+    /// Returns the command as it is typed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Diff => "diff",
+            Self::Apply => "apply",
+            Self::Follow => "follow",
+            Self::Status => "status",
+            Self::History => "history",
+            Self::Undo => "undo",
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+            Self::Restart => "restart",
+            Self::Hash => "hash",
+        }
+    }
+
+    /// Returns whether it has a way that leaves the owner's template alone (`--pods-only`), beside one that does not.
+    pub fn has_pods_only(self) -> bool {
+        match self {
+            Self::Plan | Self::Apply | Self::Undo => true,
+            Self::Diff
+            | Self::Follow
+            | Self::Status
+            | Self::History
+            | Self::Resume
+            | Self::Abort
+            | Self::Restart
+            | Self::Hash => false,
+        }
+    }
+}
+
+/// A verb of RBAC, in the order in which a rule lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessVerb {
+    /// One object by name.
+    Get,
+    /// Objects by selector.
+    List,
+    /// Their changes.
+    Watch,
+    /// A new object.
+    Create,
+    /// A change of one object.
+    Patch,
+    /// The end of one object.
+    Delete,
+}
+
+impl AccessVerb {
+    /// Every verb.
+    pub const ALL: [Self; 6] = [Self::Get, Self::List, Self::Watch, Self::Create, Self::Patch, Self::Delete];
+
+    /// Returns the verb as RBAC has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// A resource of the API as RBAC names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccessResource {
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// As in URLs.
+    pub plural: &'static str,
+    /// Its objects are in no namespace: a Role cannot give it.
+    pub cluster_wide: bool,
+}
+
+impl AccessResource {
+    /// The subresource by which cpu and memory change.
+    pub const POD_RESIZE: Self = Self::namespaced("", "pods/resize");
+
+    const fn namespaced(group: &'static str, plural: &'static str) -> Self {
+        Self { group, plural, cluster_wide: false }
+    }
+
+    const fn cluster_wide(group: &'static str, plural: &'static str) -> Self {
+        Self { group, plural, cluster_wide: true }
+    }
+
+    /// Returns the resource of a kind of workload.
+    pub fn of_kind(kind: WorkloadKind) -> Self {
+        Self::namespaced(kind.spec().group, kind.spec().plural)
+    }
+}
+
+impl fmt::Display for AccessResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.group {
+            "" => f.write_str(self.plural),
+            group => write!(f, "{}.{group}", self.plural),
+        }
+    }
+}
+
+/// Whether a command can do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Need {
+    /// It cannot do its work.
+    Required,
+    /// The answer is weaker, or only some flags need it.
+    Optional,
+}
+
+/// One thing that a caller is allowed to do, and what for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permission {
+    /// What is done.
+    pub verb: AccessVerb,
+    /// To what.
+    pub resource: AccessResource,
+    /// Whether the command can do without.
+    pub need: Need,
+    /// What it is needed for, a clause each.
+    pub reasons: Vec<&'static str>,
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb.word(), self.resource)
+    }
+}
+
+/// What is to be permitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The command.
+    pub command: ClusterCommand,
+    /// The kinds of workloads that it is given, at least one.
+    pub kinds: Vec<WorkloadKind>,
+    /// The owner's template is left alone (`--pods-only`).
+    pub pods_only: bool,
+}
+
+/// What is about to be done, as far as permissions depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Deed {
+    /// The owner's template is left alone.
+    pub pods_only: bool,
+    /// cpu or memory of pods changes.
+    pub resizes: bool,
+}
+
+impl Asked {
+    /// Returns what a command cannot do without for one workload.
+    pub fn required(command: ClusterCommand, kind: WorkloadKind, deed: Deed) -> Vec<Permission> {
+        let asked = Self { command, kinds: vec![kind], pods_only: deed.pods_only };
+        let is_resize = |permission: &Permission| deed.resizes && permission.resource == AccessResource::POD_RESIZE;
+        let required = |permission: &Permission| permission.need == Need::Required || is_resize(permission);
+        asked.permissions().into_iter().filter(required).collect()
+    }
+
+    /// Returns what a command needs to let nodes pull images first.
+    pub fn pulls_for(command: ClusterCommand, kind: WorkloadKind) -> Vec<Permission> {
+        let asked = Self { command, kinds: vec![kind], pods_only: false };
+        let is_of_pulls = |permission: &Permission| {
+            matches!(permission.verb, AccessVerb::Create | AccessVerb::Delete)
+                && permission.resource == AccessResource::namespaced("", "pods")
+        };
+        asked.permissions().into_iter().filter(is_of_pulls).collect()
+    }
+
+    /// Returns the words after `kubectl inplace rbac` that print a Role with all of that.
+    pub fn role(command: ClusterCommand, kind: WorkloadKind, deed: Deed) -> String {
+        let mut role = format!("{} {}", command.word(), kind.spec().singular);
+        if deed.pods_only && command.has_pods_only() && kind.has_template() {
+            role.push_str(" --pods-only");
+        }
+        if deed.resizes {
+            role.push_str(" --optional");
+        }
+        role
+    }
+
+    fn resources<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = AccessResource> + 'a {
+        let kinds = self.kinds.iter().copied().filter(|kind| row.kinds.has(*kind));
+        kinds.flat_map(|kind| row.subject.resources(kind))
+    }
+
+    /// Returns what is needed, each verb and resource once: what is required first, then by resource in the order in
+    /// which the table names it, then by verb.
+    pub fn permissions(&self) -> Vec<Permission> {
+        // A restart never changes a template.
+        let leaves_template = self.pods_only || self.command == ClusterCommand::Restart;
+        let mode = if leaves_template { Mode::PodsOnly } else { Mode::Durable };
+        let mut found: Vec<Permission> = Vec::new();
+        for row in ROWS.iter().filter(|row| row.commands.contains(&self.command) && row.modes.contains(&mode)) {
+            for resource in self.resources(row) {
+                for verb in row.verbs {
+                    add(&mut found, *verb, resource, row.need, row.reason);
+                }
+            }
+        }
+        let mut resources: Vec<AccessResource> = Vec::new();
+        for permission in &found {
+            if !resources.contains(&permission.resource) {
+                resources.push(permission.resource);
+            }
+        }
+        let place = |resource: &AccessResource| resources.iter().position(|known| known == resource);
+        found.sort_by_key(|permission| (permission.need, place(&permission.resource), permission.verb));
+        found
+    }
+}
+
+/// If one row requires it, it is required, whatever another says; that row's reason then comes first.
+fn add(found: &mut Vec<Permission>, verb: AccessVerb, resource: AccessResource, need: Need, reason: &'static str) {
+    let Some(known) = found.iter_mut().find(|known| known.verb == verb && known.resource == resource) else {
+        found.push(Permission { verb, resource, need, reasons: vec![reason] });
+        return;
+    };
+    if known.reasons.contains(&reason) {
+        known.need = known.need.min(need);
+    } else if need < known.need {
+        known.need = need;
+        known.reasons.insert(0, reason);
+    } else {
+        known.reasons.push(reason);
+    }
+}
+
+/// What the server said about one permission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessAnswer {
+    /// What was asked about.
+    pub permission: Permission,
+    /// The caller has it.
+    pub allowed: bool,
+    /// The server's own words about a refusal; often empty.
+    pub message: String,
+}
+
+/// Returns what is required and not there.
+pub fn missing(answers: &[AccessAnswer]) -> Vec<&AccessAnswer> {
+    answers.iter().filter(|answer| answer.permission.need == Need::Required && !answer.allowed).collect()
+}
+
+/// Rules of one role: the verbs of a resource that are needed alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleRule {
+    /// The resource.
+    pub resource: AccessResource,
+    /// Whether the command can do without.
+    pub need: Need,
+    /// The verbs, each with its reasons.
+    pub verbs: Vec<(AccessVerb, Vec<&'static str>)>,
+}
+
+/// Groups permissions, as [`Asked::permissions`] sorts them, into the rules of a role.
+pub fn rules(permissions: &[Permission]) -> Vec<RoleRule> {
+    let mut rules: Vec<RoleRule> = Vec::new();
+    for permission in permissions {
+        let verb = (permission.verb, permission.reasons.clone());
+        match rules.last_mut() {
+            Some(rule) if rule.resource == permission.resource && rule.need == permission.need => rule.verbs.push(verb),
+            Some(_) | None => {
+                rules.push(RoleRule { resource: permission.resource, need: permission.need, verbs: vec![verb] });
+            }
+        }
+    }
+    rules
+}

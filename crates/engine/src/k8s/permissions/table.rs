@@ -1,0 +1,394 @@
+//! The table itself: who needs what, and what for.
+
+use super::{AccessResource, AccessVerb, ClusterCommand, Need};
+use crate::kinds::{Revisions, WorkloadKind};
+
+use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
+use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};
+use Need::{Optional, Required};
+
+/// Whether the owner's template changes too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Template, history and pods.
+    Durable,
+    /// The pods alone.
+    PodsOnly,
+}
+
+/// Of which kinds of workloads a row is, by what they can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kinds {
+    /// Any.
+    Every,
+    /// Those that have a template.
+    WithTemplate,
+    /// Those that own their pods through objects of another kind.
+    OwningThrough,
+    /// Those whose revisions are ControllerRevisions.
+    WithControllerRevisions,
+    /// Those whose objects may be created by the controller of another kind.
+    MadeByAnother,
+    /// Those that are one pod, on one node.
+    WithoutTemplate,
+}
+
+impl Kinds {
+    /// Returns whether the row is of this kind.
+    pub(super) fn has(self, kind: WorkloadKind) -> bool {
+        match self {
+            Self::Every => true,
+            Self::WithTemplate => kind.has_template(),
+            Self::OwningThrough => kind.owns_through().is_some(),
+            Self::WithControllerRevisions => matches!(kind.revisions(), Revisions::ControllerRevisions(_)),
+            Self::MadeByAnother => kind.made_by().is_some(),
+            Self::WithoutTemplate => !kind.has_template(),
+        }
+    }
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The workload that was named, whatever its kind.
+    Workload,
+    /// The objects through which it owns its pods.
+    OwnedThrough,
+    /// The workload that made it.
+    Maker,
+    /// Every workload that selects pods.
+    Selecting,
+    /// Something beside it.
+    Other(AccessResource),
+}
+
+impl Subject {
+    /// Returns the resources that a row is about where a workload of this kind was named.
+    pub(super) fn resources(self, kind: WorkloadKind) -> Vec<AccessResource> {
+        let of = |kind: Option<WorkloadKind>| kind.map(AccessResource::of_kind).into_iter().collect();
+        match self {
+            Self::Workload => of(Some(kind)),
+            Self::OwnedThrough => of(kind.owns_through()),
+            Self::Maker => of(kind.made_by()),
+            Self::Selecting => WorkloadKind::selecting().map(AccessResource::of_kind).collect(),
+            Self::Other(resource) => vec![resource],
+        }
+    }
+}
+
+/// One row.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) commands: &'static [ClusterCommand],
+    pub(super) kinds: Kinds,
+    pub(super) modes: &'static [Mode],
+    pub(super) subject: Subject,
+    pub(super) verbs: &'static [AccessVerb],
+    pub(super) need: Need,
+    pub(super) reason: &'static str,
+}
+
+const EVERY: &[ClusterCommand] = &ClusterCommand::ALL;
+/// Those that write to pods.
+const ROLLOUTS: &[ClusterCommand] = &[Apply, Undo, Resume, Abort, Restart];
+/// Those that write, and the plan that says what they would do for the same caller.
+const PLANNED: &[ClusterCommand] = &[Plan, Apply, Undo, Resume, Abort, Restart];
+/// Those that find a workload's pods.
+const OF_PODS: &[ClusterCommand] = &[Plan, Follow, Status, Apply, Undo, Resume, Abort, Restart];
+/// Those that go from one template to another.
+const FORWARD: &[ClusterCommand] = &[Apply, Undo, Restart];
+/// Those that end a rollout of another run.
+const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];
+
+/// Those that plan a change of cpu and memory.
+const RESIZING: &[ClusterCommand] = &[Plan, Apply, Undo];
+
+const KINDS: Kinds = Kinds::Every;
+const OWNERS: Kinds = Kinds::WithTemplate;
+const WITH_REVISIONS: Kinds = Kinds::WithControllerRevisions;
+
+const BOTH: &[Mode] = &[Mode::Durable, Mode::PodsOnly];
+const DURABLE: &[Mode] = &[Mode::Durable];
+const PODS_ONLY: &[Mode] = &[Mode::PodsOnly];
+
+const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
+const POD_RESIZE: Subject = Subject::Other(AccessResource::POD_RESIZE);
+const POD_STATUS: Subject = Subject::Other(AccessResource::namespaced("", "pods/status"));
+const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
+const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
+const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
+const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
+const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
+const QUOTAS: Subject = Subject::Other(AccessResource::namespaced("", "resourcequotas"));
+const LIMIT_RANGES: Subject = Subject::Other(AccessResource::namespaced("", "limitranges"));
+const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
+const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
+const VERTICAL_AUTOSCALERS: Subject =
+    Subject::Other(AccessResource::namespaced("autoscaling.k8s.io", "verticalpodautoscalers"));
+const POD_METRICS: Subject = Subject::Other(AccessResource::namespaced("metrics.k8s.io", "pods"));
+const ENDPOINT_SLICES: Subject = Subject::Other(AccessResource::namespaced("discovery.k8s.io", "endpointslices"));
+const ACCESS_REVIEWS: Subject =
+    Subject::Other(AccessResource::cluster_wide("authorization.k8s.io", "selfsubjectaccessreviews"));
+const SELF_REVIEWS: Subject =
+    Subject::Other(AccessResource::cluster_wide("authentication.k8s.io", "selfsubjectreviews"));
+
+/// What lists of whatever selects pods are for.
+const SELECTS: &str = "sees that nothing else selects a pod by the label that is taken off (--drain)";
+
+/// Makes a row of the table below: one a line, as a table reads.
+const fn row(
+    (commands, kinds, modes): (&'static [ClusterCommand], Kinds, &'static [Mode]),
+    subject: Subject,
+    verbs: &'static [AccessVerb],
+    need: Need,
+    reason: &'static str,
+) -> Row {
+    Row { commands, kinds, modes, subject, verbs, need, reason }
+}
+
+/// The table. Rows of the workload come first, then its pods, its revisions, and what bears on it.
+pub(super) const ROWS: &[Row] = &[
+    row((EVERY, KINDS, BOTH), Subject::Workload, &[Get], Required, "reads the workload"),
+    row(
+        (&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash], KINDS, BOTH),
+        Subject::Workload,
+        &[List],
+        Optional,
+        "finds workloads by label (-l), and the names to suggest where one is mistyped",
+    ),
+    row(
+        (&[Status], KINDS, BOTH),
+        Subject::Workload,
+        &[List],
+        Optional,
+        "shows all workloads, or finds them by label (-l)",
+    ),
+    row(
+        (ROLLOUTS, OWNERS, DURABLE),
+        Subject::Workload,
+        &[Patch],
+        Required,
+        "writes template, lock and history, one guarded patch a step",
+    ),
+    row(
+        (&[Plan], OWNERS, DURABLE),
+        Subject::Workload,
+        &[Patch],
+        Optional,
+        "asks by a dry run what a manifest (-f) would store; nothing is stored",
+    ),
+    row(
+        (&[Diff], OWNERS, BOTH),
+        Subject::Workload,
+        &[Patch],
+        Required,
+        "asks by a dry run what the manifest (-f) would store; nothing is stored",
+    ),
+    row(
+        (&[Plan, Apply], OWNERS, PODS_ONLY),
+        Subject::Workload,
+        &[Patch],
+        Optional,
+        "asks by a dry run what a manifest (-f) would store; images by hand need it not",
+    ),
+    row((OF_PODS, OWNERS, BOTH), PODS, &[List], Required, "finds the workload's pods"),
+    row(
+        (&[History], OWNERS, BOTH),
+        PODS,
+        &[List],
+        Optional,
+        "finds the updates of pods alone, which are noted on the pods",
+    ),
+    row((&[Follow], KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
+    row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "keeps watching (-w)"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images; each patch tests what it replaces"),
+    row(
+        (&[Apply, Undo, Resume, Abort], KINDS, BOTH),
+        POD_RESIZE,
+        &[Patch],
+        Optional,
+        "changes cpu and memory; each patch tests what it replaces; no default role has it",
+    ),
+    row(
+        (&[Plan], KINDS, BOTH),
+        POD_RESIZE,
+        &[Patch],
+        Optional,
+        "asks by a dry run whether the server would take a change of cpu and memory; nothing is stored",
+    ),
+    row(
+        (&[Plan], KINDS, BOTH),
+        PODS,
+        &[Patch],
+        Optional,
+        "asks by a dry run whether the server would take the patches; nothing is stored",
+    ),
+    row(
+        (&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], Kinds::OwningThrough, BOTH),
+        Subject::OwnedThrough,
+        &[List],
+        Required,
+        "tells the Deployment's pods and revisions apart",
+    ),
+    row(
+        (ROLLOUTS, Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
+        &[Patch],
+        Required,
+        "gives the ReplicaSet the template of its Deployment, so that no pod is replaced",
+    ),
+    row(
+        (&[Apply, Undo, Restart, Resume], Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
+        &[Create],
+        Required,
+        "keeps the outgoing template in the history, for kubectl rollout undo",
+    ),
+    row(
+        (&[Abort], Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
+        &[Delete],
+        Required,
+        "removes the ReplicaSet that was made for the history of a rollout that is rolled back",
+    ),
+    row(
+        (&[Resume], Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
+        &[Delete],
+        Optional,
+        "resumes an abort: removes the ReplicaSet that was made for the history",
+    ),
+    row(
+        (FORWARD, Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
+        &[Delete],
+        Optional,
+        "with --on-failure=undo: removes the ReplicaSet that was made for the history",
+    ),
+    row((PLANNED, WITH_REVISIONS, DURABLE), REVISIONS, &[List], Required, "tells which revision the pods belong to"),
+    row((&[Plan], WITH_REVISIONS, PODS_ONLY), REVISIONS, &[List], Optional, "tells which revision the pods belong to"),
+    row(
+        (&[Follow, Status, History], WITH_REVISIONS, BOTH),
+        REVISIONS,
+        &[List],
+        Optional,
+        "tells which revision the pods belong to",
+    ),
+    row((FORWARD, WITH_REVISIONS, PODS_ONLY), REVISIONS, &[List], Optional, "tells which revision the pods belong to"),
+    row(
+        (TAKING_UP, WITH_REVISIONS, DURABLE),
+        REVISIONS,
+        &[Delete],
+        Optional,
+        "removes the revision of a rollout that is rolled back: kubectl rollout undo would go there next",
+    ),
+    row(
+        (FORWARD, WITH_REVISIONS, DURABLE),
+        REVISIONS,
+        &[Delete],
+        Optional,
+        "with --on-failure=undo: removes the revision that was rolled back",
+    ),
+    row(
+        (OF_PODS, Kinds::MadeByAnother, BOTH),
+        Subject::Maker,
+        &[Get],
+        Optional,
+        "tells an old revision of a Deployment",
+    ),
+    row((PLANNED, KINDS, BOTH), BUDGETS, &[List], Optional, "sees whether a budget allows a pod to be down"),
+    row((&[Status], KINDS, BOTH), BUDGETS, &[List], Optional, "sees which budget an unfinished rollout waits for"),
+    row((PLANNED, KINDS, BOTH), AUTOSCALERS, &[List], Optional, "sees whether the workload is scaled meanwhile"),
+    row((&[Follow], KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
+    row((ROLLOUTS, KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
+    row((PLANNED, KINDS, BOTH), SERVICES, &[List], Optional, "takes a pod out of its Services first (--drain)"),
+    row(
+        (PLANNED, KINDS, BOTH),
+        ENDPOINT_SLICES,
+        &[List],
+        Optional,
+        "waits until a pod is out of its Services (--drain)",
+    ),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        POD_STATUS,
+        &[Patch],
+        Optional,
+        "takes a pod out of its Services by a readiness gate, where no label serves (--drain)",
+    ),
+    row((PLANNED, KINDS, BOTH), Subject::Selecting, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
+    row(
+        (PLANNED, KINDS, BOTH),
+        LIMIT_RANGES,
+        &[List],
+        Optional,
+        "knows what the pods that pull first must ask for at least (--pre-pull)",
+    ),
+    row(
+        (&[Plan], KINDS, BOTH),
+        PODS,
+        &[Create],
+        Optional,
+        "asks by a dry run whether the server takes the pods that pull first (--pre-pull)",
+    ),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        PODS,
+        &[Create, Delete],
+        Optional,
+        "pulls new images before a container is stopped, in a pod a node (--pre-pull)",
+    ),
+    row(
+        (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
+        NODES,
+        &[Get, List],
+        Optional,
+        "knows the kubelets' versions, which decide what an update of a sidecar does, and whether a container's own restartPolicy counts",
+    ),
+    row(
+        (RESIZING, KINDS, BOTH),
+        Subject::Other(AccessResource::cluster_wide("", "pods")),
+        &[List],
+        Optional,
+        "sees whether the nodes have room for more cpu and memory: what all pods there were allocated",
+    ),
+    row(
+        (RESIZING, KINDS, BOTH),
+        QUOTAS,
+        &[List],
+        Optional,
+        "sees whether quotas leave room for more cpu and memory of all pods",
+    ),
+    row(
+        (RESIZING, KINDS, BOTH),
+        VERTICAL_AUTOSCALERS,
+        &[List],
+        Optional,
+        "sees whether a VerticalPodAutoscaler sets cpu and memory back",
+    ),
+    row((RESIZING, KINDS, BOTH), POD_METRICS, &[List], Optional, "sees whether a memory limit is below what is used"),
+    row(
+        (&[Hash], Kinds::WithoutTemplate, BOTH),
+        NODES,
+        &[Get],
+        Optional,
+        "knows the kubelet's version, which decides how it hashes",
+    ),
+    row(
+        (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
+        ACCESS_REVIEWS,
+        &[Create],
+        Optional,
+        "asks beforehand whether a permission is missing; everybody may (system:basic-user)",
+    ),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        SELF_REVIEWS,
+        &[Create],
+        Optional,
+        "notes who it was; everybody may (system:basic-user)",
+    ),
+];

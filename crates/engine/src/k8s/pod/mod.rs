@@ -1,0 +1,570 @@
+//! A pod as this program needs it: a small part of the API's, read with serde, about 8 KiB instead of 77.
+//!
+//! Promise: a field that is not read here is never written either: patches name single paths (`rollout/patch`).
+
+mod environment;
+mod managed_fields;
+mod memo;
+mod restart_policy;
+mod status;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
+pub use managed_fields::PastResize;
+pub use memo::Memo;
+pub use restart_policy::{ExitCodes, RestartPolicy, RestartRule, StaysDown};
+pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
+
+use crate::k8s::names::{ContainerName, PodKey, Uid};
+
+/// One pod as last observed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pod {
+    /// Namespace, name and uid.
+    pub key: PodKey,
+    /// `metadata.resourceVersion`: a decimal number since the API promises it to be comparable (KEP-5504), and in
+    /// practice ever since etcd 3; 0 when it is none.
+    pub resource_version: u64,
+    /// `metadata.generation`; absent before 1.33.
+    pub generation: Option<i64>,
+    /// `metadata.creationTimestamp`, RFC 3339, whole seconds.
+    pub created: String,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<String, String>,
+    /// `metadata.annotations`.
+    pub annotations: BTreeMap<String, String>,
+    /// `metadata.ownerReferences`, in the API's order (patches test by index).
+    pub owners: Vec<OwnerReference>,
+    /// `metadata.deletionTimestamp` is set: the kubelet ignores a changed image from then on.
+    pub terminating: bool,
+    /// Who set each container's image and when, from `metadata.managedFields`. What admission sets has no entry.
+    pub image_set: BTreeMap<ContainerName, ImageSet>,
+    /// `metadata.managedFields` go back to its creation: whoever has set an image since has an entry.
+    #[serde(default)]
+    pub tracked: bool,
+    /// The containers that were resized, from `metadata.managedFields`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resized: BTreeMap<ContainerName, PastResize>,
+    /// That the pod was resized as a whole, from `metadata.managedFields`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resized_as_a_whole: Option<PastResize>,
+    /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gate_writers: BTreeMap<String, BTreeSet<String>>,
+    /// `spec`.
+    pub spec: PodSpec,
+    /// `status`.
+    pub status: PodStatus,
+    /// What was read from its annotations before.
+    #[serde(skip)]
+    pub memo: Memo,
+}
+
+/// Who set the image of a container last, as `metadata.managedFields` shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageSet {
+    /// The field manager.
+    pub manager: String,
+    /// When that manager last changed any of its fields of this pod, RFC 3339, whole seconds.
+    pub time: String,
+}
+
+impl ImageSet {
+    /// Returns whether the image is still the one that a pod of this creation time was created with.
+    pub fn is_of_creation(&self, created: &str) -> bool {
+        managed_fields::is_of_creation(&self.manager, &self.time, created)
+    }
+}
+
+/// An owner reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// The owner's kind, such as `ReplicaSet`.
+    pub kind: String,
+    /// The owner's name.
+    pub name: String,
+    /// The owner's uid.
+    pub uid: Uid,
+    /// It is the managing controller.
+    pub controller: bool,
+}
+
+/// The part of `spec` that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node; empty while the pod is not scheduled.
+    pub node_name: String,
+    /// `Always`, `OnFailure` or `Never`; the API's default is `Always`.
+    pub restart_policy: String,
+    /// Seconds between SIGTERM and SIGKILL; the API's default is 30.
+    pub termination_grace_period_seconds: Option<i64>,
+    /// The Secrets that the kubelet pulls with.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub image_pull_secrets: Vec<NameRef>,
+    /// The ServiceAccount; the API's default is `default`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub service_account_name: String,
+    /// Conditions that must be `True`, besides `ContainersReady`, for the pod to be ready. Fixed when the pod is made.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub readiness_gates: Vec<ReadinessGate>,
+    /// The taints that it tolerates: its template's, and those that admission and controllers add.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<Toleration>,
+    /// Its PriorityClass; quotas may be for some of them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub priority_class_name: String,
+    /// Of the pod as a whole (1.34).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
+    /// The operating system of its containers, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub os: Option<PodOs>,
+    /// What a pod of its RuntimeClass costs besides its containers, by resource.
+    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
+    pub overhead: BTreeMap<String, String>,
+    /// Containers, in the API's order.
+    #[serde(deserialize_with = "or_default")]
+    pub containers: Vec<Container>,
+    /// Init containers and sidecars, in the API's order.
+    #[serde(deserialize_with = "or_default")]
+    pub init_containers: Vec<Container>,
+}
+
+/// The operating system of a pod's containers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(default)]
+pub struct PodOs {
+    /// `linux` or `windows`.
+    pub name: String,
+}
+
+/// A toleration, field by field as the API has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Toleration {
+    /// The taint's key; empty with `Exists` for every taint.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// `Exists` or `Equal`, which is the default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub operator: String,
+    /// The taint's value.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// The taint's effect; empty for every one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub effect: String,
+    /// How long a `NoExecute` taint is tolerated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toleration_seconds: Option<i64>,
+    /// Fields of later versions.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
+}
+
+/// A readiness gate: a condition that somebody other than the kubelet writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReadinessGate {
+    /// The condition's type.
+    pub condition_type: String,
+}
+
+/// A container's part of `spec` that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Container {
+    /// The name.
+    pub name: ContainerName,
+    /// The image as asked for.
+    pub image: String,
+    /// `Always` makes an init container a sidecar.
+    pub restart_policy: Option<String>,
+    /// For which exit codes it is started again besides.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub restart_policy_rules: Vec<RestartRule>,
+    /// When traffic may come.
+    pub readiness_probe: Option<Probe>,
+    /// When the other probes begin.
+    pub startup_probe: Option<Probe>,
+    /// `Always`, `IfNotPresent` or `Never`; fixed when the pod is made.
+    pub image_pull_policy: String,
+    /// What runs before it is stopped.
+    pub lifecycle: Lifecycle,
+    /// The ports that it says it listens on: information only, since it may listen on others.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<ContainerPort>,
+    /// The environment variables that come from elsewhere; those with a value of their own are not kept.
+    #[serde(deserialize_with = "environment::variables_from_elsewhere")]
+    pub env: Vec<EnvVar>,
+    /// ConfigMaps and Secrets that the environment has as a whole.
+    pub env_from: Vec<EnvFrom>,
+    /// What it asks for.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Resources::is_empty")]
+    pub resources: Resources,
+    /// What a resize of it does; fixed when the pod is made.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub resize_policy: Vec<ResizePolicy>,
+}
+
+/// `requests` and `limits`, as the API writes quantities.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Resources {
+    /// What a node keeps for it, by resource.
+    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
+    pub requests: BTreeMap<String, String>,
+    /// What it may not exceed, by resource.
+    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, String>,
+}
+
+impl Resources {
+    /// The names of the two.
+    pub const MAPS: [&'static str; 2] = ["requests", "limits"];
+
+    /// Returns one of the two by its name.
+    pub fn map(&self, name: &str) -> &BTreeMap<String, String> {
+        if name == "requests" { &self.requests } else { &self.limits }
+    }
+
+    /// Returns one of the two by its name, to change it.
+    pub fn map_mut(&mut self, name: &str) -> &mut BTreeMap<String, String> {
+        if name == "requests" { &mut self.requests } else { &mut self.limits }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.limits.is_empty()
+    }
+}
+
+/// What a resize of one resource does to a container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResizePolicy {
+    /// `cpu` or `memory`.
+    pub resource_name: String,
+    /// `NotRequired` or `RestartContainer`.
+    pub restart_policy: String,
+}
+
+impl ResizePolicy {
+    /// Returns whether a resize of a resource restarts the container.
+    pub fn restarts(&self, resource: &str) -> bool {
+        self.resource_name == resource && self.restart_policy == "RestartContainer"
+    }
+}
+
+/// A port that a container says it listens on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerPort {
+    /// Its name, by which a Service may refer to it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Its number.
+    pub container_port: u32,
+}
+
+/// The part of a container's hooks that is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Lifecycle {
+    /// Runs before the container is stopped, within the grace period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pre_stop: Option<PreStop>,
+}
+
+/// The part of a preStop hook that is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PreStop {
+    /// It only sleeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<Sleep>,
+}
+
+/// A hook that sleeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Sleep {
+    /// The seconds to sleep.
+    pub seconds: u64,
+}
+
+/// The part of a probe that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Probe {
+    /// Seconds between two probes; the API's default is 10.
+    pub period_seconds: Option<u32>,
+    /// Seconds before the first one; the API's default is 0.
+    pub initial_delay_seconds: Option<u32>,
+}
+
+/// Reads quantities, which a manifest may also write as numbers.
+fn quantities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let text = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
+    let values = Option::<BTreeMap<String, Value>>::deserialize(deserializer)?.unwrap_or_default();
+    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
+}
+
+/// Reads `null` as nothing, as Go does.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The list of the pod spec that a container is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub enum ContainerList {
+    /// `spec.containers`.
+    #[default]
+    Containers,
+    /// `spec.initContainers`.
+    InitContainers,
+}
+
+impl Container {
+    /// Returns whether it runs for the pod's whole life, and so restarts when its image changes: plain init containers do
+    /// not.
+    pub fn is_long_lived(&self, list: ContainerList) -> bool {
+        list == ContainerList::Containers || self.is_sidecar()
+    }
+}
+
+impl ContainerList {
+    /// Returns the name of the list in `spec`.
+    pub fn spec_field(self) -> &'static str {
+        match self {
+            Self::Containers => "containers",
+            Self::InitContainers => "initContainers",
+        }
+    }
+
+    /// Returns the name of the list in `status`.
+    pub fn status_field(self) -> &'static str {
+        match self {
+            Self::Containers => "containerStatuses",
+            Self::InitContainers => "initContainerStatuses",
+        }
+    }
+}
+
+impl Container {
+    /// Returns whether this init container is a sidecar (`restartPolicy: Always`).
+    pub fn is_sidecar(&self) -> bool {
+        self.restart_policy.as_deref() == Some("Always")
+    }
+}
+
+/// Metadata as the watch delivers it, before the parts that are not needed are dropped.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    namespace: String,
+    name: String,
+    uid: Uid,
+    resource_version: String,
+    creation_timestamp: String,
+    generation: Option<i64>,
+    #[serde(deserialize_with = "or_default")]
+    labels: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
+    annotations: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
+    owner_references: Vec<OwnerReference>,
+    deletion_timestamp: Option<String>,
+    #[serde(deserialize_with = "or_default")]
+    managed_fields: Vec<Value>,
+}
+
+impl Pod {
+    /// Reads a pod as the API serves it.
+    ///
+    /// # Errors
+    /// When a field that is read here has another type than the API gives it.
+    pub fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+        let part = |name: &str| {
+            object.get(name).filter(|part| !part.is_null()).cloned().unwrap_or(Value::Object(serde_json::Map::new()))
+        };
+        Self::from_parts(
+            part("metadata"),
+            serde_json::from_value(part("spec"))?,
+            serde_json::from_value(part("status"))?,
+        )
+    }
+
+    /// Puts a pod together from its metadata, as JSON, and the typed rest.
+    ///
+    /// # Errors
+    /// When the metadata has another shape than the API gives it.
+    pub fn from_parts(metadata: Value, mut spec: PodSpec, mut status: PodStatus) -> Result<Self, serde_json::Error> {
+        spec.containers.shrink_to_fit();
+        spec.init_containers.shrink_to_fit();
+        status.container_statuses.shrink_to_fit();
+        status.init_container_statuses.shrink_to_fit();
+        status.conditions.shrink_to_fit();
+        let metadata: Metadata = serde_json::from_value(metadata)?;
+        let image_set = managed_fields::image_set(&metadata.managed_fields);
+        let tracked = managed_fields::is_tracked(&metadata.managed_fields, &metadata.creation_timestamp);
+        let (resized, resized_as_a_whole) = managed_fields::resized(&metadata.managed_fields);
+        let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
+        Ok(Self {
+            key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
+            resource_version: metadata.resource_version.parse().unwrap_or(0),
+            generation: metadata.generation,
+            created: metadata.creation_timestamp,
+            labels: metadata.labels,
+            annotations: metadata.annotations,
+            owners: metadata.owner_references,
+            terminating: metadata.deletion_timestamp.is_some(),
+            image_set,
+            tracked,
+            resized,
+            resized_as_a_whole,
+            gate_writers,
+            spec,
+            status,
+            memo: Memo::default(),
+        })
+    }
+
+    /// Returns whether a node was found for it.
+    pub fn is_scheduled(&self) -> bool {
+        !self.spec.node_name.is_empty()
+    }
+
+    /// Returns whether nothing of it has ever run: no node has taken it.
+    pub fn is_unstarted(&self) -> bool {
+        let status = &self.status;
+        !self.is_scheduled() && status.container_statuses.is_empty() && status.init_container_statuses.is_empty()
+    }
+
+    /// Returns whether an init container has not done its work, so that no other container begins.
+    pub fn waits_for_init_containers(&self) -> bool {
+        self.condition("Initialized").is_some_and(|condition| condition.status == "False")
+    }
+
+    /// Returns the scheduler's words where it finds no node for the pod.
+    pub fn unscheduled(&self) -> Option<&str> {
+        let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;
+        Some(condition.message.as_deref().or(condition.reason.as_deref()).unwrap_or_default())
+    }
+
+    /// Returns the managing owner.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owners.iter().find(|owner| owner.controller)
+    }
+
+    /// Returns whether its managing owner is one of these.
+    pub fn is_controlled_by(&self, owners: &BTreeSet<Uid>) -> bool {
+        self.controller().is_some_and(|owner| owners.contains(&owner.uid))
+    }
+
+    /// Finds a container by name: its list, its index there, and itself.
+    pub fn container(&self, name: &ContainerName) -> Option<(ContainerList, usize, &Container)> {
+        let within = |list: ContainerList| {
+            self.containers(list).iter().enumerate().find(|(_, c)| c.name == *name).map(|(index, c)| (list, index, c))
+        };
+        within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
+    }
+
+    /// Returns the containers of one list, in the API's order.
+    pub fn containers(&self, list: ContainerList) -> &[Container] {
+        match list {
+            ContainerList::Containers => &self.spec.containers,
+            ContainerList::InitContainers => &self.spec.init_containers,
+        }
+    }
+
+    /// Returns every container with its list, in the API's order.
+    pub fn all_containers(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
+        let containers = self.spec.containers.iter().map(|container| (ContainerList::Containers, container));
+        containers.chain(self.spec.init_containers.iter().map(|container| (ContainerList::InitContainers, container)))
+    }
+
+    /// Returns the statuses of one list, in the API's order.
+    pub fn statuses(&self, list: ContainerList) -> &[ContainerStatus] {
+        match list {
+            ContainerList::Containers => &self.status.container_statuses,
+            ContainerList::InitContainers => &self.status.init_container_statuses,
+        }
+    }
+
+    /// Finds a container's status by name: its list, its index there, and itself.
+    pub fn container_status(&self, name: &ContainerName) -> Option<(ContainerList, usize, &ContainerStatus)> {
+        let within = |list: ContainerList| {
+            self.statuses(list).iter().enumerate().find(|(_, c)| c.name == *name).map(|(index, c)| (list, index, c))
+        };
+        within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
+    }
+
+    /// Returns a condition by its type.
+    pub fn condition(&self, kind: &str) -> Option<&Condition> {
+        self.status.conditions.iter().find(|condition| condition.kind == kind)
+    }
+
+    /// Returns the condition `Ready`.
+    pub fn ready_condition(&self) -> Option<&Condition> {
+        self.condition("Ready")
+    }
+
+    /// Returns whether the condition `Ready` is `True`.
+    pub fn is_ready(&self) -> bool {
+        self.ready_condition().is_some_and(|condition| condition.status == "True")
+    }
+
+    /// Returns the node that is not ready, where that alone makes the pod so: the node lifecycle controller sets `Ready` and
+    /// nothing else (`MarkPodsNotReady`), while a kubelet sets it with `ContainersReady` and the readiness gates.
+    pub fn unready_node(&self) -> Option<&str> {
+        let is_true = |kind: &str| self.condition(kind).is_some_and(|condition| condition.status == "True");
+        let is_set = self.ready_condition().is_some_and(|ready| ready.status != "True");
+        let gates = self.spec.readiness_gates.iter().all(|gate| is_true(&gate.condition_type));
+        let is_by_node = is_set && is_true("ContainersReady") && gates && !self.is_finished();
+        Some(self.spec.node_name.as_str()).filter(|node| is_by_node && !node.is_empty())
+    }
+
+    /// Returns why the pod is taken away, where its condition `DisruptionTarget` says so (eviction, preemption, a node that
+    /// is lost, pressure on its node).
+    pub fn disruption(&self) -> Option<String> {
+        let is_it = |condition: &&Condition| condition.kind == "DisruptionTarget" && condition.status == "True";
+        let condition = self.status.conditions.iter().find(is_it)?;
+        let reason = condition.reason.as_deref().unwrap_or("DisruptionTarget");
+        let what = match reason {
+            "EvictionByEvictionAPI" => "it was evicted",
+            "PreemptionByScheduler" => "it was preempted",
+            _ => "it was disrupted",
+        };
+        match condition.message.as_deref().filter(|message| !message.is_empty()) {
+            Some(message) => Some(format!("{what} ({reason}): {message}")),
+            None => Some(format!("{what} ({reason})")),
+        }
+    }
+
+    /// Returns whether it is there, and neither on its way out nor finished.
+    pub fn is_present(&self) -> bool {
+        !self.terminating && !self.is_finished()
+    }
+
+    /// Returns whether the pod has ended for good; the kubelet restarts nothing in it any more.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// Returns the seconds between SIGTERM and SIGKILL.
+    pub fn termination_grace_seconds(&self) -> u64 {
+        // A server takes any number; what is reckoned with it has to stay within bounds.
+        let seconds = self.spec.termination_grace_period_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        seconds.unwrap_or(30).min(u64::from(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests;

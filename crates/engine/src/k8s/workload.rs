@@ -1,0 +1,186 @@
+//! What owns the pods: one view over every kind.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use crate::k8s::metadata;
+use crate::k8s::names::{Uid, WorkloadRef};
+use crate::k8s::pod::Pod;
+use crate::kinds::{PodOrder, Rounding, Unavailability, WorkloadKind};
+use crate::value::int_or_percent::IntOrPercent;
+
+/// One workload as last read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// Kind, namespace and name.
+    pub reference: WorkloadRef,
+    /// Its uid.
+    pub uid: Uid,
+    /// The whole object as the server sent it.
+    pub object: Value,
+}
+
+/// How many pods may be down at once, as the owner says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerUnavailable {
+    /// This many, or this share; percentages round as the owner's controller rounds them.
+    Up {
+        /// The owner's value, or its default.
+        to: IntOrPercent,
+        /// The controller rounds a percentage up.
+        rounds_up: bool,
+    },
+    /// The owner's spec does not say; one at a time.
+    One,
+}
+
+impl Workload {
+    /// Reads a workload from the object.
+    ///
+    /// Returns `None` when the object has no name or uid, which the API never serves.
+    pub fn from_object(kind: WorkloadKind, object: Value) -> Option<Self> {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+        let reference = WorkloadRef {
+            kind,
+            namespace: text("/metadata/namespace").unwrap_or_default().to_owned(),
+            name: text("/metadata/name")?.to_owned(),
+        };
+        let uid = Uid::from(text("/metadata/uid")?);
+        Some(Self { reference, uid, object })
+    }
+
+    /// Returns the pod template; for a pod, the pod.
+    pub fn template(&self) -> &Value {
+        self.object.pointer(self.reference.kind.template_pointer()).unwrap_or(&Value::Null)
+    }
+
+    /// Returns an integer of the object.
+    fn integer(&self, pointer: &str) -> Option<i64> {
+        self.object.pointer(pointer).and_then(Value::as_i64)
+    }
+
+    /// Returns how many pods the owner wants.
+    pub fn desired_replicas(&self) -> u32 {
+        self.reference.kind.replicas().of(&self.object)
+    }
+
+    /// Returns the owner's `minReadySeconds`.
+    pub fn min_ready_seconds(&self) -> u32 {
+        self.integer("/spec/minReadySeconds").and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0)
+    }
+
+    /// Returns whether the owner's controller has seen the owner's present spec.
+    pub fn is_observed(&self) -> bool {
+        !self.reference.kind.has_template() || metadata::is_observed(&self.object)
+    }
+
+    /// Returns how many pods the owner lets be down at once.
+    pub fn owner_unavailable(&self) -> OwnerUnavailable {
+        match self.reference.kind.unavailability() {
+            Unavailability::MaxUnavailable { value, rounding, path: _ } => value(&self.object)
+                .map_or(OwnerUnavailable::One, |to| OwnerUnavailable::Up { to, rounds_up: rounding == Rounding::Up }),
+            Unavailability::OneAtATime => OwnerUnavailable::One,
+        }
+    }
+
+    /// Returns whether the owner's controller rounds a share of its pods up to whole pods that may be down. What has no such
+    /// field counts as a Deployment does.
+    pub fn rounds_unavailable_up(&self) -> bool {
+        match self.reference.kind.unavailability() {
+            Unavailability::MaxUnavailable { rounding, .. } => rounding == Rounding::Up,
+            Unavailability::OneAtATime => false,
+        }
+    }
+
+    /// Returns the path of the field that says how many pods may be down; `None` where there is none.
+    pub fn unavailable_path(&self) -> Option<&'static str> {
+        match self.reference.kind.unavailability() {
+            Unavailability::MaxUnavailable { path, .. } => Some(path),
+            Unavailability::OneAtATime => None,
+        }
+    }
+
+    /// Returns whether the owner's controller is replacing pods now, and in which words of its status that shows.
+    pub fn rolling_out(&self) -> Option<String> {
+        self.reference.kind.rolling_out(&self.object)
+    }
+
+    /// Returns whether pods go strictly one after the other, by ordinal.
+    pub fn is_ordered_ready(&self) -> bool {
+        self.reference.kind.is_ordered_ready(&self.object)
+    }
+
+    /// Orders two pods as the owner's controller would take them in a rolling update.
+    pub fn order(&self, a: &Pod, b: &Pod) -> Ordering {
+        let by_name = || a.key.name.cmp(&b.key.name);
+        match self.reference.kind.order() {
+            PodOrder::Name => by_name(),
+            PodOrder::OrdinalDescending => ordinal(&b.key.name).cmp(&ordinal(&a.key.name)).then_with(by_name),
+            PodOrder::Node => a.spec.node_name.cmp(&b.spec.node_name).then_with(by_name),
+        }
+    }
+
+    /// Returns the label selector of the owner's pods in the form that list requests take; `None` for a pod.
+    pub fn selector(&self) -> Option<String> {
+        self.object.pointer(self.reference.kind.selector_pointer()?).map(selector_query)
+    }
+
+    /// Returns the uid of this object's controller, if it has one.
+    pub fn controller_uid(&self) -> Option<Uid> {
+        self.controller().map(|(_, _, uid)| uid)
+    }
+
+    /// Returns kind, name and uid of this object's controller, if it has one.
+    pub fn controller(&self) -> Option<(String, String, Uid)> {
+        let owner = controller_of(&self.object)?;
+        let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Some((text("kind"), text("name"), Uid::from(text("uid"))))
+    }
+}
+
+/// Returns the reference to an object's controller, if it has one.
+pub fn controller_of(object: &Value) -> Option<&Value> {
+    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))
+}
+
+/// Writes a label selector as list requests take it (apimachinery `labels.FormatSelector`).
+fn selector_query(selector: &Value) -> String {
+    let mut terms: Vec<String> = Vec::new();
+    if let Some(labels) = selector.get("matchLabels").and_then(Value::as_object) {
+        terms.extend(labels.iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))));
+    }
+    for expression in selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten() {
+        let Some(key) = expression.get("key").and_then(Value::as_str) else { continue };
+        let values = expression.get("values").and_then(Value::as_array).into_iter().flatten();
+        let values = values.filter_map(Value::as_str).collect::<Vec<_>>().join(",");
+        match expression.get("operator").and_then(Value::as_str) {
+            Some("In") => terms.push(format!("{key} in ({values})")),
+            Some("NotIn") => terms.push(format!("{key} notin ({values})")),
+            Some("Exists") => terms.push(key.to_owned()),
+            Some("DoesNotExist") => terms.push(format!("!{key}")),
+            Some(_) | None => {}
+        }
+    }
+    terms.sort();
+    terms.join(",")
+}
+
+fn ordinal(pod: &str) -> Option<u64> {
+    pod.rsplit_once('-')?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_selector_becomes_a_query() {
+        let selector = json!({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
+            {"key": "tier", "operator": "In", "values": ["x", "y"]}, {"key": "old", "operator": "DoesNotExist"}]});
+        assert_eq!(selector_query(&selector), "!old,a=1,b=2,tier in (x,y)");
+    }
+}

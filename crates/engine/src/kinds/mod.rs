@@ -1,0 +1,522 @@
+//! The kinds of workloads: one file a kind, one [`KindSpec`] each.
+//!
+//! Promise: nothing outside this folder compares kinds or spells their names (`tests/it/architecture.rs`). Other code asks
+//! what a kind can do ([`WorkloadKind::holds_by`], [`WorkloadKind::revisions`], ...), and lists derive from
+//! [`WorkloadKind::ALL`].
+//!
+//! To add a kind: a file here with its `SPEC`, a variant of [`WorkloadKind`], its place in `ALL` and in
+//! [`WorkloadKind::spec`]. An answer that no kind gave before is a variant of that question's enum, and the compiler names
+//! every place that has to know it.
+
+mod by_controller;
+mod clone_set;
+mod daemon_set;
+mod deployment;
+mod holds_by;
+mod pod;
+mod replica_set;
+mod stateful_set;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::merge::defaults::Defaults;
+use crate::merge::strategic_merge::Schema;
+use crate::value::int_or_percent::IntOrPercent;
+use crate::value::suggest;
+
+pub use by_controller::{Course, Foresee, Foreseen, Obstacle};
+pub use holds_by::{HoldsBy, IfResumed, Release, is_paused};
+
+/// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum WorkloadKind {
+    /// `apps/v1` Deployment.
+    Deployment,
+    /// `apps/v1` StatefulSet.
+    StatefulSet,
+    /// `apps/v1` DaemonSet.
+    DaemonSet,
+    /// `apps/v1` ReplicaSet, on its own or a Deployment's.
+    ReplicaSet,
+    /// `v1` Pod, on its own or somebody's.
+    Pod,
+    /// `apps.kruise.io/v1alpha1` CloneSet.
+    CloneSet,
+}
+
+/// The resource that every kind's pods are read and written as.
+pub const PODS: WorkloadKind = WorkloadKind::Pod;
+
+/// The resource of [`PodOwnership::Through`] and [`Revisions::ReplicaSets`].
+pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
+
+/// The label that distinguishes the pods of the ReplicaSets of one Deployment.
+pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
+
+/// The label by which pods name their ControllerRevision.
+pub const CONTROLLER_REVISION_HASH: &str = "controller-revision-hash";
+
+/// The annotation with the number of the revision, of a Deployment and of its ReplicaSets.
+pub const DEPLOYMENT_REVISION: &str = deployment::REVISION;
+
+/// Everything that is particular to a kind.
+#[derive(Debug)]
+pub struct KindSpec {
+    /// As in `kind:`.
+    pub kind: &'static str,
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// The API version.
+    pub version: &'static str,
+    /// As in URLs and `kubectl get`.
+    pub plural: &'static str,
+    /// As in `deployment/web`.
+    pub singular: &'static str,
+    /// As kubectl abbreviates it.
+    pub short_names: &'static [&'static str],
+    /// The JSON pointer of the pod template; empty where the object is its own.
+    template: &'static str,
+    /// The JSON pointer of the label selector of its pods.
+    selector: Option<&'static str>,
+    updated_by: UpdatedBy,
+    pods: PodOwnership,
+    replicas: Replicas,
+    revisions: Revisions,
+    holds_by: HoldsBy,
+    unavailability: Unavailability,
+    order: PodOrder,
+    /// Whether an object lets only one pod at a time be made or replaced, by ordinal.
+    is_ordered_ready: fn(&Value) -> bool,
+    /// Whether the controller is replacing pods now, in the words of the object's status.
+    rolling_out: fn(&Value) -> Option<String>,
+    fixed: FixedFields,
+    /// `kubectl rollout` knows it.
+    has_kubectl_rollout: bool,
+    /// Labels of pods that its controller writes.
+    pod_labels: &'static [&'static str],
+    /// Prefixes of labels and annotations of pods that its controller writes.
+    pod_prefixes: &'static [&'static str],
+    /// Annotations of its own by which its controller counts.
+    counters: &'static [&'static str],
+    template_generation: Option<TemplateGeneration>,
+    /// How manifests merge into the object.
+    merge: Schema,
+    /// What the API server fills in.
+    defaults: Defaults,
+}
+
+/// Who updates the pods of a workload in place.
+#[derive(Debug, Clone, Copy)]
+pub enum UpdatedBy {
+    /// This program. Every API server has the kind.
+    ThisProgram,
+    /// The kind's own controller, which a server may lack: no server is asked, and two manifests are compared by what that
+    /// controller does.
+    ItsController(Foresee),
+}
+
+/// Who controls the pods of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PodOwnership {
+    /// The workload is the pod.
+    Itself,
+    /// The workload controls its pods.
+    Directly,
+    /// The workload controls objects of this kind, and these control the pods.
+    Through(WorkloadKind),
+}
+
+/// Where the number of pods is that a workload wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replicas {
+    /// `spec.replicas`, 1 by default.
+    Spec,
+    /// `status.desiredNumberScheduled`: one a node.
+    Scheduled,
+    /// It is one pod.
+    One,
+}
+
+/// Where the revisions of a workload's template are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revisions {
+    /// Nowhere.
+    None,
+    /// In the ReplicaSets that it controls.
+    ReplicaSets,
+    /// In ControllerRevisions; how pods name theirs.
+    ControllerRevisions(RevisionLabel),
+}
+
+/// What the pods' label `controller-revision-hash` holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevisionLabel {
+    /// The revision's name, which `status.updateRevision` says of the current one.
+    Name,
+    /// The revision's own label of the same key. No status names the current one: it is the one with the highest number.
+    Hash,
+}
+
+/// A number of the template that the controller also takes for a pod's revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TemplateGeneration {
+    /// The workload's annotation.
+    pub annotation: &'static str,
+    /// The pods' label.
+    pub label: &'static str,
+}
+
+/// How many pods a workload's controller lets be down at once.
+#[derive(Debug, Clone, Copy)]
+pub enum Unavailability {
+    /// Its `maxUnavailable`.
+    MaxUnavailable {
+        /// The path of the field.
+        path: &'static str,
+        /// How a percentage becomes a number of pods.
+        rounding: Rounding,
+        /// Reads the field, or its default; `None` where the strategy has none: one at a time.
+        value: fn(&Value) -> Option<IntOrPercent>,
+    },
+    /// It says nothing of it: one at a time.
+    OneAtATime,
+}
+
+/// How a percentage of pods becomes a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounding {
+    /// As `maxUnavailable` of a DaemonSet (`util.UnavailableCount`).
+    Up,
+    /// As `maxUnavailable` of a Deployment (`deploymentutil.ResolveFenceposts`) and, though its API documentation says otherwise, of
+    /// a StatefulSet (`getStatefulSetMaxUnavailable`).
+    Down,
+}
+
+/// The order in which a workload's controller takes pods in a rolling update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PodOrder {
+    /// None of its own: by name.
+    Name,
+    /// The highest ordinal first.
+    OrdinalDescending,
+    /// None of its own: by node.
+    Node,
+}
+
+/// The fields of `spec`, beside the template, that the API server lets nobody change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixedFields {
+    /// These.
+    Only(&'static [&'static str]),
+    /// All but these.
+    AllBut(&'static [&'static str]),
+}
+
+impl KindSpec {
+    /// Returns `apiVersion` as manifests have it.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// Returns the resource with its group, as `kubectl` prints it with `-o name`.
+    pub fn resource(&self) -> String {
+        if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) }
+    }
+}
+
+impl Replicas {
+    /// Returns the JSON pointer of the number; `None` where it is always one.
+    pub fn pointer(self) -> Option<&'static str> {
+        match self {
+            Self::Spec => Some("/spec/replicas"),
+            Self::Scheduled => Some("/status/desiredNumberScheduled"),
+            Self::One => None,
+        }
+    }
+
+    /// Returns the number that an object wants.
+    pub fn of(self, object: &Value) -> u32 {
+        let read = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
+        let absent = match self {
+            Self::Spec | Self::One => 1,
+            Self::Scheduled => 0,
+        };
+        u32::try_from(self.pointer().and_then(read).unwrap_or(absent)).unwrap_or(0)
+    }
+}
+
+impl Revisions {
+    /// Returns the label that a pod shares with its revision.
+    pub fn label(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::ReplicaSets => Some(POD_TEMPLATE_HASH),
+            Self::ControllerRevisions(RevisionLabel::Name | RevisionLabel::Hash) => Some(CONTROLLER_REVISION_HASH),
+        }
+    }
+
+    /// Returns the value of that label of a revision; empty where there is none.
+    pub fn hash_of(self, revision: &Value) -> &str {
+        let label = |key: &str| revision.pointer("/metadata/labels")?.get(key)?.as_str();
+        self.label().and_then(label).unwrap_or_default()
+    }
+}
+
+impl WorkloadKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Deployment, Self::StatefulSet, Self::DaemonSet, Self::ReplicaSet, Self::Pod, Self::CloneSet];
+
+    /// Returns what is particular to the kind.
+    pub fn spec(self) -> &'static KindSpec {
+        match self {
+            Self::Deployment => &deployment::SPEC,
+            Self::StatefulSet => &stateful_set::SPEC,
+            Self::DaemonSet => &daemon_set::SPEC,
+            Self::ReplicaSet => &replica_set::SPEC,
+            Self::Pod => &pod::SPEC,
+            Self::CloneSet => &clone_set::SPEC,
+        }
+    }
+
+    /// Returns the kinds whose pods this program updates.
+    pub fn updated_here() -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.into_iter().filter(|kind| kind.is_updated_here())
+    }
+
+    /// Returns whether this program updates its pods.
+    pub fn is_updated_here(self) -> bool {
+        match self.updated_by() {
+            UpdatedBy::ThisProgram => true,
+            UpdatedBy::ItsController(_) => false,
+        }
+    }
+
+    /// Returns who updates its pods in place.
+    pub fn updated_by(self) -> UpdatedBy {
+        self.spec().updated_by
+    }
+
+    /// Finds the kind that a user means: plural, singular, short name or kind, in any case, with or without
+    /// version and group (`deploy`, `deployments.apps`, `Deployment.v1.apps`), as kubectl reads it.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let word = word.to_lowercase();
+        let (name, rest) = word.split_once('.').unwrap_or((&word, ""));
+        Self::ALL.into_iter().find(|kind| {
+            let spec = kind.spec();
+            let named = name == spec.plural
+                || name == spec.singular
+                || name == spec.kind.to_lowercase()
+                || spec.short_names.contains(&name);
+            let qualified = rest.is_empty()
+                || rest == spec.group
+                || rest.strip_prefix(spec.version).is_some_and(|group| group.trim_start_matches('.') == spec.group);
+            named && qualified
+        })
+    }
+
+    /// Finds the kind of a manifest.
+    pub fn from_manifest(api_version: &str, kind: &str) -> Option<Self> {
+        Self::named(kind).filter(|known| known.spec().api_version() == api_version)
+    }
+
+    /// Finds the kind of this name, of whatever group and version.
+    pub fn named(kind: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.spec().kind == kind)
+    }
+
+    /// Returns the kind that was most likely meant where a manifest's is none that the API server has: the groups of Kubernetes
+    /// itself without a dot hold no others, and groups of custom resources have one.
+    pub fn meant(api_version: &str, kind: &str) -> Option<Self> {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        if group.contains('.') || Self::from_manifest(api_version, kind).is_some() {
+            return None;
+        }
+        if let Some(known) = Self::named(kind) {
+            return Some(known);
+        }
+        let written = kind.to_lowercase();
+        let lower: Vec<(String, Self)> =
+            Self::ALL.into_iter().map(|known| (known.spec().kind.to_lowercase(), known)).collect();
+        let close = suggest::closest(&written, lower.iter().map(|(name, _)| name.as_str()))?;
+        lower.iter().find(|(name, _)| name == close).map(|(_, known)| *known)
+    }
+
+    /// Returns the JSON pointer of the template; a pod is its own.
+    pub fn template_pointer(self) -> &'static str {
+        self.spec().template
+    }
+
+    /// Returns whether it makes pods from a template; a pod is one.
+    pub fn has_template(self) -> bool {
+        !self.spec().template.is_empty()
+    }
+
+    /// Returns the JSON pointer of the label selector of its pods.
+    pub fn selector_pointer(self) -> Option<&'static str> {
+        self.spec().selector
+    }
+
+    /// Returns the kind of the objects that it controls and that control its pods; `None` where nothing is between them.
+    pub fn owns_through(self) -> Option<Self> {
+        match self.spec().pods {
+            PodOwnership::Through(kind) => Some(kind),
+            PodOwnership::Directly | PodOwnership::Itself => None,
+        }
+    }
+
+    /// Returns the kind whose controller makes objects of this one to own its pods through.
+    pub fn made_by(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.owns_through() == Some(self))
+    }
+
+    /// Returns the kinds that users write to have pods made, and whose pods this program updates: none that another kind's
+    /// controller makes.
+    pub fn written_by_users() -> impl Iterator<Item = Self> {
+        Self::updated_here().filter(|kind| kind.has_template() && kind.made_by().is_none())
+    }
+
+    /// Returns the kinds whose objects select pods, each before the one through which it owns them.
+    pub fn selecting() -> impl Iterator<Item = Self> {
+        Self::written_by_users().flat_map(|kind| [Some(kind), kind.owns_through()]).flatten()
+    }
+
+    /// Returns where the number of its pods is.
+    pub fn replicas(self) -> Replicas {
+        self.spec().replicas
+    }
+
+    /// Returns where the revisions of its template are.
+    pub fn revisions(self) -> Revisions {
+        self.spec().revisions
+    }
+
+    /// Returns the number of the template that its controller also takes for a pod's revision.
+    pub fn template_generation(self) -> Option<TemplateGeneration> {
+        self.spec().template_generation
+    }
+
+    /// Returns what keeps its controller from replacing pods.
+    pub fn holds_by(self) -> HoldsBy {
+        self.spec().holds_by
+    }
+
+    /// Returns whether its pods have ordinals, and a partition between old and new ones.
+    pub fn has_partition(self) -> bool {
+        match self.holds_by() {
+            HoldsBy::OnDeleteOrPartition => true,
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::Nothing => false,
+        }
+    }
+
+    /// Returns how many pods its controller lets be down at once.
+    pub fn unavailability(self) -> Unavailability {
+        self.spec().unavailability
+    }
+
+    /// Returns the order in which its controller takes pods.
+    pub fn order(self) -> PodOrder {
+        self.spec().order
+    }
+
+    /// Returns whether an object's pods go strictly one after the other, by ordinal.
+    pub fn is_ordered_ready(self, object: &Value) -> bool {
+        (self.spec().is_ordered_ready)(object)
+    }
+
+    /// Returns whether an object's controller is replacing pods now, and in which words of its status that shows.
+    pub fn rolling_out(self, object: &Value) -> Option<String> {
+        (self.spec().rolling_out)(object)
+    }
+
+    /// Returns whether the API server refuses to change a field of `spec` beside the template.
+    pub fn is_fixed(self, field: &str) -> bool {
+        match self.spec().fixed {
+            FixedFields::Only(fields) => fields.contains(&field),
+            FixedFields::AllBut(fields) => !fields.contains(&field),
+        }
+    }
+
+    /// Returns how manifests merge into its objects.
+    pub fn merge(self) -> Schema {
+        self.spec().merge
+    }
+
+    /// Returns what the API server fills in.
+    pub fn defaults(self) -> Defaults {
+        self.spec().defaults
+    }
+
+    /// Returns whether `kubectl rollout` knows it.
+    pub fn has_kubectl_rollout(self) -> bool {
+        self.spec().has_kubectl_rollout
+    }
+}
+
+impl fmt::Display for WorkloadKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.spec().kind)
+    }
+}
+
+/// Returns whether a controller writes this label of the pods that it makes.
+pub fn is_controllers_label(key: &str) -> bool {
+    let has_it = |kind: WorkloadKind| kind.spec().pod_labels.contains(&key);
+    WorkloadKind::ALL.into_iter().any(has_it) || has_controllers_prefix(key)
+}
+
+/// Returns whether a controller writes this annotation of the pods that it makes.
+pub fn is_controllers_annotation(key: &str) -> bool {
+    has_controllers_prefix(key)
+}
+
+fn has_controllers_prefix(key: &str) -> bool {
+    WorkloadKind::ALL.into_iter().flat_map(|kind| kind.spec().pod_prefixes).any(|prefix| key.starts_with(prefix))
+}
+
+/// Returns whether a controller counts by this annotation of a workload: no manifest sets it.
+pub fn is_counter(annotation: &str) -> bool {
+    WorkloadKind::ALL.into_iter().any(|kind| kind.spec().counters.contains(&annotation))
+}
+
+/// Returns the number of the revision that a Deployment, or a ReplicaSet of its, is at.
+pub fn deployment_revision(object: &Value) -> Option<i64> {
+    object.pointer("/metadata/annotations")?.get(DEPLOYMENT_REVISION)?.as_str()?.parse().ok()
+}
+
+/// Reads a number of an object's status; 0 where there is none.
+fn status(object: &Value, field: &str) -> i64 {
+    object.pointer(&format!("/status/{field}")).and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// Whether the controller replaces a pod only once somebody has deleted it.
+fn is_on_delete(object: &Value) -> bool {
+    object.pointer("/spec/updateStrategy").is_some_and(has_on_delete)
+}
+
+/// Returns whether a controller with this update strategy replaces no pod by itself.
+pub fn has_on_delete(strategy: &Value) -> bool {
+    strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
+}
+
+/// `maxUnavailable` of an update strategy; the default is one pod.
+fn max_unavailable(object: &Value) -> Option<IntOrPercent> {
+    let value = object.pointer("/spec/updateStrategy/rollingUpdate/maxUnavailable")?;
+    IntOrPercent::from_value(value).ok()
+}
+
+/// For kinds whose pods are in no order.
+fn unordered(_: &Value) -> bool {
+    false
+}
+
+/// For kinds that never replace a pod because a template changed.
+fn never_rolls_out(_: &Value) -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests;

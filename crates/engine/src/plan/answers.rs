@@ -1,0 +1,307 @@
+//! What the API server is asked before anything is written, and how its answers change a plan.
+
+use std::collections::BTreeMap;
+
+use super::{PodVerdict, Verdict, WorkloadPlan, estimate};
+use crate::change::FieldProgress;
+use crate::change::reason::{Reason, Warning};
+use crate::k8s::metadata::MetadataMap;
+use crate::k8s::names::{PodKey, RolloutId};
+use crate::k8s::permissions::{Asked, ClusterCommand, Deed};
+use crate::k8s::pod::{Pod, PodSpec};
+use crate::kinds::PODS;
+use crate::plan::live::{Denied, LiveWorkload};
+use crate::plan::resize::rules;
+use crate::rollout::patch::{NewImage, PodPart, PodPatch, patches};
+use crate::rollout::pre_pull::{self, AskedPulls, Lacking, PrePull, Pull, PullAnswer};
+
+/// Kinds of pods that the server is asked about, at most: more pods of one workload have the same spec anyway.
+const ASKED_AT_MOST: usize = 50;
+
+/// What the server is asked of a plan.
+pub struct Questions {
+    /// The patches.
+    pub questions: Vec<Question>,
+    /// Every kind of pod is asked about.
+    pub asks_all: bool,
+}
+
+/// One patch that the server is asked about by a dry run, and the pods that its answer holds for.
+pub struct Question {
+    /// The patch, exactly as it would be sent.
+    pub patch: PodPatch,
+    /// The pods.
+    pub pods: Vec<PodKey>,
+}
+
+/// What the server answered.
+pub struct ServerAnswers {
+    /// What the caller may not do; else why the server does not answer that.
+    pub denied: Result<Vec<Denied>, String>,
+    /// What came of the dry run, where there was one.
+    pub dry_run: Option<DryRun>,
+}
+
+/// What the server, and the nodes that it knows, answered to the questions.
+pub struct DryRun {
+    /// One each.
+    pub answers: Vec<Answered>,
+    /// Every kind of pod was asked about.
+    pub asked_all: bool,
+    /// What nodes have to pull first.
+    pub lacking: Lacking,
+    /// What the caller may not do to have them pull.
+    pub pulls_denied: Option<Denied>,
+    /// Else what the server answered about the pods that pull.
+    pub asked_pulls: Vec<AskedPulls>,
+}
+
+/// A question with its answer.
+pub struct Answered {
+    /// The pod that was asked about.
+    pub pod: PodKey,
+    /// Which part of it.
+    pub part: PodPart,
+    /// The pods that it holds for.
+    pub pods: Vec<PodKey>,
+    /// The answer.
+    pub answer: PatchAnswer,
+}
+
+impl Answered {
+    /// Puts question and answer together.
+    pub fn new(question: Question, answer: PatchAnswer) -> Self {
+        let PodPatch { key, part, .. } = question.patch;
+        Self { pod: key, part, pods: question.pods, answer }
+    }
+}
+
+/// What the server would make of a patch.
+pub enum PatchAnswer {
+    /// This pod.
+    Pod(Box<Pod>),
+    /// It would refuse it.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+    /// This caller may not ask; the change may be all right.
+    Denied {
+        /// Its words.
+        message: String,
+    },
+    /// The pod changed since it was listed: the rollout reads it again before it sends anything.
+    Conflict,
+}
+
+/// Returns the pulls whose pods the server takes, as far as is known, and the refusal of one that is required
+/// (`--pre-pull=always`); of others warnings are given.
+pub fn taken(asked: Vec<AskedPulls>, mode: PrePull, warnings: &mut Vec<Warning>) -> (Vec<Pull>, Option<Reason>) {
+    let (mut kept, mut refusal) = (Vec::new(), None);
+    for AskedPulls { pulls, answer } in asked {
+        let images = pre_pull::images_of(&pulls);
+        match answer {
+            PullAnswer::Taken => kept.extend(pulls),
+            PullAnswer::NotKnown { why } => {
+                let what = format!("it is not known whether the server takes the pods that pull {images} first: {why}");
+                warnings.push(Warning::ReadFailed { what });
+                kept.extend(pulls);
+            }
+            PullAnswer::Refused { message } if mode == PrePull::Always => {
+                refusal = Some(Reason::PullPodRefused { images, message });
+            }
+            PullAnswer::Refused { message } => warnings.push(Warning::NotPulledFirst { images, message }),
+        }
+    }
+    (kept, refusal)
+}
+
+impl WorkloadPlan {
+    /// Returns what to ask the server: exactly the patches, one for each distinct pod spec.
+    pub fn questions(&self, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Questions {
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
+        let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
+        for planned in self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update) {
+            let Some(pod) = pods.get(&planned.pod) else { continue };
+            // The node is the one part of a spec that differs from pod to pod of one template.
+            let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
+            let labels: BTreeMap<_, _> =
+                pod.labels.iter().filter(|(key, _)| !MetadataMap::Labels.is_reserved(key)).collect();
+            let wanted: BTreeMap<_, _> = planned.changes.iter().map(|(name, change)| (name, &change.to)).collect();
+            let kind = serde_json::json!([spec, labels, wanted, planned.fields]).to_string();
+            if let Some((_, pods)) = kinds.get(&kind).and_then(|index| asked.get_mut(*index)) {
+                pods.push(planned.pod.clone());
+                continue;
+            }
+            let is_other =
+                |name, to: &String| pod.container(name).is_some_and(|(_, _, container)| container.image != *to);
+            let changed = planned.changes.iter().filter(|(name, change)| is_other(name, &change.to));
+            let images: Vec<NewImage> = changed
+                .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
+                .collect();
+            if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
+                kinds.insert(kind, asked.len());
+                asked.push((patches, vec![planned.pod.clone()]));
+            }
+        }
+        let asks_all = asked.len() <= ASKED_AT_MOST;
+        let one_by_one = |(patches, pods): (Vec<PodPatch>, Vec<PodKey>)| {
+            patches.into_iter().map(move |patch| Question { patch, pods: pods.clone() })
+        };
+        Questions { questions: asked.into_iter().take(ASKED_AT_MOST).flat_map(one_by_one).collect(), asks_all }
+    }
+
+    /// Returns the plan with the server's answers. A server that does not answer is no obstacle, and a warning says so;
+    /// what it refuses becomes a reason of every pod that has the same spec.
+    pub fn with_answers(mut self, answers: ServerAnswers, live: &LiveWorkload) -> Self {
+        match answers.denied {
+            Ok(denied) => self.lacks(&denied),
+            Err(what) => self.warnings.push(Warning::ReadFailed { what }),
+        }
+        let Some(dry_run) = answers.dry_run else { return self };
+        self.checked_by_server = true;
+        for answered in dry_run.answers {
+            self.take(answered, live);
+        }
+        if !dry_run.asked_all {
+            let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
+            self.warnings.push(Warning::ReadFailed { what });
+        }
+        if self.verdict == Verdict::InPlace {
+            let Lacking { pulls, not_ready, .. } = dry_run.lacking;
+            self.warnings.extend(not_ready.into_iter().map(|node| Warning::ReadFailed {
+                what: format!(
+                    "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
+                ),
+            }));
+            self.pulls_first(&pulls, dry_run.pulls_denied, dry_run.asked_pulls);
+        }
+        // A saved plan may say it already.
+        let mut known: Vec<Warning> = Vec::new();
+        for warning in std::mem::take(&mut self.warnings) {
+            if !known.contains(&warning) {
+                known.push(warning);
+            }
+        }
+        self.warnings = known;
+        self
+    }
+
+    fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload) {
+        let reason = match answer {
+            PatchAnswer::Pod(answer) => {
+                let before = live.pods.iter().find(|known| known.key == pod);
+                before.and_then(|before| self.admitted(before, part, &answer))
+            }
+            PatchAnswer::Refused { message } => {
+                let before = live.pods.iter().find(|known| known.key == pod);
+                let plan = self.pods.iter().find(|known| known.pod == pod);
+                let others = before.zip(plan).map(|(before, plan)| rules::others(&message, before, &plan.fields));
+                Some(Reason::AdmissionRefused { message, others: others.unwrap_or_default() })
+            }
+            PatchAnswer::Denied { message } => {
+                self.checked_by_server = false;
+                let resource = format!("{}{}", PODS.spec().resource(), part.suffix());
+                let role = Some(Asked::role(ClusterCommand::Apply, self.workload.kind, self.deed()));
+                self.lacks(&[Denied { verb: "patch".into(), resource, message, role }]);
+                None
+            }
+            PatchAnswer::Conflict => {
+                let what = format!("{pod} changed while the plan was made; plan again to be sure");
+                self.warnings.push(Warning::ReadFailed { what });
+                None
+            }
+        };
+        if let Some(reason) = reason {
+            pods.iter().for_each(|pod| self.block(pod, &reason));
+        }
+    }
+
+    /// The command whose permissions it takes.
+    pub fn deed(&self) -> Deed {
+        Deed { pods_only: self.durable.is_none(), resizes: self.resizes() }
+    }
+
+    /// Adds a reason to a pod: it is blocked, and the workload with it.
+    fn block(&mut self, pod: &PodKey, reason: &Reason) {
+        for pod in self.pods.iter_mut().filter(|known| known.pod == *pod) {
+            pod.verdict = PodVerdict::Blocked;
+            pod.reasons.push(reason.clone());
+        }
+        self.refuse();
+    }
+
+    /// Refuses the plan: none of it is carried out, so it is not this plan that leaves the template unchanged or restarts pods.
+    pub(super) fn refuse(&mut self) {
+        self.verdict = Verdict::NotEligible;
+        let is_of_it =
+            |warning: &Warning| matches!(warning, Warning::TemplateKeepsImage | Warning::NoOtherPodServes { .. });
+        self.warnings.retain(|warning| !is_of_it(warning));
+    }
+
+    /// Notes what the caller may not do, each verb and resource once.
+    pub fn lacks(&mut self, denied: &[Denied]) {
+        for denied in denied {
+            let reason = denied.reason(&self.workload);
+            let is_known = self.missing_permissions.iter().any(|known| match (known, &reason) {
+                (
+                    Reason::PermissionMissing { verb, resource, .. },
+                    Reason::PermissionMissing { verb: other, resource: of, .. },
+                ) => verb == other && resource == of,
+                (_, _) => false,
+            });
+            if !is_known {
+                self.missing_permissions.push(reason);
+            }
+        }
+    }
+
+    /// Notes what nodes pull first: only what the caller may create the pods for, and the server takes.
+    fn pulls_first(&mut self, lacking: &[Pull], denied: Option<Denied>, asked: Vec<AskedPulls>) {
+        let mut pulls = Vec::new();
+        match denied.filter(|_| !lacking.is_empty()) {
+            Some(denied) if self.pre_pull == PrePull::Always => self.lacks(&[denied]),
+            Some(denied) => {
+                let what = format!(
+                    "you may not {} {}, so no node pulls {} first, and it is not known whether the server takes the pods for it; an image that cannot be pulled is found only once a container is down for it",
+                    denied.verb,
+                    denied.resource,
+                    pre_pull::images_of(lacking)
+                );
+                self.warnings.push(Warning::ReadFailed { what });
+            }
+            None => {
+                let refusal;
+                (pulls, refusal) = taken(asked, self.pre_pull, &mut self.warnings);
+                if let Some(reason) = refusal {
+                    self.reasons.push(reason);
+                    self.refuse();
+                }
+            }
+        }
+        self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty() && self.pulls.is_empty());
+        self.pulls = pulls;
+    }
+
+    /// Compares what the server would make of a pod: admission may have set something other than what was asked for.
+    fn admitted(&self, before: &Pod, part: PodPart, answer: &Pod) -> Option<Reason> {
+        let plan = self.pods.iter().find(|known| known.pod == before.key)?;
+        if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
+            let message = "its admission takes the change back".to_owned();
+            return Some(Reason::AdmissionRefused { message, others: Vec::new() });
+        }
+        if part == PodPart::Resize {
+            let values = plan.fields.added_by_admission(before, answer);
+            return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
+        }
+        plan.changes.iter().find_map(|(name, change)| {
+            let (list, _, container) = answer.container(name)?;
+            (container.image != change.to).then(|| Reason::AdmissionRewrites {
+                list,
+                container: name.clone(),
+                image: container.image.clone(),
+            })
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Where pods run another image than their owner's template says.
+
+use std::collections::BTreeSet;
+
+use super::context::Context;
+use super::partition;
+use super::wanted::is_pinned;
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::Pod;
+
+/// The images of a container that are not its template's.
+pub(super) struct Drift<'p> {
+    /// The template's.
+    pub(super) template: String,
+    /// The pods', in their order.
+    pub(super) images: BTreeSet<&'p str>,
+    /// How many pods have one.
+    pub(super) pods: usize,
+    /// No pod has the template's.
+    is_everywhere: bool,
+}
+
+impl<'p> Drift<'p> {
+    /// Compares a container in these pods; `None` where each has the template's image, or a pin of it.
+    pub(super) fn of(context: &Context<'_>, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
+        Self::from(&context.known.template.get(name)?.image, name, pods)
+    }
+
+    /// The same against an image that the template is to have.
+    pub(super) fn from(template: &str, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
+        let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
+        for pod in pods {
+            let Some((_, _, container)) = pod.container(name) else { continue };
+            if container.image == template || is_pinned(template, pod, container) {
+                drift.is_everywhere = false;
+            } else {
+                drift.images.insert(&container.image);
+                drift.pods += 1;
+            }
+        }
+        (drift.pods > 0).then_some(drift)
+    }
+
+    /// Returns an image that pods run, where none runs the template's.
+    pub(super) fn instead(&self) -> Option<&'p str> {
+        self.images.first().copied().filter(|_| self.is_everywhere)
+    }
+
+    /// Returns the image that all pods run in place of the template's.
+    pub(super) fn common(&self) -> Option<&'p str> {
+        self.instead().filter(|_| self.images.len() == 1)
+    }
+}
+
+/// What the pods that an update changes ran before, where that is one image and not the template's.
+pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> Option<&'p str> {
+    let is_changed = |pod: &&Pod| {
+        let is_other = pod.container(name).is_some_and(|(_, _, container)| container.image != to);
+        let is_kept = context.durable && partition::is_below(&context.live.workload, pod);
+        is_other
+            && !is_kept
+            && pod.is_controlled_by(&context.live.controllers)
+            && !pod.terminating
+            && !pod.is_finished()
+    };
+    Drift::of(context, name, context.live.pods.iter().filter(is_changed))?.common()
+}

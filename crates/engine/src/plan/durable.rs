@@ -1,0 +1,528 @@
+//! What a durable rollout would do to the owner: its template, its revisions, and what must hold before it begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::context::Context;
+use super::sides::{holder, is_stale};
+use super::template_stand::{TemplateStand, stand, was_released};
+use super::{Verdict, WorkloadPlan};
+use super::{adopt, drift, held};
+use crate::change::reason::{Reason, Warning};
+use crate::change::{Change, Direction, TemplateImage};
+use crate::k8s::names::{ContainerName, Uid};
+use crate::k8s::pod::{ContainerList, Pod};
+use crate::k8s::workload::Workload;
+use crate::kinds;
+use crate::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
+use crate::plan::live::LiveWorkload;
+use crate::state::durable::history::HistoryEntry;
+use crate::state::durable::life::Life;
+use crate::state::durable::lock::{LockState, Outgoing, RolloutLock};
+use crate::state::durable::{deployment, revisions, stateful_set};
+use crate::value::duration;
+
+/// The owner's part of a durable rollout.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DurablePlan {
+    /// What changes in the template.
+    pub change: Change,
+    /// The revision that is left; `None` for a ReplicaSet of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outgoing: Option<Outgoing>,
+    /// The number that the new revision gets; `None` for a ReplicaSet of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<i64>,
+    /// How the outgoing template stays in the history.
+    pub history: HistoryPlan,
+    /// A ControllerRevision that holds the new template already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuses: Option<String>,
+    /// The update strategy that is restored in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Value>,
+    /// What the containers run now (`imageID`), where all pods run the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digests: BTreeMap<ContainerName, String>,
+    /// The images before the rollout that this one goes on from, and what the pods ran where that was not the
+    /// template's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub origin: BTreeMap<ContainerName, String>,
+    /// The names of the pods that were chosen; empty means all.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub only: BTreeSet<String>,
+    /// The lock that it replaces, exactly as read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+    /// The unfinished rollout whose place it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Box<RolloutLock>>,
+    /// The same for one whose lock is gone: what the pods' records hold of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<HistoryEntry>,
+}
+
+/// How the outgoing template stays in the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "do")]
+pub enum HistoryPlan {
+    /// A ReplicaSet without pods is created for it.
+    Create,
+    /// An old ReplicaSet without pods, which holds the new template, takes it.
+    Swap {
+        /// Its name.
+        name: String,
+        /// Its uid.
+        uid: Uid,
+        /// Its revision.
+        revision: i64,
+    },
+    /// `revisionHistoryLimit` is 0: it is forgotten.
+    Forget,
+    /// The controller keeps it by itself.
+    ByController,
+}
+
+impl DurablePlan {
+    /// Returns how many pods, from the lowest ordinal on, the owner's controller creates from the template before.
+    pub fn partition(&self) -> i64 {
+        self.strategy.as_ref().map_or(0, stateful_set::partition_of)
+    }
+
+    /// Returns the steps on the owner in the order in which they are taken.
+    pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
+        let pods = "update the pods in place".to_owned();
+        match kind.holds_by() {
+            HoldsBy::Paused => {
+                let revision = self.outgoing.as_ref().map(|outgoing| format!(" as revision {}", outgoing.revision));
+                let outgoing = format!("the current template{}", revision.unwrap_or_default());
+                let history = match &self.history {
+                    HistoryPlan::Create => Some(format!("save {outgoing} (kubectl rollout undo keeps working)")),
+                    HistoryPlan::Swap { name, .. } => Some(format!(
+                        "save {outgoing} in replicaset/{name}, which has no pods (kubectl rollout undo keeps working)"
+                    )),
+                    HistoryPlan::Forget | HistoryPlan::ByController => None,
+                };
+                let current = self.outgoing.as_ref().map(|outgoing| outgoing.name.as_str()).unwrap_or_default();
+                let steps = [Some("pause the Deployment and set the new template".into()), history];
+                let last = [
+                    format!("set the template of replicaset/{current}, which keeps its pods"),
+                    "unpause the Deployment".into(),
+                    pods,
+                ];
+                steps.into_iter().flatten().chain(last).collect()
+            }
+            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
+                let hold = if kind.has_partition() && self.partition() > 0 {
+                    "set the new template, with the partition above every pod"
+                } else {
+                    "set the new template, with the update strategy OnDelete"
+                };
+                vec![
+                    hold.into(),
+                    format!("{pods}, and label them with the new revision"),
+                    "restore the update strategy".into(),
+                ]
+            }
+            HoldsBy::Nothing => vec!["set the new template, for later pods".into(), pods],
+        }
+    }
+}
+
+/// Computes the owner's part; `None` where only pods change. What prevents it is added to the reasons.
+pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<Reason>) -> Option<DurablePlan> {
+    let workload = &context.live.workload;
+    let kind = workload.reference.kind;
+    let change = change(context);
+    if !kind.has_template() || change.is_empty() {
+        return None;
+    }
+    if let Some((owner, name, _)) = workload.controller() {
+        reasons.push(Reason::OwnerIsControlled { kind: owner, name });
+        return None;
+    }
+    let mut plan = DurablePlan {
+        change,
+        outgoing: None,
+        revision: None,
+        history: HistoryPlan::ByController,
+        reuses: None,
+        strategy: None,
+        digests: digests(context),
+        origin: BTreeMap::new(),
+        only: only(context),
+        replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
+        replaced: None,
+        lost: None,
+    };
+    let lock = present(context.live);
+    if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
+        plan.strategy = lock.strategy.clone();
+        plan.origin = origin(&lock);
+        let settled = take_over || lock.state != LockState::Running;
+        // What that rollout brings and this one does not would be left halfway, and recorded nowhere.
+        let makes_way = plan.change.covers(&lock.change) && !deployment_is_unsettled(workload);
+        if !settled || !makes_way {
+            reasons.push(held(context.live, &lock, makes_way));
+        } else {
+            plan.replaced = Some(Box::new(lock));
+        }
+    } else if plan.replaces.is_some()
+        && lock_is_unreadable(workload)
+        && (!take_over || held::is_held_back(context.live))
+    {
+        reasons.push(held_by_somebody());
+    }
+    if plan.replaced.is_none() {
+        plan.lost = adopt::lost(context.live, &plan.change);
+        let began = plan.lost.iter().flat_map(|lost| &lost.containers);
+        plan.origin.extend(began.map(|(name, image)| (name.clone(), image.from.clone())));
+    }
+    for (name, image) in &plan.change.images {
+        if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, &image.to)) {
+            plan.origin.insert(name.clone(), ran.to_owned());
+        }
+    }
+    match kind.revisions() {
+        Revisions::ReplicaSets => of_deployment(context, &mut plan, reasons),
+        Revisions::ControllerRevisions(_) => of_revisions(context, &mut plan, reasons),
+        Revisions::None => {}
+    }
+    Some(plan)
+}
+
+/// Whether pods of this revision lack no more of the template than this change sets again: such as those that an
+/// unfinished rollout has not reached.
+pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
+    let live = context.live;
+    let Revisions::ControllerRevisions(_) = live.workload.reference.kind.revisions() else { return false };
+    let known = revisions::labelled(&live.surroundings.owned, revision);
+    known.is_some_and(|known| revisions::lacks_no_more(known, live.workload.template(), &change(context)))
+}
+
+/// The names of the pods that were chosen by name or node; empty means all.
+fn only(context: &Context<'_>) -> BTreeSet<String> {
+    if context.subset.node.is_none() && context.subset.pods.is_empty() {
+        return BTreeSet::new();
+    }
+    let chosen = context.live.pods.iter().filter(|pod| context.is_chosen(pod));
+    chosen.map(|pod| pod.key.name.clone()).collect()
+}
+
+/// Returns whether an unfinished rollout still holds the workload: to be resumed or rolled back.
+pub fn is_left_behind(live: &LiveWorkload) -> bool {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten();
+    lock.is_some_and(|lock| {
+        !life(live, &lock).may_be_at_work() && !is_stale(&live.workload, &live.surroundings.owned, &lock)
+    })
+}
+
+/// Returns whether somebody has restored the template from before the rollout: there is nothing to go on with,
+/// and releasing a held controller would replace the pods that were updated.
+pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    lock.direction == Direction::Forward && stand(live, Some(lock), lock) == TemplateStand::TurnedRound
+}
+
+/// What holds a workload, as far as the user can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// A run that is active.
+    AtWork,
+    /// A run that may be active: it is not known.
+    PerhapsAtWork,
+    /// An unfinished rollout, whose run has stopped or is gone.
+    LeftBehind,
+    /// The same, and somebody has restored the old template: it can only be rolled back.
+    SetBack,
+    /// The same, and somebody has set another template: nothing of it can be resumed or rolled back.
+    Overtaken,
+    /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
+    Released,
+    /// The same, and the lock came with a copy of another Deployment.
+    Anothers,
+    /// The state left by a rollout whose lock cannot be read, or is gone.
+    WithoutLock(IfResumed),
+    /// The state left on pods alone by a rollout whose lock is gone.
+    LeftOnPods,
+    /// The state left by a rollout whose lock is gone, or by a user who holds the controller back over a change.
+    HeldBack(IfResumed),
+    /// The hold left by a rollout that another client's template has ended.
+    HeldOver(IfResumed),
+}
+
+/// Returns what holds a workload, from its own annotations and those of what it owns.
+pub fn hold(live: &LiveWorkload) -> Option<Hold> {
+    match RolloutLock::of(&live.workload.object) {
+        Ok(Some(lock)) if is_stale(&live.workload, &live.surroundings.owned, &lock) => None,
+        Ok(Some(lock)) => Some(match life(live, &lock) {
+            Life::Alive(_) => Hold::AtWork,
+            Life::Unknown(_) => Hold::PerhapsAtWork,
+            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } => left_behind(live, &lock),
+        }),
+        Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
+        Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
+        Ok(None) if adopt::is_left_without_lock(live) => Some(match () {
+            () if held::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
+            () if is_a_runs(live) => Hold::WithoutLock(if_resumed(live)),
+            () => Hold::HeldBack(if_resumed(live)),
+        }),
+        Ok(None) if adopt::is_left_on_pods(live) => Some(Hold::LeftOnPods),
+        Ok(None) => None,
+    }
+}
+
+/// Returns whether a run of this program is known to have left its owner held back. No other client gives a ReplicaSet
+/// a template that its pods do not have.
+pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
+    if_resumed(live) == IfResumed::KeepsPods && live.workload.reference.kind.holds_by() == HoldsBy::Paused
+        || held::is_held_by_a_run(live)
+}
+
+fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
+    let is_its = |lock_on: &RolloutLock| !stand(live, Some(lock), lock_on).ends_the_rollout();
+    if is_its(lock) {
+        return Hold::LeftBehind;
+    }
+    if adopt::is_anothers(live, lock) {
+        return Hold::Anothers;
+    }
+    // The way back leads to where the first of the replaced rollouts began.
+    let mut back = lock.clone();
+    back.turn_back();
+    match lock.direction {
+        Direction::Forward if lock.goes_back() || is_its(&back) => Hold::SetBack,
+        Direction::Forward | Direction::Back if was_released(live, lock) => Hold::Released,
+        Direction::Forward | Direction::Back => Hold::Overtaken,
+    }
+}
+
+impl WorkloadPlan {
+    /// Returns what holds the workload where that prevents the plan, or is left though there is nothing to do.
+    pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
+        let is_in_the_way = |reason: &Reason| {
+            matches!(reason, Reason::OwnerPaused { leads_in_place: true, .. } | Reason::RolloutHeld { .. })
+        };
+        let is_done = self.verdict == Verdict::NothingToDo;
+        hold(live).filter(|_| is_done || self.all_reasons().any(is_in_the_way))
+    }
+}
+
+/// Returns whether the run that holds a workload's lock is active.
+pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
+    Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
+}
+
+/// Returns whether that run may be active.
+pub fn may_be_at_work(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    life(live, lock).may_be_at_work()
+}
+
+/// Returns the reason that another rollout holds the workload, if one does; for a plan that changes pods alone.
+///
+/// The template may ask for what is wanted already because a rollout was stopped halfway: only that rollout can finish
+/// its owner, whoever repeats the command.
+pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_owner: bool) -> Option<Reason> {
+    if lock_is_unreadable(&live.workload) {
+        return (!take_over || !leaves_the_owner).then(held_by_somebody);
+    }
+    let lock = present(live)?;
+    let is_stale = is_stale(&live.workload, &live.surroundings.owned, &lock);
+    let holds = !is_stale && (!leaves_the_owner || lock.state == LockState::Running && !take_over);
+    holds.then(|| held(live, &lock, false))
+}
+
+/// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
+pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
+    match RolloutLock::text_of(&live.workload.object) {
+        Some(_) => RolloutLock::of(&live.workload.object).ok().flatten(),
+        None => adopt::copied(live),
+    }
+}
+
+/// Held by a lock that cannot be read: written by another version, or edited.
+fn held_by_somebody() -> Reason {
+    Reason::RolloutHeld {
+        id: String::new(),
+        who: "an unknown client (the lock cannot be read)".into(),
+        since: String::new(),
+        began: Box::default(),
+        state: Box::default(),
+        run: Box::default(),
+        is_at_work: false,
+        goes_back: false,
+        has_hooks: false,
+        makes_way: false,
+    }
+}
+
+fn held(live: &LiveWorkload, lock: &RolloutLock, makes_way: bool) -> Reason {
+    let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
+    let life = life(live, lock);
+    let is_at_work = life.may_be_at_work();
+    let run = if life == Life::Ended { String::new() } else { format!("{by}{}", life.sentence()) };
+    Reason::RolloutHeld {
+        id: lock.id.to_string(),
+        who: lock.who.clone(),
+        since: lock.since.clone(),
+        began: duration::began(&lock.since, live.surroundings.server_now.as_deref()).into(),
+        state: lock.state.words(is_at_work).into(),
+        run: run.into(),
+        is_at_work,
+        goes_back: lock.direction == Direction::Back || left_behind(live, lock) != Hold::LeftBehind,
+        has_hooks: !lock.hooks.is_empty(),
+        makes_way,
+    }
+}
+
+fn lock_is_unreadable(workload: &Workload) -> bool {
+    RolloutLock::of(&workload.object).is_err()
+}
+
+/// A Deployment that an earlier run left paused has to be settled first.
+fn deployment_is_unsettled(workload: &Workload) -> bool {
+    kinds::is_paused(&workload.object)
+}
+
+fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {
+    let images = lock.change.images.iter();
+    images.map(|(name, image)| (name.clone(), lock.origin.get(name).unwrap_or(&image.from).clone())).collect()
+}
+
+/// What changes in the template: containers that only pods have, such as injected ones, are no part of it.
+pub(super) fn change(context: &Context<'_>) -> Change {
+    let mut change = Change { images: BTreeMap::new(), fields: context.wanted.fields().clone() };
+    for (name, list) in &context.known.containers {
+        let Some(container) = context.known.template.get(name) else { continue };
+        let Some(to) = context.wanted.image(name, *list, &container.image).filter(|to| *to != container.image) else {
+            continue;
+        };
+        change.images.insert(name.clone(), TemplateImage { list: *list, from: container.image.clone(), to });
+    }
+    change
+}
+
+/// The digests that run, where all pods run the same.
+fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
+    let mut running: BTreeMap<ContainerName, BTreeSet<String>> = BTreeMap::new();
+    let mine = |pod: &&Pod| pod.is_controlled_by(&context.live.controllers);
+    for pod in context.live.pods.iter().filter(mine) {
+        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+            for status in pod.statuses(list).iter().filter(|status| !status.image_id.is_empty()) {
+                running.entry(status.name.clone()).or_default().insert(status.image_id.clone());
+            }
+        }
+    }
+    let one = running.into_iter().filter(|(_, ids)| ids.len() == 1);
+    one.filter_map(|(name, ids)| Some((name, ids.into_iter().next()?))).collect()
+}
+
+/// The ReplicaSet that holds a Deployment's template and, alone, all its pods.
+fn only_holder<'s>(workload: &Workload, sets: &'s [Value]) -> Option<&'s Value> {
+    let current = holder(sets, workload.template())?;
+    let uid = |set: &Value| set.pointer("/metadata/uid").cloned();
+    sets.iter().all(|set| uid(set) == uid(current) || deployment::is_empty(set)).then_some(current)
+}
+
+/// Returns what becomes of the pods of a paused Deployment once it is resumed: its controller moves them to the
+/// ReplicaSet that holds the template, or to a new one.
+pub fn if_resumed(live: &LiveWorkload) -> IfResumed {
+    let sets = &live.surroundings.owned;
+    // The parts of a template that were not read are not compared.
+    let is_read = sets.iter().any(|set| set.pointer("/spec/template").is_some());
+    match only_holder(&live.workload, sets) {
+        _ if !is_read || !live.surroundings.denied.is_empty() => IfResumed::NotKnown,
+        Some(_) => IfResumed::KeepsPods,
+        None => IfResumed::ReplacesPods,
+    }
+}
+
+/// Returns whether what was read is about to settle: the controller has not seen its owner's present spec yet, or owner
+/// and revisions were read before and after somebody's write. It is worth another read in a moment.
+pub fn is_behind(live: &LiveWorkload) -> bool {
+    let workload = &live.workload;
+    let owned = &live.surroundings.owned;
+    if !workload.is_observed() {
+        return true;
+    }
+    if !live.surroundings.denied.is_empty() || workload.rolling_out().is_some() {
+        return false;
+    }
+    match workload.reference.kind.revisions() {
+        Revisions::ReplicaSets => !deployment_is_unsettled(workload) && only_holder(workload, owned).is_none(),
+        // A caller that may not list revisions gets a note of that, and has none here.
+        Revisions::ControllerRevisions(_) => {
+            !owned.is_empty() && revisions::newest_with(owned, workload.template()).is_none()
+        }
+        Revisions::None => false,
+    }
+}
+
+fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
+    let workload = &context.live.workload;
+    let sets = &context.live.surroundings.owned;
+    let name = |set: &Value| set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let uid = |set: &Value| Uid::from(set.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default());
+    let Some(current) = only_holder(workload, sets) else {
+        let known = reasons.iter().any(|reason| matches!(reason, Reason::OwnerRollingOut { .. } | Reason::NoPods));
+        if !known && context.live.surroundings.denied.is_empty() {
+            let status = "no single ReplicaSet holds its template and all its pods".into();
+            reasons.push(Reason::OwnerRollingOut { status });
+        }
+        return;
+    };
+    let revision = deployment::revision_of(current);
+    plan.outgoing = Some(Outgoing { name: name(current), uid: uid(current), revision });
+    plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision).saturating_add(1));
+    let Some(after) = plan.change.apply(workload.template()) else { return };
+    let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
+    plan.history = match holder(sets, &after) {
+        Some(set) if uid(set) != uid(current) => {
+            HistoryPlan::Swap { name: name(set), uid: uid(set), revision: deployment::revision_of(set) }
+        }
+        Some(_) | None if limit == 0 => HistoryPlan::Forget,
+        Some(_) | None => HistoryPlan::Create,
+    };
+}
+
+/// Returns the revision of a Deployment that the first step alone pushes out of a history of one.
+///
+/// Every ReplicaSet is an old one once no ReplicaSet has the template (`cleanupDeployment`). With a longer history the
+/// oldest goes as in any rollout.
+pub(super) fn evicted(plan: &DurablePlan, live: &LiveWorkload) -> Option<Warning> {
+    let limit = live.workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64);
+    // On a swap a ReplicaSet has the new template at once, and only the current one counts as old.
+    if plan.history != HistoryPlan::Create || limit != Some(1) {
+        return None;
+    }
+    let old = live.surroundings.owned.iter().filter(|set| deployment::is_empty(set));
+    let oldest = old.min_by_key(|set| deployment::revision_of(set))?;
+    let name = oldest.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some(Warning::HistoryEvicted { name, revision: deployment::revision_of(oldest) })
+}
+
+fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
+    let workload = &context.live.workload;
+    let owned = &context.live.surroundings.owned;
+    let strategy = workload.object.pointer("/spec/updateStrategy").cloned();
+    plan.strategy = plan.strategy.take().or(strategy);
+    let number = |revision: &Value| revisions::number_of(revision).unwrap_or(0);
+    let Some(current) = revisions::newest_with(owned, workload.template()) else {
+        let surroundings = &context.live.surroundings;
+        if let Some(denied) = &surroundings.revisions_denied {
+            reasons.push(denied.reason(&workload.reference));
+        } else if surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
+            reasons.push(Reason::OwnerNotObserved);
+        }
+        return;
+    };
+    let uid = current.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+    let name = revisions::name_of(current).to_owned();
+    plan.outgoing = Some(Outgoing { name, uid: uid.into(), revision: number(current) });
+    plan.revision = Some(owned.iter().map(number).max().unwrap_or(0).saturating_add(1));
+    let after = plan.change.apply(workload.template());
+    let known = after.and_then(|after| revisions::newest_with(owned, &after));
+    plan.reuses = known.map(|revision| revisions::name_of(revision).to_owned());
+}

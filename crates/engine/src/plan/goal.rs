@@ -1,0 +1,284 @@
+//! From a plan, or from live pods, to the goal of a rollout.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::durable::{Hold, hold};
+use super::partition;
+use super::pods::recorded_from;
+use super::policy::policy;
+use super::revision::CurrentRevision;
+use super::{Effect, PodVerdict, WorkloadPlan};
+use crate::change::FieldChanges;
+use crate::change::target::Images;
+use crate::k8s::names::{ContainerName, PodKey, RolloutId};
+use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::plan::live::{LiveWorkload, Options};
+use crate::rollout::pre_pull::PrePull;
+use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
+use crate::state::durable::lock::RolloutLock;
+use crate::state::evidence::Baseline;
+use crate::state::hook::Hooks;
+use crate::state::manager::is_same_writer;
+use crate::state::policy::Policy;
+use crate::state::record::UpdateRecord;
+use crate::value::duration::second;
+use crate::value::image;
+
+impl WorkloadPlan {
+    /// Returns the goal: exactly the pods and images that the plan shows, in its order.
+    pub fn goal(&self, id: &RolloutId, field_manager: &str) -> Goal {
+        let pods = self.pods.iter().filter(|pod| matches!(pod.verdict, PodVerdict::Update | PodVerdict::InProgress));
+        let pods = pods.map(|pod| {
+            let containers = pod.changes.iter().map(|(name, change)| {
+                let (from, to) = (Some(change.from.clone()), Some(change.to.clone()));
+                let (restarts, goes_back) = (change.effect == Effect::Restart, change.evidence.goes_back);
+                (name.clone(), ContainerGoal { from, to, restarts, goes_back, ..ContainerGoal::default() })
+            });
+            let mut containers = containers.collect();
+            ContainerGoal::add_resized(&mut containers, pod.fields.restarting().cloned());
+            let (key, fields, drain) = (pod.pod.clone(), pod.fields.clone(), pod.drain.clone());
+            PodGoal { key, containers, fields, drain, kubelet: pod.kubelet }.into()
+        });
+        Goal {
+            id: id.clone(),
+            workload: self.workload.clone(),
+            mode: Mode::PodsOnly,
+            controllers: self.controllers.clone(),
+            replicas: self.replicas,
+            pods: pods.collect(),
+            policy: self.policy.clone(),
+            field_manager: field_manager.to_owned(),
+            hooks: self.hooks.clone(),
+            owner: None,
+            pulls: self.pulls.clone(),
+            process: None,
+            pre_pull: self.pre_pull,
+            read_at: None,
+            followed: None,
+        }
+    }
+}
+
+/// Returns the goal of `follow`: the present pods, until each of their containers is what its pod asks for.
+///
+/// What a pod does not ask for yet is waited for where it is known to come: the images given, those of the rollout that
+/// holds the workload, and those of an update of pods alone that may still be in progress. `now` is the wall clock
+/// (RFC 3339). Pods that are terminating or have ended are left out.
+pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
+    let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
+    pods.sort_by(|a, b| live.workload.order(a, b));
+    let coming = Coming::of(live, &pods, now);
+    let goals = pods.iter().map(|pod| {
+        let fields = coming.fields(live, pod);
+        PodGoal {
+            key: pod.key.clone(),
+            containers: followed(pod, images, (live, &coming), &fields),
+            fields,
+            drain: None,
+            kubelet: live.kubelet_of(pod),
+        }
+    });
+    let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();
+    Goal {
+        id: id.clone(),
+        workload: live.workload.reference.clone(),
+        mode: Mode::Follow,
+        controllers: live.controllers.clone(),
+        replicas: live.workload.desired_replicas(),
+        pods: goals,
+        policy: coming.policy(policy(live, options).0),
+        field_manager: String::new(),
+        hooks: Hooks::default(),
+        owner: None,
+        pulls: Vec::new(),
+        process: None,
+        pre_pull: PrePull::Never,
+        read_at: live.surroundings.server_now.clone(),
+        followed: holding(live).filter(|_| hold(live) == Some(Hold::AtWork)).map(Box::new),
+    }
+}
+
+/// Returns how far the owner's controller is, where it replaces pods by itself: that is no update in place.
+pub fn replacing(live: &LiveWorkload) -> Option<String> {
+    if holding(live).is_some() {
+        return None;
+    }
+    let status = live.workload.rolling_out()?;
+    let revision = CurrentRevision::of(live);
+    live.pods.iter().any(|pod| is_followed(live, pod) && revision.another(pod).is_some()).then_some(status)
+}
+
+fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
+    let controlled = match pod.controller() {
+        Some(owner) => live.controllers.contains(&owner.uid),
+        None => live.controllers.is_empty(),
+    };
+    controlled && pod.is_present()
+}
+
+/// The rollout that holds the workload. A ReplicaSet's lock is a copy by its Deployment's controller.
+fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
+    if live.workload.reference.kind.made_by().is_some() && live.workload.controller().is_some() {
+        return None;
+    }
+    RolloutLock::of(&live.workload.object).ok().flatten()
+}
+
+/// What pods do not ask for yet, and will.
+enum Coming {
+    /// What the rollout that holds the workload brings.
+    ByRollout(Box<RolloutLock>),
+    /// The images of an update of pods alone, as its newest record has them.
+    ByRecord(Box<UpdateRecord>),
+    Nothing,
+}
+
+impl Coming {
+    fn of(live: &LiveWorkload, pods: &[&Pod], now: &str) -> Self {
+        match (holding(live), may_go_on(pods, now)) {
+            (Some(lock), _) => Self::ByRollout(Box::new(lock)),
+            (None, Some(record)) => Self::ByRecord(Box::new(record)),
+            (None, None) => Self::Nothing,
+        }
+    }
+
+    /// The rollout that holds the workload, if it is about that pod.
+    fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&RolloutLock> {
+        match self {
+            Self::ByRollout(lock) => {
+                let is_chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
+                (is_chosen && !partition::is_below(&live.workload, pod)).then_some(lock)
+            }
+            Self::ByRecord(_) | Self::Nothing => None,
+        }
+    }
+
+    /// What comes to a pod other than images.
+    fn fields(&self, live: &LiveWorkload, pod: &Pod) -> FieldChanges {
+        self.rollout_of(live, pod).map(|lock| lock.directed().fields.left_in(pod)).unwrap_or_default()
+    }
+
+    /// The rollout decides for how long ready must hold, unless the user of `follow` has given it.
+    fn policy(&self, mut policy: Policy) -> Policy {
+        match self {
+            Self::ByRollout(lock) => {
+                let given = lock.policy.min_ready_seconds_given;
+                policy.min_ready_seconds_given = policy.min_ready_seconds_given.or(given);
+            }
+            Self::ByRecord(_) | Self::Nothing => {}
+        }
+        policy
+    }
+
+    fn image(&self, live: &LiveWorkload, pod: &Pod, container: &Container) -> Option<String> {
+        if let Some(lock) = self.rollout_of(live, pod) {
+            return lock.directed().images.get(&container.name).map(|change| change.to.clone());
+        }
+        let change = match self {
+            Self::ByRollout(_) | Self::Nothing => None,
+            Self::ByRecord(record) => {
+                let change = record.containers.get(&container.name).map(|change| (&change.from, &change.to));
+                change.or_else(|| record.later.get(&container.name).map(|change| (&change.from, &change.to)))
+            }
+        };
+        // A pod that asks for neither image has been changed by another client.
+        change.filter(|(from, _)| **from == container.image).map(|(_, to)| to.clone())
+    }
+}
+
+/// The newest record, if its update may still come to other pods: nobody else has set an image since, and its
+/// last step is no longer ago than a run waits for one.
+fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
+    let current = pods.iter().filter_map(|pod| {
+        let record = UpdateRecord::complete(pod)?;
+        // A record without containers is of a removed label, not of an update.
+        let whole = !record.containers.is_empty();
+        (whole && record.containers.keys().all(|name| record.container(pod, name).is_some())).then_some(record)
+    });
+    let newest = current.max_by(|a, b| a.id.cmp(&b.id))?;
+    let of_it = |pod: &&&Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == newest.id);
+    let (ours, others): (Vec<_>, Vec<_>) = pods
+        .iter()
+        .flat_map(|pod| pod.image_set.values())
+        .partition(|set| is_same_writer(&set.manager, &newest.manager));
+    if others.iter().filter_map(|set| second(&set.time)).max() > ours.iter().filter_map(|set| second(&set.time)).max() {
+        return None;
+    }
+    let last = pods.iter().filter(of_it).flat_map(|pod| times_of(pod)).max()?;
+    let timeout = i64::try_from(DEFAULT_TIMEOUT_SECONDS).unwrap_or(i64::MAX);
+    (second(now)? <= last.saturating_add(timeout)).then_some(newest)
+}
+
+/// When something of the pod's update happened last, as far as the API shows.
+fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
+    let set = pod.image_set.values().map(|set| set.time.as_str());
+    let started = pod.status.container_statuses.iter().filter_map(|status| status.state.running.as_ref());
+    let started = started.filter_map(|running| running.started_at.as_deref());
+    let ready = pod.ready_condition().and_then(|condition| condition.last_transition_time.as_deref());
+    set.chain(started).chain(ready).filter_map(second)
+}
+
+fn followed(
+    pod: &Pod,
+    images: Option<&Images>,
+    (live, coming): (&LiveWorkload, &Coming),
+    fields: &FieldChanges,
+) -> BTreeMap<ContainerName, ContainerGoal> {
+    let record = UpdateRecord::of(pod);
+    let was_resized = |name| record.as_ref().is_some_and(|record| record.resize_baseline(pod, name).is_some());
+    let to_be_resized = fields.restarting_in(pod);
+    let mut containers = BTreeMap::new();
+    for (list, container) in pod.all_containers() {
+        let restarts = container.is_long_lived(list);
+        let given = images.and_then(|images| {
+            let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
+            images.by_container.get(&container.name).or(all)
+        });
+        let to = match given {
+            Some(argument) => argument.resolve(&container.image).ok(),
+            None => coming.image(live, pod, container),
+        };
+        // A plain init container no longer runs: there is nothing to follow but what its pod asks for.
+        if restarts || to.is_some() {
+            let (from, asks) = if to.is_none() { changed(pod, container) } else { (None, None) };
+            let by_resize = to_be_resized.contains(&container.name) || was_resized(&container.name);
+            let goal = ContainerGoal { from, to, restarts, asks, by_resize, ..ContainerGoal::default() };
+            containers.insert(container.name.clone(), goal);
+        }
+    }
+    containers
+}
+
+/// What a pod's container asked for before and asks for now, where it is known to have been changed since the pod was
+/// created: by the pod's own record, or by the old container that still runs.
+fn changed(pod: &Pod, container: &Container) -> (Option<String>, Option<String>) {
+    let name = &container.name;
+    let noted = recorded_from(pod, name);
+    let shown = pod.container_status(name).map(|(_, _, status)| &status.image);
+    let shown = shown.filter(|shown| !shown.is_empty() && !image::is_same(shown, &container.image)).cloned();
+    let is_changed = noted.is_some() || matches!(Baseline::of(pod, name), Baseline::Set(_));
+    if is_changed { (noted.or(shown), Some(container.image.clone())) } else { (None, None) }
+}
+
+/// Pods that go back to the same images, and these images.
+pub type WayBack = (Vec<PodKey>, BTreeMap<ContainerName, String>);
+
+/// Returns what brings the pods back to what they ran before the goal: a group of pods for each set of images that they
+/// came from. `None` where the image before is not known, as it may be of an update that was found in progress.
+pub fn way_back(goal: &Goal) -> Option<Vec<WayBack>> {
+    let mut groups: Vec<WayBack> = Vec::new();
+    for pod in &goal.pods {
+        let mut images = BTreeMap::new();
+        for (name, container) in pod.containers.iter().filter(|(_, container)| !container.is_only_resized()) {
+            let from = container.from.clone().filter(|from| !from.is_empty() && container.to.as_ref() != Some(from))?;
+            images.insert(name.clone(), from);
+        }
+        match groups.iter_mut().find(|(_, known)| *known == images) {
+            Some((pods, _)) => pods.push(pod.key.clone()),
+            None => groups.push((vec![pod.key.clone()], images)),
+        }
+    }
+    groups.retain(|(_, images)| !images.is_empty());
+    (!groups.is_empty()).then_some(groups)
+}

@@ -1,0 +1,119 @@
+//! Whether an owner is held back, by whom, and its update strategy before that.
+
+use serde_json::{Value, json};
+
+use crate::k8s::metadata::LAST_APPLIED;
+use crate::k8s::pod::Pod;
+use crate::plan::live::LiveWorkload;
+use crate::state::durable::history::{self, HistoryEntry};
+use crate::state::manager::is_ours;
+use crate::state::outcome::EndResult;
+use crate::state::record::UpdateRecord;
+
+/// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
+pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
+    live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
+}
+
+/// Returns whether an owner has OnDelete, and it is not known that the user has applied that.
+pub fn has_on_delete(live: &LiveWorkload) -> bool {
+    live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
+}
+
+/// Returns whether a run of this program is known to have set what holds the owner back: managedFields say who wrote
+/// it. Another field manager may be a run's, too, that was given its name.
+pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
+    holders(live).any(|manager| is_a_runs_name(live, manager))
+}
+
+/// The update strategy that is restored in the end.
+pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
+    let holds_by = live.workload.reference.kind.holds_by();
+    let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
+    let present = live.workload.object.pointer(field).cloned();
+    if is_held_back(live) { saved_strategy(live).or(present) } else { present }
+}
+
+/// Returns the update strategy from before the rollout that was last superseded, where that has left its own in place.
+/// A client that has set one since has taken the field over.
+pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
+    known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
+}
+
+/// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock.
+pub fn is_left_held(live: &LiveWorkload) -> bool {
+    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
+    is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_superseded())
+}
+
+pub(super) fn is_held_by_another(live: &LiveWorkload) -> bool {
+    holders(live).any(|manager| !is_a_runs_name(live, manager))
+}
+
+/// Returns the update strategy from before a rollout: the one that it has noted, or that of the last `kubectl apply`
+/// with the server's defaults.
+pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+    left_strategy(live).or_else(|| applied_strategy(live))
+}
+
+fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
+    let annotations = live.workload.object.pointer("/metadata/annotations")?;
+    let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
+    let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
+    let filled = live.workload.reference.kind.defaults().fill(&json!({"spec": {"updateStrategy": strategy}}));
+    filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
+}
+
+/// The field managers of what holds the owner back.
+fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
+    live.workload.reference.kind.holds_by().set_by(&live.workload.object)
+}
+
+fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
+    is_ours(manager) || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
+}
+
+/// The rollouts that are known to have ended.
+pub(super) fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
+    history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned))
+}
+
+pub(super) fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
+    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
+    live.pods.iter().filter(mine).filter(|pod| pod.is_present())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::k8s::workload::Workload;
+    use crate::kinds::WorkloadKind;
+
+    /// A strategy that a run has restored leaves the run the owner of the parts that nobody has set since.
+    #[test]
+    fn who_holds_an_owner_back_is_whose_write_the_server_noted() {
+        let held = |kind: WorkloadKind, manager: &str, spec: Value| {
+            let entry = json!({"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": spec}});
+            let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]}});
+            let live = LiveWorkload {
+                workload: Workload::from_object(kind, object).expect("it has a name"),
+                controllers: ["u".into()].into(),
+                pods: Vec::new(),
+                kubelets: BTreeMap::new(),
+                not_read: Vec::new(),
+                surroundings: crate::plan::Surroundings::default(),
+            };
+            is_held_by_a_run(&live)
+        };
+        let (paused, typed) = (json!({"f:paused": {}}), json!({"f:updateStrategy": {"f:type": {}}}));
+        let rest = json!({"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}});
+        let (deployment, set) = (WorkloadKind::Deployment, WorkloadKind::StatefulSet);
+        for ours in ["inplace-cli", "kubectl-inplace"] {
+            assert!(held(deployment, ours, paused.clone()) && held(set, ours, typed.clone()));
+        }
+        assert!(!held(deployment, "kubectl-rollout", paused) && !held(set, "kubectl-edit", typed));
+        assert!(!held(set, "inplace-cli", rest) && !held(deployment, "inplace-cli", json!({})));
+    }
+}

@@ -1,0 +1,68 @@
+//! What is wanted of a workload.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{RestartError, UndoError};
+use crate::change::target::Images;
+use crate::k8s::names::ContainerName;
+use crate::value::api_schema::Validation;
+
+/// What is wanted of a workload. What a resumed or aborted rollout wants is in its lock.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Intent {
+    /// Nothing: it is only inspected.
+    None,
+    /// Images, cpu and memory, from the command line.
+    Images(Images),
+    /// What a manifest has.
+    Manifest(Manifest),
+    /// What was before an update.
+    Undo {
+        /// The update; the last one unless given.
+        to: Option<String>,
+        /// With the digest.
+        pin_digest: bool,
+    },
+    /// A restart with the same images.
+    Restart {
+        /// The containers; the only one unless some are named.
+        containers: BTreeSet<ContainerName>,
+    },
+}
+
+/// A manifest, before and after the API server's dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Manifest {
+    /// As it was given.
+    Given {
+        /// The object.
+        object: Value,
+        /// What the server does with fields that it does not know.
+        validation: Validation,
+    },
+    /// The whole object as the server would store it.
+    Stored {
+        /// The object.
+        object: Value,
+        /// It is unknown which fields an earlier manifest had.
+        removals_unseen: bool,
+    },
+    /// The server would not store it.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+}
+
+/// Why what is wanted is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IntentError {
+    /// Of an undo.
+    #[error(transparent)]
+    Undo(#[from] UndoError),
+    /// Of a restart.
+    #[error(transparent)]
+    Restart(#[from] RestartError),
+}

@@ -1,0 +1,93 @@
+//! The containers that there are, and what differs from pod to pod of what is wanted of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::change::FieldChanges;
+use crate::change::reason::Reason;
+use crate::k8s::names::{ContainerName, PodKey};
+use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::plan::live::LiveWorkload;
+
+/// The containers that exist: the template's first, then those that only pods have.
+pub(super) struct Known {
+    pub(super) containers: Vec<(ContainerName, ContainerList)>,
+    pub(super) template: BTreeMap<ContainerName, Container>,
+}
+
+impl Known {
+    pub(super) fn of(live: &LiveWorkload) -> Self {
+        let mut known = Self { containers: Vec::new(), template: BTreeMap::new() };
+        let mut seen: BTreeSet<ContainerName> = BTreeSet::new();
+        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+            for container in listed(live.workload.template(), list) {
+                if seen.insert(container.name.clone()) {
+                    known.containers.push((container.name.clone(), list));
+                    known.template.insert(container.name.clone(), container);
+                }
+            }
+            for container in live.pods.iter().flat_map(|pod| pod.containers(list)) {
+                if !seen.contains(&container.name) {
+                    seen.insert(container.name.clone());
+                    known.containers.push((container.name.clone(), list));
+                }
+            }
+        }
+        known
+    }
+
+    pub(super) fn list(&self, name: &ContainerName) -> Option<ContainerList> {
+        self.containers.iter().find(|(known, _)| known == name).map(|(_, list)| *list)
+    }
+
+    pub(super) fn not_found(&self, name: &ContainerName) -> Option<Reason> {
+        if self.list(name).is_some() {
+            return None;
+        }
+        let known: Vec<ContainerName> = self.containers.iter().map(|(name, _)| name.clone()).collect();
+        Some(Reason::container_not_found(name, &known))
+    }
+}
+
+pub(super) fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
+    let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+    containers.into_iter().flatten().filter_map(|container| serde_json::from_value(container.clone()).ok()).collect()
+}
+
+/// Images that differ from pod to pod. They are no change of the owner's template.
+pub(super) struct ByPod {
+    /// What for.
+    pub(super) purpose: Purpose,
+    /// The containers that are meant.
+    pub(super) containers: BTreeSet<ContainerName>,
+    /// The images, by pod and container.
+    pub(super) images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
+    /// cpu and memory, by pod.
+    pub(super) resources: BTreeMap<PodKey, FieldChanges>,
+    /// Why some pods cannot have theirs.
+    pub(super) reasons: BTreeMap<PodKey, Vec<Reason>>,
+}
+
+impl ByPod {
+    pub(super) fn new(purpose: Purpose, containers: BTreeSet<ContainerName>) -> Self {
+        Self { purpose, containers, images: BTreeMap::new(), resources: BTreeMap::new(), reasons: BTreeMap::new() }
+    }
+
+    /// Notes the image that a container of a pod gets, or why it gets none.
+    pub(super) fn note(&mut self, pod: &Pod, name: &ContainerName, image: Result<String, Reason>) {
+        match image {
+            Ok(image) => drop(self.images.entry(pod.key.clone()).or_default().insert(name.clone(), image)),
+            Err(reason) => self.reasons.entry(pod.key.clone()).or_default().push(reason),
+        }
+    }
+}
+
+/// What images by pod are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Back to what each pod recorded before an update of pods alone.
+    Undo,
+    /// A restart with the same images.
+    Restart,
+}

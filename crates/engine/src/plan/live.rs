@@ -1,0 +1,194 @@
+//! What a plan is made from: the live objects, and what the user chose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::change::reason::Reason;
+use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
+use crate::k8s::permissions::ClusterCommand;
+use crate::k8s::pod::Pod;
+use crate::k8s::workload::Workload;
+use crate::plan::resize::ResizeFacts;
+use crate::rollout::drain::DrainBy;
+use crate::rollout::pre_pull::PrePull;
+use crate::state::durable::holder::ProcessState;
+use crate::state::hook::Hooks;
+use crate::state::policy::PodOrder;
+use crate::value::int_or_percent::IntOrPercent;
+use crate::value::kubelet_version::KubeletVersion;
+
+/// A workload and what was read with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveWorkload {
+    /// The owner, or the pod itself.
+    pub workload: Workload,
+    /// The uids that control its pods: a Deployment's ReplicaSets, or the owner's own; a pod's controller.
+    pub controllers: BTreeSet<Uid>,
+    /// The pods that its selector matches.
+    pub pods: Vec<Pod>,
+    /// The kubelets of the pods' nodes, where they were needed and could be read.
+    pub kubelets: BTreeMap<String, KubeletVersion>,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+    /// What else bears on it.
+    pub surroundings: Surroundings,
+}
+
+impl LiveWorkload {
+    /// Returns the version of a pod's kubelet, where it was read.
+    pub fn kubelet_of(&self, pod: &Pod) -> Option<KubeletVersion> {
+        self.kubelets.get(&pod.spec.node_name).copied()
+    }
+}
+
+/// What else of the cluster bears on a workload. Each part may be missing: then no warning is given about it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Surroundings {
+    /// The revisions of a Deployment (its ReplicaSets) or DaemonSet (its ControllerRevisions).
+    pub revisions: Vec<Revision>,
+    /// The ReplicaSets or ControllerRevisions that the owner controls, whole.
+    pub owned: Vec<Value>,
+    /// The Deployment that controls this ReplicaSet has a newer one.
+    pub newer_in_deployment: Option<String>,
+    /// The PodDisruptionBudgets of the namespace.
+    pub budgets: Vec<Value>,
+    /// The Services of the namespace.
+    pub services: Vec<Value>,
+    /// Other objects of the namespace that select pods, without the owner and what belongs to it; `None` where they
+    /// were not read: then no pod is drained.
+    pub selecting: Option<Vec<Value>>,
+    /// Why the caller may not write the status of pods, in the server's words, which may be empty; `None` where it may, or
+    /// where it was not asked because no pod is drained by a readiness gate.
+    pub pod_status_denied: Option<String>,
+    /// The HorizontalPodAutoscalers of the namespace.
+    pub autoscalers: Vec<Value>,
+    /// What the server makes of the template.
+    pub made: Made,
+    /// What was read because cpu or memory changes; `None` where nothing was.
+    pub resize: Option<ResizeFacts>,
+    /// The server's time when the workload was read (RFC 3339), where the answer had it.
+    pub server_now: Option<String>,
+    /// What this machine reports of the process that holds the workload.
+    pub holder: ProcessState,
+    /// The version of the API server; `None` where it is not known: then no warning is given about it.
+    pub server: Option<KubeletVersion>,
+    /// The time when the cluster was read (RFC 3339), by the server's clock where the answer had it; `None` where it is
+    /// not known.
+    pub now: Option<String>,
+    /// Why the nodes could not be read: it matters to sidecars, to startup probes, and where kubelets are shown.
+    pub nodes_not_read: Option<String>,
+    /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
+    pub revisions_denied: Option<Denied>,
+    /// What the caller may not read, without which it is unknown what would happen.
+    pub denied: Vec<Denied>,
+}
+
+/// What the server would make of a pod of the owner's template: admission may change it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Made {
+    /// No pod differs from the template, or nobody needs to know.
+    #[default]
+    NotAsked,
+    /// This.
+    Pod(Box<Pod>),
+    /// It could not be asked, and why.
+    NotKnown(String),
+}
+
+/// One revision of an owner's template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// The uid of the ReplicaSet or ControllerRevision.
+    pub uid: Uid,
+    /// Its name.
+    pub name: String,
+    /// Its number: the annotation `deployment.kubernetes.io/revision`, or the field `revision`.
+    pub number: i64,
+    /// The value of the pods' label: `pod-template-hash` or `controller-revision-hash`.
+    pub hash: String,
+}
+
+/// Something that the caller may not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The verb.
+    pub verb: String,
+    /// The resource.
+    pub resource: String,
+    /// The server's words.
+    pub message: String,
+    /// The Role that has it: the words after `kubectl inplace rbac`. `None` where any command reads it.
+    pub role: Option<String>,
+}
+
+impl Denied {
+    /// Returns it as a reason against a plan of this workload.
+    pub fn reason(&self, workload: &WorkloadRef) -> Reason {
+        let reads = || format!("{} {}", ClusterCommand::Plan.word(), workload.kind.spec().singular);
+        Reason::PermissionMissing {
+            verb: self.verb.clone(),
+            resource: self.resource.clone(),
+            namespace: workload.namespace.clone(),
+            message: self.message.clone(),
+            role: self.role.clone().unwrap_or_else(reads),
+        }
+    }
+}
+
+/// Which of the pods.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subset {
+    /// `--pods`: their names; all unless given.
+    pub pods: BTreeSet<String>,
+    /// `--node`.
+    pub node: Option<String>,
+    /// `--partition`: the lowest ordinal.
+    pub partition: Option<u32>,
+}
+
+impl Subset {
+    /// Returns whether it is all pods.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What the user chose.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// `--max-unavailable`.
+    pub max_unavailable: Option<IntOrPercent>,
+    /// `--min-ready-seconds`.
+    pub min_ready_seconds: Option<u32>,
+    /// `--timeout`, seconds.
+    pub timeout: Option<u64>,
+    /// `--total-timeout`, seconds.
+    pub total_timeout: Option<u64>,
+    /// `--pods-only`: the owner stays unchanged.
+    pub pods_only: bool,
+    /// `--disruption-budget`, where it was given: whether budgets are respected.
+    pub respects_budgets: Option<bool>,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
+    /// `--drain`, where it was given.
+    pub drain: Option<DrainBy>,
+    /// `--drain-seconds`, where it was given.
+    pub drain_seconds: Option<u32>,
+    /// The kubelets' versions are shown (`plan -o wide`).
+    pub shows_kubelets: bool,
+    /// `--canary`.
+    pub canary: Option<IntOrPercent>,
+    /// `--pause-after`, pods.
+    pub pause_after: Option<u32>,
+    /// `--order`.
+    pub order: PodOrder,
+    /// `--container-order`.
+    pub container_order: Vec<ContainerName>,
+    /// `--before-pod`, `--after-pod`.
+    pub hooks: Hooks,
+    /// `--pods`, `--node`, `--partition`.
+    pub subset: Subset,
+    /// `--take-over`: a run that still holds the workload does not count.
+    pub take_over: bool,
+}

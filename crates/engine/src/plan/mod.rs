@@ -1,0 +1,461 @@
+//! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `live`, `assemble` | what was read of a workload, and how it is put together |
+//! | `intent`, `known`, `wanted` | what is asked for; which containers there are; what that makes of each pod |
+//! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
+//! | `build`, `context` | the plan of one workload; what every part of it is made from |
+//! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
+//! | `durable`, `held`, `revision`, `template_stand`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `start`, `resume`, `resumed_pods`, `adopt`, `became` | carrying a rollout on, with its lock or without |
+//! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
+//! | `resize`, `resized` | cpu and memory: what refuses them, and whether nodes have room |
+//! | `drift`, `warnings` | what is said besides |
+//! | `answers` | what the server answers to the plan's patches |
+//! | `goal` | what the rollout gets |
+//! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
+//! | `written`, `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
+
+mod adopt;
+mod answers;
+pub mod assemble;
+mod availability;
+mod back_off;
+mod became;
+mod build;
+mod container_order;
+mod context;
+mod drains;
+mod drift;
+mod durable;
+mod estimate;
+mod goal;
+mod held;
+pub mod intent;
+mod known;
+pub mod live;
+pub mod offline;
+mod order;
+pub mod outline;
+mod partition;
+mod pods;
+mod policy;
+pub mod resize;
+mod resized;
+mod restart;
+mod resume;
+mod resumed_pods;
+mod revision;
+mod rules;
+mod saved;
+mod sides;
+pub mod skipped;
+mod start;
+mod template_stand;
+#[cfg(test)]
+mod tests;
+mod undo;
+pub mod updates;
+mod wanted;
+mod warnings;
+pub mod workload_diff;
+pub mod written;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::FieldChanges;
+use crate::change::reason::{Reason, Warning};
+use crate::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use crate::k8s::pod::{Container, ContainerList};
+use crate::rollout::pre_pull::{PrePull, Pull};
+use crate::rollout::{DrainGoal, Policy};
+use crate::state::hook::Hooks;
+use crate::state::outcome::EndResult;
+use crate::state::policy::OnDeferred;
+use crate::state::record::Drained;
+use crate::value::kubelet_version::KubeletVersion;
+
+pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
+pub use crate::state::policy::PodOrder;
+pub use adopt::{
+    copied, images_before, leads_back, leads_in_place, leads_on, may_be_left, waits_for_more, waits_for_partition,
+    way_it_ended,
+};
+pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
+pub use availability::only_pod_restarts;
+pub use back_off::held_back;
+pub use became::Became;
+pub use build::{build, server_lacks, workload_of};
+pub use container_order::ContainerOrderError;
+pub use drains::drains_by_gate;
+pub use durable::{
+    DurablePlan, HistoryPlan, Hold, hold, if_resumed, is_behind, is_left_behind, may_be_at_work, present,
+};
+pub use goal::{WayBack, follow, replacing, way_back};
+pub use held::{has_on_delete, is_left_held, left_strategy, saved_strategy};
+pub use intent::{Intent, IntentError, Manifest};
+pub use policy::{carried_on, policy_of};
+pub use restart::RestartError;
+pub use resume::{ResumeError, restore_all, resume};
+pub(crate) use revision::CurrentRevision;
+pub use rules::refused;
+pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
+pub use skipped::{SkippedChange, SkippedObject};
+pub use start::Start;
+pub use template_stand::{TemplateStand, kept_template, patch_back, template_stand};
+pub use undo::{UndoError, undone};
+pub use warnings::{missing_labels, not_read};
+
+/// The version of the plan's JSON document.
+pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
+
+/// The plan of one command: a workload each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// One a workload, in the order in which they are taken.
+    pub workloads: Vec<WorkloadPlan>,
+    /// Objects of the manifests that were not looked at; of two manifests, those that differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedObject>,
+}
+
+/// What would happen to one workload's pods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadPlan {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Its uid; empty where two manifests were compared.
+    pub uid: Uid,
+    /// The verdict on the workload as a whole.
+    pub verdict: Verdict,
+    /// Why the workload as a whole is not eligible; all reasons at once.
+    pub reasons: Vec<Reason>,
+    /// What is worth knowing.
+    pub warnings: Vec<Warning>,
+    /// What the caller may not do, and `apply` would have to. The verdict is about the change alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_permissions: Vec<Reason>,
+    /// Each container of the template, and each that is asked to change.
+    pub containers: Vec<ContainerPlan>,
+    /// What else of the template changes.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
+    /// Each pod, in the order in which they are taken.
+    pub pods: Vec<PodPlan>,
+    /// How fast, how careful.
+    pub policy: Policy,
+    /// The budget that lets fewer pods be down at once than the policy does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowed_by: Option<BudgetPace>,
+    /// The uids that may control the pods.
+    pub controllers: BTreeSet<Uid>,
+    /// How many pods the owner wants.
+    pub replicas: u32,
+    /// What happens to the owner; `None` where only pods change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durable: Option<DurablePlan>,
+    /// What nodes have to pull before anything is changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulls: Vec<Pull>,
+    /// `--pre-pull`.
+    #[serde(default)]
+    pub pre_pull: PrePull,
+    /// The user's own commands around each pod.
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
+    /// The template of an owner stays unchanged: only the pods change.
+    pub pods_only: bool,
+    /// The named containers restart with the images that they run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restarts_the_same: bool,
+    /// Roughly how long it takes, in seconds, without pods that have no node.
+    pub estimate_seconds: f64,
+    /// The server has been asked whether it would take the patches.
+    pub checked_by_server: bool,
+}
+
+/// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetPace {
+    /// Its name.
+    pub budget: String,
+    /// Pods, at least 1.
+    pub pods: u32,
+}
+
+/// The verdict of the plan on a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// Everything that changes can be done in place.
+    InPlace,
+    /// Everything that changes is changed in place by the workload's own controller; there is nothing that this program does.
+    InPlaceByController,
+    /// Every pod has it already.
+    NothingToDo,
+    /// Something cannot be done in place.
+    NotEligible,
+}
+
+/// One container, over all pods.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerPlan {
+    /// The container.
+    pub container: ContainerName,
+    /// Its list in the pod spec.
+    pub list: ContainerList,
+    /// The image now: the template's, or the pods' where the template does not have the container.
+    pub from: String,
+    /// The image wanted, if it changes.
+    pub to: Option<String>,
+    /// What that does.
+    pub effect: Effect,
+    /// It restarts for a resize, by its `resizePolicy`: before another image, which restarts it once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resize_restarts: bool,
+    /// It runs in none of the pods, so that there is nothing to keep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_down: bool,
+}
+
+impl ContainerPlan {
+    /// Returns how often it restarts.
+    pub fn restarts(&self) -> usize {
+        usize::from(self.effect == Effect::Restart) + usize::from(self.resize_restarts)
+    }
+}
+
+/// What a change does to a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// Nothing changes.
+    Unchanged,
+    /// The container restarts, in place.
+    Restart,
+    /// A plain init container: recorded, used when the pod is next created.
+    NoEffectNow,
+    /// No present pod changes: the template does, for pods created later.
+    LaterPods,
+}
+
+impl Effect {
+    /// Returns what another image does to a container.
+    pub(crate) fn of(list: ContainerList, container: &Container) -> Self {
+        if container.is_long_lived(list) { Self::Restart } else { Self::NoEffectNow }
+    }
+}
+
+/// What would happen to one pod.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodPlan {
+    /// The pod.
+    pub pod: PodKey,
+    /// Its node; empty while it is not scheduled.
+    pub node: String,
+    /// The version of the node's kubelet; `None` where it was not read.
+    pub kubelet: Option<KubeletVersion>,
+    /// What would happen.
+    pub verdict: PodVerdict,
+    /// The containers that change, or changed and are not proven yet.
+    pub changes: BTreeMap<ContainerName, ImageChange>,
+    /// What else changes in this pod, with its own values before.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
+    /// How it is drained first, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainGoal>,
+    /// The label or readiness gate that an earlier run has removed and not restored.
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "leftOff")]
+    pub unrestored: Option<Drained>,
+    /// Why it is blocked; all reasons at once.
+    pub reasons: Vec<Reason>,
+}
+
+/// What would happen to a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodVerdict {
+    /// It would be patched.
+    Update,
+    /// It asks for the wanted images already, but does not run them yet: it would be followed.
+    InProgress,
+    /// It runs what is wanted.
+    AlreadyThere,
+    /// It cannot be updated.
+    Blocked,
+    /// It is left out: it is terminating, or has ended.
+    Skipped,
+}
+
+/// One container's images in one pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageChange {
+    /// The image in the pod's spec now; for an update in progress the image before it, where that is known.
+    pub from: String,
+    /// The image wanted.
+    pub to: String,
+    /// What the change does.
+    pub effect: Effect,
+    /// What more is known of the container in this pod.
+    #[serde(flatten)]
+    pub evidence: ChangeEvidence,
+}
+
+/// What more is known of a container that changes: each part `None` where it is not.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChangeEvidence {
+    /// What runs now: `status.containerStatuses[].imageID`, as the runtime shows it.
+    #[serde(rename = "imageID")]
+    pub image_id: Option<String>,
+    /// The kubelet's hash of the container with the image before. Only for kubelets from 1.31 on, which hash name and
+    /// image (`pickFieldsToHash`); those before hash the whole container, which this program does not read.
+    pub hash_from: Option<String>,
+    /// The same with the image wanted; the kubelet restarts the container when the two differ.
+    pub hash_to: Option<String>,
+    /// Why the container waits now, such as `ErrImagePull`.
+    pub waiting: Option<String>,
+    /// The image wanted is the one before an update that no container was created from yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub goes_back: bool,
+}
+
+impl ImageChange {
+    /// Returns a change without further evidence.
+    pub fn new(from: impl Into<String>, to: impl Into<String>, effect: Effect) -> Self {
+        Self { from: from.into(), to: to.into(), effect, evidence: ChangeEvidence::default() }
+    }
+}
+
+/// Why the time that a rollout takes is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownTime {
+    /// None of its pods has a node yet.
+    NotScheduled,
+    /// A resize waits until its node has room.
+    ResizeDeferred,
+}
+
+impl WorkloadPlan {
+    /// Returns whether the plan is of manifests alone, made without a cluster: then it has no uid and no pods.
+    pub fn is_offline(&self) -> bool {
+        self.uid.as_str().is_empty()
+    }
+
+    /// Returns whether every ready pod of the workload restarts at the same time.
+    pub fn restarts_all_ready(&self) -> bool {
+        self.warnings.iter().any(|warning| matches!(warning, Warning::NoOtherPodServes { .. }))
+    }
+
+    /// Returns how many of the pods that would be updated have no node yet: when they get one is unknown.
+    pub fn unscheduled(&self) -> usize {
+        self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.node.is_empty()).count()
+    }
+
+    /// Returns why the time that it takes is unknown, where it is.
+    pub fn unknown_time(&self) -> Option<UnknownTime> {
+        let waits = |warning: &Warning| matches!(warning, Warning::ResizeDeferred { .. });
+        let unscheduled = self.unscheduled();
+        match () {
+            () if unscheduled > 0 && unscheduled == self.count(PodVerdict::Update) => Some(UnknownTime::NotScheduled),
+            () if self.policy.on_deferred == OnDeferred::Wait && self.warnings.iter().any(waits) => {
+                Some(UnknownTime::ResizeDeferred)
+            }
+            () => None,
+        }
+    }
+
+    /// Returns about how many seconds it takes, where that can be known.
+    pub fn estimate(&self) -> Option<f64> {
+        (!self.is_offline() && self.unknown_time().is_none()).then_some(self.estimate_seconds)
+    }
+
+    /// Returns what becomes of a pod: in a workload that is refused none is updated.
+    pub fn becomes(&self, pod: &PodPlan) -> PodVerdict {
+        match (self.verdict, pod.verdict) {
+            (Verdict::NotEligible, PodVerdict::Update) => PodVerdict::Blocked,
+            (_, verdict) => verdict,
+        }
+    }
+
+    /// Returns the number of pods with this verdict.
+    pub fn count(&self, verdict: PodVerdict) -> usize {
+        self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
+    }
+
+    /// Returns whether cpu or memory of pods changes.
+    pub fn resizes(&self) -> bool {
+        self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
+    }
+
+    /// Returns whether pods need more room on their nodes, or wait for it perhaps.
+    pub fn needs_room(&self) -> bool {
+        let needs =
+            |pod: &PodPlan| pod.fields.asks_for_more() || pod.verdict == PodVerdict::InProgress && pod.fields.resizes();
+        self.fields.asks_for_more() || self.pods.iter().any(needs)
+    }
+
+    /// Returns the reasons of the workload and of its pods.
+    pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter().chain(self.pods.iter().flat_map(|pod| &pod.reasons))
+    }
+}
+
+impl Plan {
+    /// Returns whether the caller may carry it out: there are changes, all of them in place, and no permission is missing.
+    pub fn is_applyable(&self) -> bool {
+        let by_controller = |plan: &WorkloadPlan| plan.verdict == Verdict::InPlaceByController;
+        self.result() == EndResult::Changes && !self.lacks_permissions() && !self.workloads.iter().any(by_controller)
+    }
+
+    /// Returns whether the caller lacks a permission to carry it out.
+    pub fn lacks_permissions(&self) -> bool {
+        self.workloads.iter().any(|workload| !workload.missing_permissions.is_empty())
+    }
+
+    /// Returns the word for a command that would have carried the plan out: a workload that another run holds is
+    /// superseded, whatever else prevents the plan while that run is active.
+    pub fn refusal(&self) -> EndResult {
+        let is_held =
+            |plan: &WorkloadPlan| plan.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+        let mut refused = self.workloads.iter().filter(|plan| plan.verdict == Verdict::NotEligible).peekable();
+        let all_held = refused.peek().is_some() && refused.all(is_held);
+        let result = self.result();
+        if all_held {
+            EndResult::Superseded
+        } else if result == EndResult::Changes && self.lacks_permissions() {
+            EndResult::NotEligible
+        } else {
+            result
+        }
+    }
+
+    /// Returns whether the pods of an object that was not looked at may change.
+    pub fn has_unchecked_pods(&self) -> bool {
+        self.skipped.iter().any(|object| object.change == SkippedChange::PodTemplateChanged)
+    }
+
+    /// Returns the word for the whole plan.
+    pub fn result(&self) -> EndResult {
+        let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);
+        let is_stale = |reason: &Reason| matches!(reason, Reason::PlanStale { .. });
+        if self.workloads.iter().any(|workload| workload.reasons.iter().any(is_stale)) {
+            EndResult::Superseded
+        } else if any(Verdict::NotEligible) || self.has_unchecked_pods() {
+            EndResult::NotEligible
+        } else if any(Verdict::InPlace) || any(Verdict::InPlaceByController) {
+            EndResult::Changes
+        } else {
+            EndResult::NothingToDo
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What is kept of an object whose contents are not: whether it is a hook, and enough to see that it differs.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::k8s::metadata::LAST_APPLIED;
+use crate::kinds;
+use crate::state::durable::history::HISTORY_ANNOTATION;
+use crate::state::durable::lock::ROLLOUT_ANNOTATION;
+use crate::state::record::UPDATE_ANNOTATION;
+
+/// Metadata that the API server sets: a manifest that was read from a cluster carries it.
+const SET_BY_THE_SERVER: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Annotations of this program's own: a manifest that was read from a cluster carries them.
+const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
+
+/// Returns whether a field of an object's metadata is its author's.
+pub(super) fn is_written(field: &str) -> bool {
+    !SET_BY_THE_SERVER.contains(&field)
+}
+
+/// Returns whether an annotation of an object is its author's.
+pub(super) fn is_written_annotation(key: &str) -> bool {
+    key != LAST_APPLIED && !kinds::is_counter(key) && !KEPT_BY_US.contains(&key)
+}
+
+/// Whose hook an object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Hook {
+    /// Helm's (`SortManifests` in pkg/release/v1/util), whatever the value; Argo CD takes it for one, too.
+    Helm,
+    /// Argo CD's (`IsHook` in pkg/sync/hook of its gitops-engine), or what it does not apply at all (`Skip`).
+    ArgoCd,
+}
+
+impl Hook {
+    const ALL: [Self; 2] = [Self::ArgoCd, Self::Helm];
+
+    fn annotation(self) -> &'static str {
+        match self {
+            Self::Helm => "helm.sh/hook",
+            Self::ArgoCd => "argocd.argoproj.io/hook",
+        }
+    }
+
+    fn of(object: &Value) -> Option<Self> {
+        let annotations = object.pointer("/metadata/annotations")?.as_object()?;
+        Self::ALL.into_iter().find(|hook| annotations.contains_key(hook.annotation()))
+    }
+}
+
+/// What is kept of an object whose contents are not: whether it is a hook, and enough to see that it differs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outline {
+    hook: Option<Hook>,
+    whole: Fingerprint,
+    /// Of each pod template in it.
+    templates: Vec<Fingerprint>,
+}
+
+/// Twice, since 64 bits may meet by chance.
+pub(super) type Fingerprint = [u64; 2];
+
+fn fingerprint(value: &impl Hash) -> Fingerprint {
+    [0_u8, 1].map(|seed| {
+        let mut hasher = DefaultHasher::new();
+        (seed, value).hash(&mut hasher);
+        hasher.finish()
+    })
+}
+
+impl Outline {
+    /// Takes what its author wrote: not what the server and controllers add, nor the namespace, which a flag may give.
+    pub fn of(object: &Value) -> Self {
+        let metadata = object.get("metadata");
+        let of_metadata = |field: &str| is_written(field) && field != "annotations" && field != "namespace";
+        let parts = (
+            fields(Some(object), |field| field != "metadata" && field != "status"),
+            fields(metadata, of_metadata),
+            fields(metadata.and_then(|metadata| metadata.get("annotations")), is_written_annotation),
+        );
+        let mut templates = Vec::new();
+        add_templates(object, true, &mut templates);
+        Self { hook: Hook::of(object), whole: fingerprint(&parts), templates }
+    }
+
+    /// Returns whose hook the object is, if it is one.
+    pub fn hook(&self) -> Option<Hook> {
+        self.hook
+    }
+
+    /// Returns a fingerprint of each pod template in it.
+    pub(super) fn templates(&self) -> &[Fingerprint] {
+        &self.templates
+    }
+}
+
+/// The fields of an object that count, by name.
+fn fields(object: Option<&Value>, counts: impl Fn(&str) -> bool) -> Vec<(&String, &Value)> {
+    let all = object.and_then(Value::as_object).into_iter().flatten();
+    let mut fields: Vec<_> = all.filter(|(name, _)| counts(name)).collect();
+    fields.sort_unstable_by_key(|(name, _)| *name);
+    fields
+}
+
+/// Finds the pod templates wherever they are: below a field whose name says so, or the object itself, with a list of containers.
+fn add_templates(value: &Value, is_template: bool, found: &mut Vec<Fingerprint>) {
+    match value {
+        Value::Object(_) => {
+            let containers = value.pointer("/spec/containers").and_then(Value::as_array);
+            if is_template && containers.is_some_and(|containers| containers.iter().any(Value::is_object)) {
+                let of_metadata = |map: &str| value.pointer(&format!("/metadata/{map}"));
+                let labels = fields(of_metadata("labels"), |_| true);
+                let annotations = fields(of_metadata("annotations"), is_written_annotation);
+                found.push(fingerprint(&(labels, annotations, value.get("spec"))));
+                return;
+            }
+            for (name, value) in fields(Some(value), |_| true) {
+                add_templates(value, name.ends_with("emplate"), found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_templates(item, false, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,262 @@
+//! What would happen to each pod, and what blocks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::context::Context;
+use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
+use super::{drains, durable, partition};
+use crate::change::reason::{Ended, NotStartedAgain, Reason};
+use crate::change::{Containers, FieldChanges, FieldProgress};
+use crate::k8s::container_hash::{HashEra, container_hash};
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::state::evidence::{Baseline, Proof};
+use crate::state::record::UpdateRecord;
+
+/// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
+const SIDECARS_RESTART: (u32, u32) = (1, 32);
+
+/// Returns the plan of one pod; `None` for a pod of somebody else that the selector matches too.
+pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
+    let live = context.live;
+    let is_target = !live.workload.reference.kind.has_template();
+    let mut plan = PodPlan {
+        pod: pod.key.clone(),
+        node: pod.spec.node_name.clone(),
+        kubelet: live.kubelet_of(pod),
+        verdict: PodVerdict::AlreadyThere,
+        changes: BTreeMap::new(),
+        fields: FieldChanges::default(),
+        drain: None,
+        unrestored: None,
+        reasons: Vec::new(),
+    };
+    match pod.controller() {
+        _ if is_target => {}
+        Some(owner) if live.controllers.contains(&owner.uid) => {}
+        Some(_) => return None,
+        None => {
+            plan.reasons.push(Reason::OrphanPod);
+            plan.verdict = PodVerdict::Skipped;
+            return Some(plan);
+        }
+    }
+    plan.unrestored = drains::unrestored(pod).filter(|_| !pod.is_finished());
+    if !context.is_chosen(pod) || context.durable && partition::is_below(&live.workload, pod) {
+        // A removed label or gate is restored also where nothing else is wanted.
+        plan.verdict = if plan.unrestored.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
+        return Some(plan);
+    }
+    let in_progress = image_changes(context, pod, &mut plan);
+    plan.fields = context.wanted.fields_in(pod);
+    let asked = plan.fields.progress_in(pod);
+    let in_progress = in_progress || matches!(asked, FieldProgress::Waiting { .. } | FieldProgress::Failed { .. });
+    missing_containers(context, pod, &mut plan.reasons);
+    plan.reasons.extend_from_slice(context.wanted.reasons_of(pod));
+    let restarts = plan.restarted(pod).next().is_some();
+    let updates = plan.changed(pod).next().is_some() || asked == FieldProgress::NotAsked;
+    if updates {
+        of_the_pod(pod, &mut plan.reasons);
+        sidecars(context, pod, &plan.changes, &mut plan.reasons);
+        plan.reasons.extend(plan.fields.refused_in(&plan.containers_of(pod)));
+        old_revision(context, pod, &mut plan.reasons);
+    }
+    not_started_again(pod, &mut plan);
+    let leaves = !is_target && !pod.is_present();
+    plan.verdict = match (plan.reasons.is_empty(), updates, in_progress) {
+        (false, _, _) if leaves => PodVerdict::Skipped,
+        (false, _, _) => PodVerdict::Blocked,
+        (true, true, _) => PodVerdict::Update,
+        (true, false, true) => PodVerdict::InProgress,
+        // Restoring the label or gate is all that is left to do.
+        (true, false, false) if plan.unrestored.is_some() => PodVerdict::InProgress,
+        (true, false, false) => PodVerdict::AlreadyThere,
+    };
+    if context.drains && restarts && plan.verdict == PodVerdict::Update {
+        plan.drain = drains::drain_goal(live, pod, &plan.fields);
+    }
+    Some(plan)
+}
+
+/// Notes the containers that change or changed; returns whether a change is in progress already.
+fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
+    let mut in_progress = false;
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        for container in pod.containers(list) {
+            let Some(to) = context.wanted.image_in(pod, list, container) else { continue };
+            let effect = Effect::of(list, container);
+            let differs = container.image != to;
+            // In a pod without a node that was created this way no update is in progress.
+            if !differs && pod.is_unstarted() && Baseline::of(pod, &container.name) == Baseline::Created {
+                continue;
+            }
+            if differs || is_in_progress(pod, container, effect) {
+                in_progress |= !differs;
+                let from = if differs { Some(container.image.clone()) } else { recorded_from(pod, &container.name) };
+                let evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
+                let from = from.unwrap_or_else(|| to.clone());
+                plan.changes.insert(container.name.clone(), ImageChange { from, to, effect, evidence });
+            }
+        }
+    }
+    in_progress
+}
+
+/// What status and node show of a container that changes.
+fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option<&str>, to: &str) -> ChangeEvidence {
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let era = context.live.kubelet_of(pod).as_ref().and_then(HashEra::of_kubelet);
+    let hash = |image: &str| match era? {
+        era @ HashEra::NameAndImage => Some(container_hash(era, &json!({"name": name, "image": image})).to_string()),
+        HashEra::WholeContainer { .. } => None,
+    };
+    let waiting = status.and_then(|status| status.state.waiting.as_ref()).map(|waiting| waiting.reason.clone());
+    ChangeEvidence {
+        image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
+        hash_from: from.and_then(hash),
+        hash_to: hash(to),
+        waiting: waiting.filter(|reason| !reason.is_empty()),
+        goes_back: goes_back(pod, name, to),
+    }
+}
+
+impl PodPlan {
+    /// Returns the containers whose image the pod's spec does not have yet.
+    pub(super) fn changed<'a>(
+        &'a self,
+        pod: &'a Pod,
+    ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
+        self.changes.iter().filter_map(|(name, change)| {
+            let (_, _, container) = pod.container(name)?;
+            (container.image != change.to).then_some((container, change))
+        })
+    }
+
+    /// Returns those of them that restart.
+    pub(super) fn restarted_by_image<'a>(
+        &'a self,
+        pod: &'a Pod,
+    ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
+        self.changed(pod).filter(|(_, change)| change.effect == Effect::Restart)
+    }
+
+    /// Returns the containers that restart, by another image or by a resize.
+    pub(super) fn restarted<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = &'a Container> + Clone {
+        let by_image = self.restarted_by_image(pod).map(|(container, _)| container.name.clone());
+        let names: BTreeSet<ContainerName> = by_image.chain(self.fields.restarting_in(pod)).collect();
+        let restarted = names.iter().filter_map(|name| pod.container(name).map(|(_, _, container)| container));
+        restarted.collect::<Vec<_>>().into_iter()
+    }
+
+    /// Returns the pod's containers, and which of them restart.
+    pub(super) fn containers_of<'a>(&'a self, pod: &'a Pod) -> Containers<'a> {
+        let restarting = self.restarted(pod).map(|container| &container.name);
+        Containers { pod: Some(pod), all: pod.all_containers().collect(), restarting: restarting.collect() }
+    }
+}
+
+/// The image before an update in progress, where its own record says.
+pub(super) fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
+    UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
+}
+
+/// Whether the image is the one that a pod without a node asked for before an update.
+fn goes_back(pod: &Pod, name: &ContainerName, to: &str) -> bool {
+    pod.is_unstarted() && recorded_from(pod, name).is_some_and(|from| from == to)
+}
+
+/// The pod asks for the wanted image already: does it run, as far as one read can show?
+pub(super) fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
+    if effect == Effect::NoEffectNow || !pod.is_present() {
+        return false;
+    }
+    let Some((_, _, status)) = pod.container_status(&container.name) else { return true };
+    if status.state.running.is_none() || !status.ready {
+        return true;
+    }
+    match Baseline::of(pod, &container.name).proof(status, &container.image, false, None) {
+        Proof::Old => true,
+        Proof::New | Proof::Unverified(_) => false,
+    }
+}
+
+/// Containers that are to change and that this pod, unlike the template or its siblings, does not have.
+fn missing_containers(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
+    let missing = context.wanted.named().filter(|name| pod.container(name).is_none());
+    reasons.extend(missing.filter_map(|name| {
+        Some(Reason::ContainerNotInPod { list: context.known.list(name)?, container: name.clone() })
+    }));
+}
+
+/// What of the pod itself is in the way.
+pub(super) fn of_the_pod(pod: &Pod, reasons: &mut Vec<Reason>) {
+    if pod.terminating {
+        reasons.push(Reason::PodTerminating);
+    }
+    if pod.is_finished() {
+        reasons.push(Reason::PodFinished { phase: pod.status.phase.clone() });
+    }
+    if pod.annotations.contains_key("kubernetes.io/config.mirror") {
+        reasons.push(Reason::MirrorPod);
+    }
+}
+
+/// Containers that have ended for good; and in a pod that nothing re-creates, those that might.
+fn not_started_again(pod: &Pod, plan: &mut PodPlan) {
+    let down = |name: &ContainerName| {
+        let down = pod.stays_down(name, plan.kubelet).filter(|down| down.is_certain)?;
+        let (pod, exit_code) = (pod.key.clone(), down.ended.exit_code);
+        Some(NotStartedAgain::of(down.policy, Some(Ended { pod, container: name.clone(), exit_code })))
+    };
+    let restarting = plan.changes.iter().filter(|(_, change)| change.effect == Effect::Restart).map(|(name, _)| name);
+    let mut found: BTreeSet<NotStartedAgain> = restarting.filter_map(down).collect();
+    if found.is_empty() && !is_re_created(pod) {
+        let policies = plan.restarted(pod).filter_map(|container| pod.restart_policy(&container.name, plan.kubelet));
+        found = policies.filter(|policy| !policy.is_always()).map(|policy| NotStartedAgain::of(policy, None)).collect();
+    }
+    plan.reasons.extend(found.into_iter().map(Reason::from));
+}
+
+/// Whether a controller replaces the pod once it is deleted, and a failed start is no loss: templates of all kinds that are
+/// known have `Always`, and a Job counts its pods.
+pub(super) fn is_re_created(pod: &Pod) -> bool {
+    pod.controller().is_some() && matches!(pod.spec.restart_policy.as_str(), "Always" | "")
+}
+
+/// Why the node's kubelet would not restart a sidecar.
+fn sidecars(
+    context: &Context<'_>,
+    pod: &Pod,
+    changes: &BTreeMap<ContainerName, ImageChange>,
+    reasons: &mut Vec<Reason>,
+) {
+    for (name, change) in changes {
+        let Some((ContainerList::InitContainers, _, container)) = pod.container(name) else { continue };
+        if change.effect != Effect::Restart {
+            continue;
+        }
+        if let Some(kubelet) = context.live.kubelet_of(pod)
+            && !kubelet.at_least(SIDECARS_RESTART.0, SIDECARS_RESTART.1)
+        {
+            reasons.push(Reason::SidecarNeedsNewerKubelet { container: name.clone(), kubelet: kubelet.to_string() });
+        }
+        let started = pod.container_status(name).and_then(|(_, _, status)| status.started);
+        if container.startup_probe.is_some() && started == Some(false) {
+            reasons.push(Reason::SidecarStartupPending { container: name.clone() });
+        }
+    }
+}
+
+/// With a manifest, a pod of an older revision would still not be what the manifest says.
+fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
+    if !context.wanted.is_of_manifest() || !pod.is_present() {
+        return;
+    }
+    if let Some(old) = context.revision.older(pod)
+        && !durable::brings_all(context, &old.revision)
+    {
+        reasons.push(Reason::PodOfOldRevision { revision: old.revision, current: old.current });
+    }
+}

@@ -1,0 +1,101 @@
+//! What `restart` wants of each pod: the image that it runs, under another reference.
+
+use std::collections::BTreeSet;
+
+use super::Effect;
+use super::known::{ByPod, Known, Purpose};
+use crate::change::reason::Reason;
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::{Container, ContainerStatus, Pod};
+use crate::k8s::restart::pinned_image;
+use crate::plan::live::LiveWorkload;
+use crate::state::evidence::{Baseline, Proof};
+
+/// Why it is not clear what is to be restarted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RestartError {
+    /// There are several containers, and none was named.
+    #[error("it has several containers, and none was named: {known}")]
+    NameOne {
+        /// Their names, separated by commas.
+        known: String,
+    },
+    /// The container runs only before the others.
+    #[error("container {container} is an init container: it has run, and nothing of it can be restarted")]
+    InitContainer {
+        /// The container.
+        container: ContainerName,
+    },
+}
+
+/// Returns what is wanted of a workload whose named containers restart with the images that they run. Without a name
+/// the only container is meant.
+///
+/// # Errors
+/// When no container is named and there are several, or a plain init container is.
+pub(super) fn restart(
+    live: &LiveWorkload,
+    known: &Known,
+    named: &BTreeSet<ContainerName>,
+) -> Result<ByPod, RestartError> {
+    let containers = if named.is_empty() { only_one(live, known)? } else { named.clone() };
+    if let Some(container) = containers.iter().find(|name| !may_restart(live, known, name)) {
+        return Err(RestartError::InitContainer { container: container.clone() });
+    }
+    let mut wanted = ByPod::new(Purpose::Restart, containers.clone());
+    for pod in live.pods.iter().filter(|pod| pod.is_present()) {
+        for name in &containers {
+            let Some((list, _, container)) = pod.container(name) else { continue };
+            let template = known.template.get(name).map(|template| template.image.as_str());
+            let unknown = |why| Reason::DigestUnknown { list, container: name.clone(), why };
+            wanted.note(pod, name, pinned(pod, container, template).map_err(unknown));
+        }
+    }
+    Ok(wanted)
+}
+
+/// The containers that run for a pod's whole life.
+fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName>, RestartError> {
+    let running = known.containers.iter().map(|(name, _)| name).filter(|name| may_restart(live, known, name));
+    let running: Vec<&ContainerName> = running.collect();
+    match running.as_slice() {
+        [one] => Ok([(*one).clone()].into()),
+        several => Err(RestartError::NameOne {
+            known: several.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Whether a container can restart; an unknown name is checked elsewhere.
+fn may_restart(live: &LiveWorkload, known: &Known, name: &ContainerName) -> bool {
+    let in_template = known.template.get(name).and_then(|container| Some((known.list(name)?, container)));
+    let in_pods = live.pods.iter().find_map(|pod| pod.container(name)).map(|(list, _, container)| (list, container));
+    in_template.or(in_pods).is_none_or(|(list, container)| Effect::of(list, container) == Effect::Restart)
+}
+
+/// The other reference for what a container runs, or why there is none.
+fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<String, String> {
+    let status = pod.container_status(&container.name).map(|(_, _, status)| status);
+    let Some(status) = status.filter(|status| status.container_id.is_some()) else {
+        return Err("it has no container yet".into());
+    };
+    if !is_of_the_spec(pod, container, status) {
+        return Err(format!("no container of {} is known, and the one before is something else", container.image));
+    }
+    pinned_image(&container.image, &status.image_id, template).map_err(|error| error.to_string())
+}
+
+/// Whether the status is of a container that was created from the spec's image: while an image cannot be pulled the
+/// kubelet goes on showing the digest of the old one.
+fn is_of_the_spec(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+    let ran = status.state.running.is_some()
+        || status.state.terminated.is_some()
+        || status.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
+    let observed = pod.status.observed_generation.is_none_or(|seen| Some(seen) >= pod.generation);
+    let proof = Baseline::of(pod, &container.name).proof(status, &container.image, false, None);
+    let is_old = match proof {
+        Proof::Old => true,
+        Proof::New | Proof::Unverified(_) => false,
+    };
+    ran && observed && !is_old
+}

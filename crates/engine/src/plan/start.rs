@@ -1,0 +1,74 @@
+//! Who begins a run, and what it leaves to whoever carries on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::change::{Change, Direction};
+use crate::k8s::names::RolloutId;
+use crate::rollout::Policy;
+use crate::rollout::pre_pull::PrePull;
+use crate::state::durable::holder::{Holder, Process};
+use crate::state::durable::lock::{HistoryStep, LockState, RolloutLock};
+use crate::state::hook::Hooks;
+
+/// Who begins a run, when, and with which options.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Start {
+    /// The run: each run of a rollout has its own id.
+    pub run: String,
+    /// The run of the same command that this one continues: that run's lock counts as its own.
+    pub continues: Option<String>,
+    /// The user as the server knows it.
+    pub who: String,
+    /// The process.
+    pub process: Process,
+    /// The time by the server's clock, or by this machine's where the server's answer had none (RFC 3339).
+    pub clock: String,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
+    /// The field manager of the writes.
+    pub field_manager: String,
+    /// Stay owner of the changed fields for server-side apply.
+    pub keep_field_ownership: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
+    /// `--before-pod`, `--after-pod`: no lock has them.
+    pub hooks: Hooks,
+    /// `--take-over`: a run that is active does not count.
+    pub take_over: bool,
+}
+
+impl Start {
+    /// The write fills in when it took the lock.
+    pub(super) fn holder(&self) -> Option<Holder> {
+        Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
+    }
+
+    /// Returns the lock of a rollout that begins with this run: what it changes, without the state before.
+    pub(super) fn lock(&self, id: RolloutId, change: Change, policy: Policy) -> RolloutLock {
+        RolloutLock {
+            id,
+            run: self.run.clone(),
+            who: self.who.clone(),
+            since: self.clock.clone(),
+            reason: self.reason.clone(),
+            cause: None,
+            holder: self.holder(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            state: LockState::Running,
+            direction: Direction::Forward,
+            change,
+            digests: BTreeMap::new(),
+            origin: BTreeMap::new(),
+            strategy: None,
+            replaced: Vec::new(),
+            outgoing: None,
+            history: HistoryStep::Keep,
+            reuses: None,
+            released: false,
+            late: false,
+            only: BTreeSet::new(),
+            hooks: BTreeSet::new(),
+            policy,
+        }
+    }
+}

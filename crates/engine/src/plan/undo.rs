@@ -1,0 +1,341 @@
+//! What `undo` goes back to: what was recorded before an update in place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::known::{ByPod, Purpose};
+use crate::change::reason::Reason;
+use crate::change::{Change, PodResourcesChange, Row, TemplateImage};
+use crate::k8s::names::{ContainerName, RolloutId};
+use crate::k8s::pod::{ContainerList, Pod};
+use crate::plan::live::LiveWorkload;
+use crate::plan::updates::{Update, updates};
+use crate::state::durable::history::{self, HistoryEntry};
+use crate::state::durable::lock::RolloutLock;
+use crate::state::outcome::EndResult;
+use crate::state::record::{ContainerRecord, UpdateRecord};
+use crate::value::image::{ImageReference, repo_digest};
+
+/// Why there is nothing to go back to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UndoError {
+    /// No update in place is recorded.
+    #[error("no update in place is recorded")]
+    NothingRecorded,
+    /// What is recorded was rolled back by itself, or overwritten by another client.
+    #[error("there is nothing to undo: its last update in place, \"{id}\", {became}")]
+    NothingLeft {
+        /// The update.
+        id: String,
+        /// What became of it.
+        became: &'static str,
+    },
+    /// The template has been changed since the last update.
+    #[error(
+        "its last update in place, \"{id}\", set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
+    )]
+    ChangedSince {
+        /// The update.
+        id: String,
+        /// The container, label or annotation.
+        what: String,
+        /// What the update set.
+        to: String,
+        /// What is there now; empty where there is none.
+        now: String,
+    },
+    /// No pod asks any more for what the last update of pods alone set.
+    #[error("no pod has what its last update in place, \"{id}\", set: another client has changed it since")]
+    PodsChangedSince {
+        /// The update.
+        id: String,
+    },
+    /// A rollout of the template and its pods whose lock was removed, or the history that had its end.
+    #[error(
+        "how its last update in place, \"{id}\", ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
+    )]
+    EndNotRecorded {
+        /// The update.
+        id: String,
+    },
+    /// The id is not recorded.
+    #[error("no update \"{id}\" is recorded; recorded are: {known}")]
+    NotRecorded {
+        /// As given.
+        id: String,
+        /// What is, each in quotes, separated by commas.
+        known: String,
+    },
+}
+
+/// Returns what is wanted of a workload that goes back to what it was before an update: the last one, or the one named.
+///
+/// A rollout of the template is undone in the template; an update of pods alone, pod by pod from what each recorded.
+///
+/// # Errors
+/// When nothing fitting is recorded.
+pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Undone, UndoError> {
+    Ok(match chosen(live, to)? {
+        Chosen::Rollout(entry) => Undone::Template(template(live, &entry, pin_digest)),
+        Chosen::PodsOnly(id) => {
+            let wanted = recorded(live, &id, pin_digest);
+            if wanted.images.is_empty() && wanted.resources.is_empty() && wanted.reasons.is_empty() {
+                return Err(UndoError::PodsChangedSince { id: id.to_string() });
+            }
+            Undone::Pods(wanted)
+        }
+    })
+}
+
+/// What is wanted of a workload that goes back.
+pub(super) enum Undone {
+    /// The whole object as it was before, or why it is not known; pods keep what cannot be removed from them.
+    Template(Result<Value, Vec<Reason>>),
+    /// Values that differ from pod to pod, and nothing of the owner.
+    Pods(ByPod),
+}
+
+/// Returns the update that `undo` takes back.
+///
+/// # Errors
+/// When nothing fitting is recorded.
+pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, UndoError> {
+    let id = match chosen(live, to)? {
+        Chosen::Rollout(entry) => entry.id,
+        Chosen::PodsOnly(id) => id,
+    };
+    Ok(updates(live).updates.into_iter().find(|update| update.id == id))
+}
+
+/// The update that is taken back: of the template and its pods, or of pods alone.
+enum Chosen {
+    Rollout(Box<HistoryEntry>),
+    PodsOnly(RolloutId),
+}
+
+fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
+    let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
+    let mut entries = history::union(objects);
+    let records = pods_only(live, &entries);
+    // A rollout that only removed leftovers has changed nothing that could be taken back.
+    entries.retain(|entry| !entry.containers.is_empty() || !entry.fields.is_empty());
+    let Some(to) = to else {
+        let last = entries.last().map(|last| (last.id.to_string(), last.outcome));
+        // A rollout that somebody else's template has overwritten is nothing to go back from.
+        entries.retain(|entry| match entry.outcome {
+            EndResult::Aborted => false,
+            EndResult::Superseded => is_in_force(live, entry).is_ok(),
+            EndResult::Complete
+            | EndResult::Deferred
+            | EndResult::NothingToDo
+            | EndResult::Paused
+            | EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible
+            | EndResult::Failed
+            | EndResult::TimedOut
+            | EndResult::Interrupted
+            | EndResult::Terminated => true,
+        });
+        // A restart has changed nothing: the way back from the update before it is still valid.
+        let is_passed_over = |pods: &[(&Pod, UpdateRecord)]| !entries.is_empty() && is_restart(pods);
+        let newest =
+            records.iter().filter(|(_, pods)| !is_passed_over(pods)).map(|(id, pods)| (set_at(pods), id)).max();
+        let record = newest.map(|(at, id)| (at, id.clone()));
+        return match (entries.pop(), record) {
+            (Some(last), Some((at, id))) if is_later(at.as_deref(), &id, &last) => of_pods(live, &records, id),
+            (Some(last), _) => is_in_force(live, &last).map(|()| Chosen::Rollout(Box::new(last))),
+            (None, Some((_, id))) => of_pods(live, &records, id),
+            (None, None) => Err(match last {
+                Some((id, EndResult::Aborted)) => UndoError::NothingLeft { id, became: "was rolled back already" },
+                Some((id, _)) => UndoError::NothingLeft { id, became: "was superseded by another client's template" },
+                None => UndoError::NothingRecorded,
+            }),
+        };
+    };
+    if let Some(entry) = entries.iter().find(|entry| entry.id.as_str() == to) {
+        return Ok(Chosen::Rollout(Box::new(entry.clone())));
+    }
+    if let Some(id) = records.keys().find(|id| id.as_str() == to) {
+        return of_pods(live, &records, id.clone());
+    }
+    let known = entries.iter().map(|entry| &entry.id).chain(records.keys());
+    let known: Vec<String> = known.map(|id| format!("\"{id}\"")).collect();
+    match known.is_empty() {
+        true => Err(UndoError::NothingRecorded),
+        false => Err(UndoError::NotRecorded { id: to.to_owned(), known: known.join(", ") }),
+    }
+}
+
+/// An update that only pods have recorded. One of a template whose lock is gone is no update of pods alone.
+fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, UndoError> {
+    let is_held = matches!(RolloutLock::of(&live.workload.object), Ok(Some(lock)) if lock.id == id);
+    let is_durable = records.get(&id).is_some_and(|pods| pods.iter().any(|(_, record)| record.durable));
+    if is_durable && !is_held {
+        return Err(UndoError::EndNotRecorded { id: id.to_string() });
+    }
+    Ok(Chosen::PodsOnly(id))
+}
+
+/// Whether the pods' records are only of restarts with the digest that ran.
+fn is_restart(pods: &[(&Pod, UpdateRecord)]) -> bool {
+    pods.iter().all(|(_, record)| {
+        let is_the_same = |container: &ContainerRecord| {
+            let to = ImageReference::parse(&container.to).ok();
+            let digest = to.as_ref().and_then(|to| to.digest());
+            digest.is_some() && digest == repo_digest(&container.image_id)
+        };
+        record.fields().is_empty() && record.containers.values().all(is_the_same)
+    })
+}
+
+/// Whether an update of pods alone came after a rollout: by the server's times, else by the ids, which are their clients'.
+fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
+    at.map_or(rollout.id < *id, |at| at >= rollout.ended.as_str())
+}
+
+/// When an update of pods alone was made, by the server's clock, where the pods show it.
+fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
+    let images = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
+    let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized.get(name)));
+    let as_a_whole = pods.iter().filter(|(_, record)| record.pod_resources != PodResourcesChange::default());
+    let as_a_whole = as_a_whole.filter_map(|(pod, _)| pod.resized_as_a_whole.as_ref());
+    let times =
+        images.flatten().map(|set| &set.time).chain(resized.flatten().chain(as_a_whole).map(|resized| &resized.at));
+    times.filter(|time| !time.is_empty()).max().cloned()
+}
+
+/// Whether the template still has what a rollout set: only that can be taken back.
+fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoError> {
+    let template = live.workload.template();
+    let changed = |what: String, to: &str, now: &str| UndoError::ChangedSince {
+        id: entry.id.to_string(),
+        what,
+        to: to.to_owned(),
+        now: now.to_owned(),
+    };
+    for (name, image) in &entry.containers {
+        let now = image_of(template, name).unwrap_or_default();
+        if now != image.to {
+            return Err(changed(format!("container {name}"), &image.to, now));
+        }
+    }
+    match entry.fields.not_in_force(template) {
+        Some(Row { what, before: now, after: to, .. }) => {
+            Err(changed(what, &to.unwrap_or_default(), &now.unwrap_or_default()))
+        }
+        None => Ok(()),
+    }
+}
+
+fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
+    let list = list_of(template, name)?;
+    let containers = template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array()?;
+    let is_it = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
+    containers.iter().find(is_it)?.get("image")?.as_str()
+}
+
+type Records<'l> = BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>>;
+
+/// The records of the pods that are not in the history, by rollout.
+fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l> {
+    let mut records = Records::new();
+    for pod in &live.pods {
+        // A record that says that the pod is drained, or was taken over, is of no update.
+        let Some(record) = UpdateRecord::complete(pod).filter(UpdateRecord::is_of_update) else { continue };
+        if !entries.iter().any(|entry| entry.id == record.id) {
+            records.entry(record.id.clone()).or_default().push((pod, record));
+        }
+    }
+    records
+}
+
+fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
+    let template = live.workload.template();
+    let mut change = Change { images: BTreeMap::new(), fields: entry.fields.clone() };
+    change = change.reversed();
+    let mut reasons = Vec::new();
+    for (name, image) in &entry.containers {
+        let Some(list) = list_of(template, name) else { continue };
+        match back_to(list, name, &image.from, image.image_id.as_deref(), pin_digest) {
+            Ok(to) => drop(change.images.insert(name.clone(), TemplateImage { list, from: image.to.clone(), to })),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    if !reasons.is_empty() {
+        return Err(reasons);
+    }
+    let mut object = live.workload.object.clone();
+    let pointer = live.workload.reference.kind.template_pointer();
+    if let (Some(slot), Some(before)) = (object.pointer_mut(pointer), change.apply(template)) {
+        *slot = before;
+    }
+    Ok(object)
+}
+
+fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
+    [ContainerList::Containers, ContainerList::InitContainers].into_iter().find(|list| {
+        let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        let mut containers = containers.into_iter().flatten();
+        containers.any(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
+    })
+}
+
+fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
+    let mut wanted = ByPod::new(Purpose::Undo, BTreeSet::new());
+    for pod in &live.pods {
+        let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
+        for (name, container) in &record.containers {
+            // Somebody has set another image since: that no longer belongs to this update.
+            let (Some(_), Some((list, _, _))) = (record.container(pod, name), pod.container(name)) else { continue };
+            let digest = Some(container.image_id.as_str()).filter(|id| !id.is_empty());
+            wanted.note(pod, name, back_to(list, name, &container.from, digest, pin_digest));
+        }
+        let resources = record.fields().in_force(pod).turned_round();
+        if !resources.is_empty() {
+            wanted.resources.insert(pod.key.clone(), resources);
+        }
+    }
+    wanted
+}
+
+/// The image before, with the digest that ran where that is asked for: the tag may have moved since.
+fn back_to(
+    list: ContainerList,
+    name: &ContainerName,
+    image: &str,
+    image_id: Option<&str>,
+    pin_digest: bool,
+) -> Result<String, Reason> {
+    if !pin_digest || image.contains('@') {
+        return Ok(image.to_owned());
+    }
+    let why = || match image_id {
+        None => format!("none was recorded when {image} ran"),
+        Some(id) => format!("what was recorded when {image} ran ({id}) is not one that a registry knows"),
+    };
+    let unknown = || Reason::DigestUnknown { list, container: name.clone(), why: why() };
+    let digest = image_id.and_then(repo_digest).ok_or_else(unknown)?;
+    Ok(format!("{image}@{digest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has a digest of any algorithm is pinned as it is.
+    #[test]
+    fn an_image_is_pinned_to_the_digest_that_ran_unless_it_has_one() {
+        let id = format!("acme/side@sha256:{}", "1".repeat(64));
+        let own = ["acme/side:1@sha256:ab", "acme/side@sha512:ab", "acme/side:1@sha384:ab"];
+        for (image, expected) in own
+            .map(|own| (own, own.to_owned()))
+            .into_iter()
+            .chain([("acme/side:1", format!("acme/side:1@sha256:{}", "1".repeat(64)))])
+        {
+            let back = back_to(ContainerList::Containers, &"side".into(), image, Some(&id), true);
+            assert_eq!(back, Ok(expected), "{image}");
+        }
+    }
+}

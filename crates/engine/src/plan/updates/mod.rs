@@ -1,0 +1,302 @@
+//! The in-place updates of one workload, from its annotations: its history, the rollout that holds it, and the records
+//! of its pods.
+//!
+//! Promise: a record that cannot be read (another version's, or edited) is named, never skipped in silence. Nothing is
+//! guessed: what no record holds, such as who updated single pods, is absent.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::change::{Direction, FieldChanges};
+use crate::k8s::names::{ContainerName, RolloutId, Uid, WorkloadRef};
+use crate::k8s::pod::Pod;
+use crate::plan::live::LiveWorkload;
+use crate::state::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
+use crate::state::durable::life::Life;
+use crate::state::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
+use crate::state::outcome::EndResult;
+use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::value::duration::seconds_between;
+
+/// What was done to one workload in place, as far as it is recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadUpdates {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Its uid.
+    pub uid: Uid,
+    /// The newest last; a rollout in progress comes after it.
+    pub updates: Vec<Update>,
+    /// Records that cannot be read.
+    pub unreadable: Vec<UnreadableNote>,
+    /// What could not be read from the server, and what follows from it.
+    pub not_read: Vec<String>,
+}
+
+/// One in-place update.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Update {
+    /// The rollout.
+    pub id: RolloutId,
+    /// What it changed, and how it ended.
+    pub course: Course,
+    /// Who began it: the user as the server knows it. Pods do not record it.
+    pub who: Option<String>,
+    /// When it began (RFC 3339).
+    pub began: Option<String>,
+    /// When it ended (RFC 3339).
+    pub ended: Option<String>,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
+    /// The images that changed, by container; several of one container where pods came from different ones.
+    pub images: Vec<UpdatedImage>,
+    /// What else of the template changed.
+    pub fields: FieldChanges,
+}
+
+/// What an update changed, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Course {
+    /// The owner's template and its pods: it has ended with this result.
+    Ended(EndResult),
+    /// Another rollout took its place before it had ended.
+    Replaced {
+        /// That one.
+        by: RolloutId,
+    },
+    /// The owner's template and its pods: it still holds the workload.
+    UnderWay {
+        /// Whether a run is active.
+        state: LockState,
+        /// Forward, or back.
+        direction: Direction,
+        /// Its lock names a run that is gone.
+        is_left: bool,
+    },
+    /// The owner's template and pods, whose lock or history was removed: how it ended is not recorded. These pods have the
+    /// record.
+    Unrecorded {
+        /// By name.
+        pods: Vec<String>,
+    },
+    /// Pods alone; how it ended is not recorded. These pods have the record.
+    PodsOnly {
+        /// By name.
+        pods: Vec<String>,
+    },
+}
+
+/// One container's images.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UpdatedImage {
+    /// The container.
+    pub container: ContainerName,
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+    /// What ran before (`imageID`), where all pods ran the same.
+    pub image_id: Option<String>,
+}
+
+/// A record that cannot be read: written by another version, or edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableNote {
+    /// Its object, such as `replicaset/web-6b867cfc99`.
+    pub object: String,
+    /// The annotation's key.
+    pub annotation: &'static str,
+}
+
+impl Update {
+    /// Returns how long it took, in seconds, where both ends are known and in order.
+    pub fn seconds(&self) -> Option<u64> {
+        u64::try_from(seconds_between(self.began.as_deref()?, self.ended.as_deref()?)?).ok()
+    }
+}
+
+/// Collects what was done to a workload in place.
+///
+/// The union over the owner and its ReplicaSets, because `kubectl rollout undo` replaces a Deployment's annotations by
+/// a ReplicaSet's. A pod records only its own last update, so of updates of pods alone only the last ones are known.
+pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
+    let owner = &live.workload.object;
+    let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
+    let objects: Vec<&Value> = std::iter::once(owner).chain(owned).collect();
+    let mut ended = history::union(objects.iter().copied());
+    let lock = RolloutLock::of(owner);
+    let mut unreadable: Vec<UnreadableNote> =
+        objects.iter().filter_map(|object| unreadable_history(object, live)).collect();
+    if lock.is_err() {
+        unreadable.push(UnreadableNote { object: live.workload.reference.to_string(), annotation: ROLLOUT_ANNOTATION });
+    }
+    let under_way = lock.ok().flatten();
+    let is_known = |id: &RolloutId| ended.iter().any(|entry| entry.id == *id);
+    let replaced = under_way.iter().flat_map(|lock| &lock.replaced).filter(|entry| !is_known(&entry.id));
+    ended.extend(replaced.cloned().collect::<Vec<_>>());
+    let of_pods = of_pods(live, &ended, under_way.as_ref(), &mut unreadable);
+    // The annotation has its entries in order; the others are placed among them by their times alone.
+    let mut updates: Vec<Update> = ended.into_iter().map(of_entry).collect();
+    for update in of_pods {
+        let is_later = |known: &Update| (&known.began, &known.id) > (&update.began, &update.id);
+        let place = updates.iter().position(is_later).unwrap_or(updates.len());
+        updates.insert(place, update);
+    }
+    updates.extend(under_way.map(|lock| of_lock(lock, live)));
+    let denied = live.surroundings.denied.iter().map(|denied| {
+        format!("you may not {} {}, so some updates may be missing ({})", denied.verb, denied.resource, denied.message)
+    });
+    WorkloadUpdates {
+        workload: live.workload.reference.clone(),
+        uid: live.workload.uid.clone(),
+        updates,
+        unreadable,
+        not_read: denied.chain(live.not_read.iter().cloned()).collect(),
+    }
+}
+
+fn unreadable_history(object: &Value, live: &LiveWorkload) -> Option<UnreadableNote> {
+    let text = object.pointer(HISTORY_POINTER)?;
+    if text.as_str().is_some_and(|text| serde_json::from_str::<Vec<HistoryEntry>>(text).is_ok()) {
+        return None;
+    }
+    let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let is_owner = std::ptr::eq(object, &live.workload.object);
+    let through = live.workload.reference.kind.owns_through().filter(|_| !is_owner);
+    let object = match through {
+        Some(through) => format!("{}/{name}", through.spec().singular),
+        None => live.workload.reference.to_string(),
+    };
+    Some(UnreadableNote { object, annotation: HISTORY_ANNOTATION })
+}
+
+fn of_entry(entry: HistoryEntry) -> Update {
+    let image = |(container, image): (ContainerName, history::HistoryImage)| UpdatedImage {
+        container,
+        from: image.from,
+        to: image.to,
+        image_id: image.image_id,
+    };
+    Update {
+        id: entry.id,
+        course: match entry.replaced_by {
+            Some(by) => Course::Replaced { by },
+            None => Course::Ended(entry.outcome),
+        },
+        who: Some(entry.who),
+        began: Some(entry.began),
+        ended: Some(entry.ended),
+        reason: entry.reason,
+        images: entry.containers.into_iter().map(image).collect(),
+        fields: entry.fields,
+    }
+}
+
+fn of_lock(lock: RolloutLock, live: &LiveWorkload) -> Update {
+    let surroundings = &live.surroundings;
+    let now = surroundings.server_now.as_deref();
+    let is_left = match Life::of(&lock, &live.workload.object, now, surroundings.holder) {
+        Life::Gone | Life::Silent(_) | Life::Stalled { .. } => true,
+        Life::Ended | Life::Alive(_) | Life::Unknown(_) => false,
+    };
+    let mut digests = lock.digests;
+    let image = |(container, image): (ContainerName, crate::change::TemplateImage)| {
+        let image_id = digests.remove(&container);
+        UpdatedImage { container, from: image.from, to: image.to, image_id }
+    };
+    Update {
+        id: lock.id,
+        course: Course::UnderWay { state: lock.state, direction: lock.direction, is_left },
+        who: Some(lock.who),
+        began: Some(lock.since),
+        ended: None,
+        reason: lock.reason,
+        images: lock.change.images.into_iter().map(image).collect(),
+        fields: lock.change.fields,
+    }
+}
+
+/// The updates that only pods have recorded.
+///
+/// An owner keeps its last [`KEPT`] rollouts; a pod's record of an older one says nothing about the owner, so once that
+/// many are kept, those that are older than all of them are left out.
+fn of_pods(
+    live: &LiveWorkload,
+    ended: &[HistoryEntry],
+    under_way: Option<&RolloutLock>,
+    unreadable: &mut Vec<UnreadableNote>,
+) -> Vec<Update> {
+    let known: BTreeSet<&RolloutId> =
+        ended.iter().map(|entry| &entry.id).chain(under_way.map(|lock| &lock.id)).collect();
+    let oldest = known.first().copied().filter(|_| ended.len() >= KEPT);
+    let mut by_id: BTreeMap<RolloutId, Vec<(&Pod, UpdateRecord)>> = BTreeMap::new();
+    let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
+    pods.sort_by(|a, b| a.key.name.cmp(&b.key.name));
+    for pod in pods {
+        match UpdateRecord::complete(pod) {
+            // A record that says that the pod is drained, or was taken over, is of no update.
+            Some(record) if !record.is_of_update() => {}
+            Some(record) if known.contains(&record.id) || oldest.is_some_and(|oldest| record.id < *oldest) => {}
+            Some(record) => by_id.entry(record.id.clone()).or_default().push((pod, record)),
+            None if pod.annotations.contains_key(UPDATE_ANNOTATION) => {
+                unreadable.push(UnreadableNote { object: pod.key.to_string(), annotation: UPDATE_ANNOTATION });
+            }
+            None => {}
+        }
+    }
+    by_id.into_iter().map(|(id, pods)| of_records(id, &pods)).collect()
+}
+
+/// Whether a pod that the selector matches is controlled as the workload's are; without ReplicaSets any pod is
+/// accepted.
+fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
+    !live.workload.reference.kind.has_template()
+        || !live.surroundings.denied.is_empty()
+        || pod.is_controlled_by(&live.controllers)
+}
+
+fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
+    let mut digests: BTreeMap<(&ContainerName, &str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (name, record) in pods.iter().flat_map(|(_, record)| &record.containers) {
+        digests.entry((name, &record.from, &record.to)).or_default().insert(&record.image_id);
+    }
+    let images = digests.into_iter().map(|((container, from, to), digests)| UpdatedImage {
+        container: container.clone(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        image_id: digests.first().filter(|id| digests.len() == 1 && !id.is_empty()).map(|id| (*id).to_owned()),
+    });
+    let names = pods.iter().map(|(pod, _)| pod.key.name.clone()).collect();
+    Update {
+        images: images.collect(),
+        course: if pods.iter().any(|(_, record)| record.durable) {
+            Course::Unrecorded { pods: names }
+        } else {
+            Course::PodsOnly { pods: names }
+        },
+        who: None,
+        began: began(&id),
+        ended: None,
+        reason: None,
+        fields: pods.iter().map(|(_, record)| record.fields()).find(|found| !found.is_empty()).unwrap_or_default(),
+        id,
+    }
+}
+
+/// Reads from an id such as `20260301-101500-00ab12` when the rollout began; ids begin with the time in UTC.
+fn began(id: &RolloutId) -> Option<String> {
+    let (date, rest) = id.as_str().split_once('-')?;
+    let (time, _) = rest.split_once('-')?;
+    let part = |text: &str, from: usize, to: usize| Some(text.get(from..to)?.to_owned());
+    if date.len() != 8 || time.len() != 6 {
+        return None;
+    }
+    let (year, month, day) = (part(date, 0, 4)?, part(date, 4, 6)?, part(date, 6, 8)?);
+    let (hour, minute, second) = (part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?);
+    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z");
+    text.parse::<jiff::Timestamp>().is_ok().then_some(text)
+}

@@ -1,0 +1,365 @@
+//! The images and the metadata wanted, resolved against the live objects.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::known::{ByPod, Known, Purpose, listed};
+use super::undo::{self, Undone};
+use super::{Intent, IntentError, Manifest, restart as restarts, rules};
+use crate::change::reason::Reason;
+use crate::change::target::Images;
+use crate::change::template;
+use crate::change::{self, Difference, Direction, FieldChanges};
+use crate::k8s::metadata::LAST_APPLIED;
+use crate::k8s::metadata::MetadataMap;
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::k8s::restart;
+use crate::kinds::{self, WorkloadKind};
+use crate::plan::live::LiveWorkload;
+use crate::state::evidence::Baseline;
+use crate::state::record::{OWN_PREFIX, UpdateRecord};
+use crate::value::kubelet_version::KubeletVersion;
+
+/// What is wanted of a workload's pods.
+pub(super) struct Wanted<'a> {
+    images: Option<&'a Images>,
+    by_pod: Option<ByPod>,
+    diff: Difference,
+    /// What pods are to have, where that is more than what changes in the template.
+    of_pods: Option<FieldChanges>,
+    /// Every image of the manifest's template, by container.
+    manifest: BTreeMap<ContainerName, String>,
+    /// It comes from a manifest.
+    is_of_manifest: bool,
+    /// The manifest's template.
+    manifest_template: Option<Value>,
+    /// Every image of the owner's template, by container.
+    template: BTreeMap<ContainerName, String>,
+    /// Those of the server, and of the kubelets that are known.
+    versions: Vec<KubeletVersion>,
+    /// For a manifest: it is unknown which fields an earlier one had.
+    pub(super) removals_unseen: bool,
+    /// For a manifest: the paths outside the template that it changes.
+    pub(super) outside_template: Vec<String>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Resolves what is wanted; `reasons` says why parts of it are not possible.
+    ///
+    /// # Errors
+    /// When what is wanted is not known.
+    pub(super) fn new(
+        intent: &'a Intent,
+        live: &LiveWorkload,
+        known: &Known,
+        reasons: &mut Vec<Reason>,
+    ) -> Result<Self, IntentError> {
+        let mut wanted = Self::nothing(live, known);
+        match intent {
+            Intent::None => {}
+            Intent::Images(images) => wanted.by_hand(images, live, known, reasons),
+            Intent::Manifest(Manifest::Stored { object, removals_unseen }) => {
+                wanted.stored(live, object, reasons);
+                wanted.removals_unseen = *removals_unseen;
+            }
+            Intent::Manifest(Manifest::Given { object, .. }) => wanted.stored(live, object, reasons),
+            Intent::Manifest(Manifest::Refused { message }) => {
+                reasons.push(Reason::AdmissionRefused { message: message.clone(), others: Vec::new() });
+            }
+            Intent::Undo { to, pin_digest } => match undo::undo(live, to.as_deref(), *pin_digest)? {
+                Undone::Template(Ok(object)) => wanted.object(live, &object, Direction::Back, reasons),
+                Undone::Template(Err(unknown)) => reasons.extend(unknown),
+                Undone::Pods(by_pod) => wanted.by_pod = Some(by_pod),
+            },
+            Intent::Restart { containers } => {
+                let by_pod = restarts::restart(live, known, containers)?;
+                reasons.extend(by_pod.containers.iter().filter_map(|name| known.not_found(name)));
+                wanted.by_pod = Some(by_pod);
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// What a manifest wants that the server would store.
+    pub(super) fn of_manifest(live: &LiveWorkload, known: &Known, object: &Value, reasons: &mut Vec<Reason>) -> Self {
+        let mut wanted = Self::nothing(live, known);
+        wanted.stored(live, object, reasons);
+        wanted
+    }
+
+    fn nothing(live: &LiveWorkload, known: &Known) -> Self {
+        let images = known.template.iter().map(|(name, container)| (name.clone(), container.image.clone()));
+        let is_pod = !live.workload.reference.kind.has_template();
+        Self {
+            images: None,
+            by_pod: None,
+            diff: Difference::default(),
+            of_pods: None,
+            manifest: BTreeMap::new(),
+            is_of_manifest: false,
+            manifest_template: None,
+            versions: versions(live),
+            template: if is_pod { BTreeMap::new() } else { images.collect() },
+            removals_unseen: false,
+            outside_template: Vec::new(),
+        }
+    }
+
+    fn by_hand(&mut self, images: &'a Images, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) {
+        reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
+        if !images.resources.is_empty() {
+            self.diff = resources(images, live, reasons);
+            self.as_pods_take_it(live);
+            self.of_pods = Some(done_by(live, resources_of_pods(images, live)));
+            reasons.extend(rules::refused(&self.diff, &live.workload, Direction::Forward));
+        }
+        self.images = Some(images);
+    }
+
+    /// What the pods' server and kubelets do with the difference, and what becomes of their QoS class.
+    fn as_pods_take_it(&mut self, live: &LiveWorkload) {
+        self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
+        self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
+    }
+
+    fn stored(&mut self, live: &LiveWorkload, object: &Value, reasons: &mut Vec<Reason>) {
+        self.is_of_manifest = true;
+        self.object(live, object, Direction::Forward, reasons);
+        self.outside_template = outside_template(live, object);
+    }
+
+    /// Takes what is wanted from a whole object.
+    fn object(&mut self, live: &LiveWorkload, object: &Value, direction: Direction, reasons: &mut Vec<Reason>) {
+        let kind = live.workload.reference.kind;
+        let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
+        self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
+        self.as_pods_take_it(live);
+        reasons.extend(rules::refused(&self.diff, &live.workload, direction));
+        reasons.extend(rules::claims_refused(&live.workload, object));
+        if kind.has_template() {
+            let lists = [ContainerList::Containers, ContainerList::InitContainers];
+            let containers = lists.into_iter().flat_map(|list| listed(after, list));
+            self.manifest = containers.map(|container| (container.name, container.image)).collect();
+            self.manifest_template = Some(after.clone());
+        }
+    }
+
+    /// Pods are to be what a whole template says, not only to have one thing changed.
+    pub(super) fn is_of_manifest(&self) -> bool {
+        self.is_of_manifest
+    }
+
+    /// Each pod gets images of its own, and the template stays.
+    pub(super) fn is_by_pod(&self) -> bool {
+        self.by_pod.is_some()
+    }
+
+    pub(super) fn is_restart(&self) -> bool {
+        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.purpose == Purpose::Restart)
+    }
+
+    /// Returns why a pod cannot have its images, as far as that was known before.
+    pub(super) fn reasons_of(&self, pod: &Pod) -> &[Reason] {
+        self.by_pod.as_ref().and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns what is left to do of the fields of a pod: what is asked for on the command line also where the template
+    /// has it already, and for a manifest what the pod was resized from since it was created.
+    pub(super) fn fields_in(&self, pod: &Pod) -> FieldChanges {
+        if let Some(by_pod) = &self.by_pod {
+            let fields = by_pod.resources.get(&pod.key).cloned().unwrap_or_default();
+            return fields.left_in(pod);
+        }
+        let mut fields = self.of_pods.as_ref().unwrap_or(&self.diff.change.fields).clone();
+        if let Some(template) = &self.manifest_template {
+            let back = FieldChanges::drift(template, pod).turned_round().done_by(&self.versions);
+            fields.resources = fields.resources.with(back.resources, |name| pod.resized.contains_key(name));
+            if pod.resized_as_a_whole.is_some() {
+                fields.pod_resources = fields.pod_resources.with(back.pod_resources);
+            }
+        }
+        fields.left_in(pod)
+    }
+
+    pub(super) fn fields(&self) -> &FieldChanges {
+        &self.diff.change.fields
+    }
+
+    /// Returns the containers that are named on the command line or that the manifest changes.
+    pub(super) fn named(&self) -> impl Iterator<Item = &ContainerName> {
+        let by_hand = self.images.into_iter().flat_map(|images| images.by_container.keys());
+        let by_pod = self.by_pod.iter().flat_map(|by_pod| &by_pod.containers);
+        by_hand.chain(by_pod).chain(self.diff.change.images.keys())
+    }
+
+    /// Returns the image wanted for a container, if one is; `present` is the one that it has now.
+    pub(super) fn image(&self, name: &ContainerName, list: ContainerList, present: &str) -> Option<String> {
+        if let Some(image) = self.diff.change.images.get(name) {
+            return Some(image.to.clone());
+        }
+        let images = self.images?;
+        // `'*=IMAGE'` means the containers, as in `kubectl set image`, and no init container.
+        let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
+        let argument = images.by_container.get(name).or(all)?;
+        // A present image that is no reference cannot keep its repository; the dry run shows what the server thinks.
+        argument.resolve(present).ok()
+    }
+
+    /// Returns the image wanted for a container of a pod.
+    ///
+    /// A manifest also says what a pod is to run that was changed in place before, or by hand: the pod differs although
+    /// the template has not changed. What a webhook made of the image when the pod was created is left unchanged.
+    pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
+        if let Some(by_pod) = &self.by_pod {
+            return by_pod.images.get(&pod.key)?.get(&container.name).cloned();
+        }
+        let image = self.image(&container.name, list, &container.image);
+        // A restarted pod runs what the template says, under another reference. When the template itself gets another
+        // image, its restarted pods get it too.
+        let template = self.template.get(&container.name);
+        let stays = template.filter(|template| image.as_ref().is_none_or(|image| image == *template));
+        if stays.is_some_and(|template| is_pinned(template, pod, container)) {
+            return None;
+        }
+        let of_manifest = || {
+            let image = self.manifest.get(&container.name).filter(|image| **image != container.image)?;
+            was_set_in_the_pod(pod, &container.name).then(|| image.clone())
+        };
+        image.or_else(of_manifest)
+    }
+}
+
+/// Whether the template's QoS class changes otherwise than the pods'.
+fn keep_their_class(live: &LiveWorkload, diff: &Difference, of_template: &str) -> bool {
+    let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && pod.is_present();
+    let mut pods = live.pods.iter().filter(is_theirs).peekable();
+    pods.peek().is_some() && pods.all(|pod| diff.change.fields.keeps_class(pod, of_template))
+}
+
+/// The versions of the server and of the kubelets that are known; none where the server's is not.
+fn versions(live: &LiveWorkload) -> Vec<KubeletVersion> {
+    let of_node = |pod: &Pod| live.kubelets.get(&pod.spec.node_name).copied();
+    let server = live.surroundings.server;
+    server.into_iter().flat_map(|server| std::iter::once(server).chain(live.pods.iter().filter_map(of_node))).collect()
+}
+
+fn done_by(live: &LiveWorkload, fields: FieldChanges) -> FieldChanges {
+    fields.done_by(&versions(live))
+}
+
+/// What the cpu and memory that are asked for on the command line change in the template.
+fn resources(images: &Images, live: &LiveWorkload, reasons: &mut Vec<Reason>) -> Difference {
+    let kind = live.workload.reference.kind;
+    let before = bare(kind, live.workload.template());
+    let mut after = before.clone();
+    if let Some(spec) = after.get_mut("spec") {
+        reasons.extend(images.resources.put(spec).err().unwrap_or_default());
+    }
+    change::diff(&before, &after)
+}
+
+/// What pods are to have of it, whatever the template has.
+fn resources_of_pods(images: &Images, live: &LiveWorkload) -> FieldChanges {
+    let template = bare(live.workload.reference.kind, live.workload.template());
+    let (mut before, mut after) = (template.clone(), template);
+    if let (Some(before), Some(after)) = (before.get_mut("spec"), after.get_mut("spec")) {
+        images.resources.take_out(before);
+        // What is not possible is reported by the plan of the template.
+        let _ = images.resources.put(after);
+    }
+    change::diff(&before, &after).change.fields
+}
+
+/// Whether a pod's image only pins what its template asks for: the pod was restarted in place.
+pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> bool {
+    let record = UpdateRecord::of(pod);
+    let before = record.as_ref().and_then(|record| record.baseline(pod, &container.name));
+    let image_id = pod.container_status(&container.name).map(|(_, _, status)| status.image_id.as_str());
+    let before = before.map(|record| record.from.as_str());
+    restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
+}
+
+/// Whether the image is known to have been set after the pod was created.
+fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
+    matches!(Baseline::of(pod, name), Baseline::Recorded(_) | Baseline::Set(_))
+}
+
+/// A bare pod is its own template, without what the server and other writers keep in it.
+fn bare(kind: WorkloadKind, template: &Value) -> Value {
+    if kind.has_template() {
+        return template.clone();
+    }
+    let mut bare = serde_json::Map::new();
+    bare.insert("spec".into(), template.get("spec").cloned().unwrap_or(Value::Null));
+    let metadata: serde_json::Map<String, Value> = ["labels", "annotations"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), template.pointer(&format!("/metadata/{key}"))?.clone())))
+        .collect();
+    bare.insert("metadata".into(), without_notes(metadata));
+    Value::Object(bare)
+}
+
+/// Removes what nobody writes into a manifest by hand, and an exported one still has: kubectl's record of the last
+/// apply, this program's annotations, and the counters of controllers, which the server's answer carries raised.
+fn without_notes(mut metadata: serde_json::Map<String, Value>) -> Value {
+    for map in MetadataMap::ALL {
+        let Some(Value::Object(entries)) = metadata.get_mut(map.field()) else { continue };
+        entries.retain(|key, _| key != LAST_APPLIED && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX));
+        if entries.is_empty() {
+            metadata.remove(map.field());
+        }
+    }
+    Value::Object(metadata)
+}
+
+/// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
+fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
+    let kind = live.workload.reference.kind;
+    if !kind.has_template() {
+        return Vec::new();
+    }
+    let outside = |object: &Value| {
+        let mut object = object.clone();
+        if let Value::Object(map) = &mut object {
+            map.remove("status");
+            if let Some(Value::Object(metadata)) = map.get("metadata").cloned() {
+                let kept =
+                    metadata.into_iter().filter(|(key, _)| matches!(key.as_str(), "labels" | "annotations")).collect();
+                map.insert("metadata".into(), without_notes(kept));
+            }
+            if let Some(Value::Object(spec)) = map.get_mut("spec") {
+                spec.remove("template");
+                // A change of these is refused, not left out.
+                spec.remove("volumeClaimTemplates");
+            }
+        }
+        object
+    };
+    template::changed_paths(&outside(&live.workload.object), &outside(desired), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_notes_in_an_exported_manifest_are_no_change() {
+        let noted = |note: &str| {
+            let metadata = json!({"labels": {"app": "web", "kubectl-inplace.io/beat": note}, "annotations": {
+                "team": "a", "kubectl-inplace.io/update": note, LAST_APPLIED: note}});
+            json!({"metadata": metadata, "spec": {"containers": []}})
+        };
+        let kind = kinds::PODS;
+        assert_eq!(bare(kind, &noted("old")), bare(kind, &noted("new")));
+        let left = bare(kind, &noted("old"));
+        assert_eq!(left["metadata"], json!({"labels": {"app": "web"}, "annotations": {"team": "a"}}));
+        // What is no note is one.
+        let mut other = noted("old");
+        other["metadata"]["annotations"]["team"] = "b".into();
+        assert_ne!(bare(kind, &other), left);
+    }
+}

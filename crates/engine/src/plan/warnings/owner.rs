@@ -1,0 +1,126 @@
+//! Warnings about the owner: who writes it, who scales it, what guards its pods.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Updated;
+use crate::change::reason::Warning;
+use crate::k8s::names::ContainerName;
+use crate::plan::ContainerPlan;
+use crate::plan::context::Context;
+use crate::plan::held::{has_on_delete, left_strategy};
+use crate::plan::live::LiveWorkload;
+use crate::plan::resize;
+use crate::value::json_path::text;
+
+pub(super) fn warn(
+    context: &Context<'_>,
+    updated: &[Updated<'_>],
+    containers: &[ContainerPlan],
+    warnings: &mut BTreeSet<Warning>,
+) {
+    let live = context.live;
+    let owner_is_left_alone = !context.durable || !live.workload.reference.kind.has_template();
+    // A restart brings nothing that a later pod, or the owner's source, would lack.
+    let restart = context.wanted.is_restart();
+    if owner_is_left_alone && !restart && !live.controllers.is_empty() && template_differs(context, updated) {
+        warnings.insert(Warning::TemplateKeepsImage);
+    }
+    let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
+    if !restart {
+        warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
+    }
+    if context.durable && has_on_delete(live) {
+        let before =
+            left_strategy(live).map(|before| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() });
+        warnings.extend(before);
+    }
+    warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
+    let changed = containers.iter().filter(|plan| plan.to.is_some());
+    warnings.extend(changed.filter_map(|plan| {
+        let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
+        Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
+    }));
+}
+
+/// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.
+fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
+    let template = &context.known.template;
+    let differs = |Updated { plan, pod }: &Updated<'_>| {
+        let mut changed = plan.changed(pod);
+        !plan.fields.is_empty()
+            || changed
+                .any(|(container, change)| template.get(&container.name).is_some_and(|known| known.image != change.to))
+    };
+    !context.live.workload.reference.kind.has_template() || updated.iter().any(differs)
+}
+
+fn name_of(object: &Value) -> String {
+    object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Who manages the object, by its marks. The first one that fits: Flux and Argo CD also render charts.
+fn manager(live: &LiveWorkload, images: Vec<String>) -> Option<Warning> {
+    let object = &live.workload.object;
+    let mark = |map: &str, key: &str| {
+        let value = object.pointer(&format!("/metadata/{map}"))?.get(key)?.as_str()?;
+        Some(value.to_owned())
+    };
+    if let Some(tracking) = mark("annotations", "argocd.argoproj.io/tracking-id") {
+        // APPLICATION:GROUP/KIND:NAMESPACE/NAME
+        let application = tracking.split(':').next().unwrap_or_default().to_owned();
+        return Some(Warning::ManagedByArgoCd { application, images });
+    }
+    if let Some(application) = mark("labels", "app.kubernetes.io/instance")
+        && is_written_by(object, "argocd")
+    {
+        return Some(Warning::ManagedByArgoCd { application, images });
+    }
+    for (key, kind) in
+        [("kustomize.toolkit.fluxcd.io/name", "kustomization"), ("helm.toolkit.fluxcd.io/name", "helmrelease")]
+    {
+        if let Some(name) = mark("labels", key) {
+            return Some(Warning::ManagedByFlux { source: format!("{kind}/{name}"), images });
+        }
+    }
+    let release = mark("annotations", "meta.helm.sh/release-name");
+    if release.is_some() || mark("labels", "app.kubernetes.io/managed-by").as_deref() == Some("Helm") {
+        return Some(Warning::ManagedByHelm { release: release.unwrap_or_default(), images });
+    }
+    None
+}
+
+fn managed_fields(object: &Value) -> impl Iterator<Item = &Value> {
+    object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn is_written_by(object: &Value, manager: &str) -> bool {
+    managed_fields(object).filter_map(|entry| entry.get("manager")?.as_str()).any(|known| known.starts_with(manager))
+}
+
+/// A HorizontalPodAutoscaler that may really scale the workload: its bounds leave room.
+fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
+    let target = autoscaler.pointer("/spec/scaleTargetRef")?;
+    let number = |key: &str| autoscaler.pointer(&format!("/spec/{key}")).and_then(Value::as_i64);
+    let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
+    let is_target = resize::targets(target, &live.workload.reference);
+    (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
+}
+
+/// The server-side apply manager of a bare pod's image. The owner's template is not written, so its ownership stays.
+fn apply_manager(live: &LiveWorkload, container: &ContainerName, list: &str) -> Option<String> {
+    if live.workload.reference.kind.has_template() {
+        return None;
+    }
+    let key = format!("k:{}", serde_json::json!({ "name": container }));
+    let owns = |entry: &&Value| {
+        entry.get("operation").and_then(Value::as_str) == Some("Apply")
+            && entry
+                .pointer(&format!("/fieldsV1/f:spec/f:{list}"))
+                .and_then(|containers| containers.get(&key)?.get("f:image"))
+                .is_some()
+    };
+    let entry = managed_fields(&live.workload.object).find(owns)?;
+    entry.get("manager").and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,233 @@
+//! What a changed field means for running pods, and which lines of the object a mark belongs to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::change::reason::{Reason, Warning};
+use crate::change::{FieldEffect, INIT_RESIZE_SINCE, Row};
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::ContainerList;
+use crate::kinds::WorkloadKind;
+use crate::plan::{self, ContainerPlan, WorkloadPlan};
+
+/// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
+const SIDECARS_RESTART: &str = "1.32";
+
+/// What a change does to running pods.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// The container restarts, its pod stays.
+    Restarts(ContainerName),
+    /// The sidecar restarts where the node's kubelet is new enough.
+    SidecarRestarts(ContainerName),
+    /// Changed in the pods, without a restart.
+    NoRestart,
+    /// The init container is resized, without a restart, where API server and kubelet are new enough.
+    InitResized,
+    /// Used when the pod is next created, such as a plain init container's image.
+    NoEffectNow,
+    /// It cannot be done in place, for the reason with this code.
+    NotInPlace(&'static str),
+    /// Outside the template: this program does not change it.
+    LeftAlone,
+    /// The whole object: it is not in the cluster.
+    New,
+}
+
+impl Effect {
+    /// Returns the few words that are shown beside the changed line.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Restarts(container) => format!("in place: restarts {container}"),
+            Self::SidecarRestarts(container) => {
+                format!("in place: restarts {container} (kubelet {SIDECARS_RESTART} or newer)")
+            }
+            Self::NoRestart => "in place: no restart".to_owned(),
+            Self::InitResized => {
+                format!("in place: no restart (API server and kubelet {INIT_RESIZE_SINCE} or newer)")
+            }
+            Self::NoEffectNow => "no effect now: used when a pod is next made".to_owned(),
+            Self::NotInPlace(code) => format!("not in place ({code})"),
+            Self::LeftAlone => "not changed: outside the pod template".to_owned(),
+            Self::New => "new: kubectl apply creates it".to_owned(),
+        }
+    }
+}
+
+/// What the change at one path means.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// The path from the object's root, list elements by name: `spec.template.spec.containers[side].image`.
+    pub path: String,
+    /// What the change does.
+    pub effect: Effect,
+}
+
+/// One step from the object's root to a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Into a map, by key.
+    Key(String),
+    /// Into a list, by any of these: the element's name or other key, or its index.
+    Element(Vec<String>),
+}
+
+/// How the plan ends the path of a list whose elements only change places (`template.rs`).
+const ORDER: &str = " (order)";
+
+/// The keys by which the plan may identify a list's elements (`template.rs`).
+const ELEMENT_KEYS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "key"];
+
+impl Step {
+    /// Returns the step to a list's element.
+    pub fn element(index: usize, element: &Value) -> Self {
+        let labels = ELEMENT_KEYS.iter().filter_map(|key| match element.get(key)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        });
+        Self::Element(labels.chain([index.to_string()]).collect())
+    }
+}
+
+impl Mark {
+    /// Returns whether the field at the end of these steps is the mark's, or below it.
+    pub(super) fn covers(&self, steps: &[Step]) -> bool {
+        let mut rest = self.path.as_str();
+        for step in steps {
+            if rest.is_empty() || rest == ORDER {
+                return true;
+            }
+            let after = match step {
+                Step::Key(key) => {
+                    let plain = rest.strip_prefix('.').unwrap_or(rest).strip_prefix(key.as_str());
+                    plain.or_else(|| in_brackets(rest, key))
+                }
+                Step::Element(labels) => labels.iter().find_map(|label| in_brackets(rest, label)),
+            };
+            match after {
+                Some(after) if after.is_empty() || after.starts_with(['.', '[', ' ']) => rest = after,
+                Some(_) | None => return false,
+            }
+        }
+        rest.is_empty() || rest == ORDER
+    }
+}
+
+/// Marks by path: an object may have as many marks as fields.
+#[derive(Debug)]
+pub struct MarkIndex<'m> {
+    by_path: BTreeMap<String, Vec<&'m Mark>>,
+}
+
+impl<'m> MarkIndex<'m> {
+    /// Indexes marks.
+    pub fn new(marks: &'m [Mark]) -> Self {
+        let mut by_path: BTreeMap<String, Vec<&Mark>> = BTreeMap::new();
+        for mark in marks {
+            let path = mark.path.strip_suffix(ORDER).unwrap_or(&mark.path);
+            by_path.entry(plain(path)).or_default().push(mark);
+        }
+        Self { by_path }
+    }
+
+    /// Finds the marks whose field is at the end of these steps, or above it; the widest first.
+    pub fn covering(&self, steps: &[Step]) -> Vec<&'m Mark> {
+        let mut found = Vec::new();
+        // A list's element goes by several names, so that a path can be written in as many ways.
+        let mut ways = vec![String::new()];
+        for step in steps {
+            let labels = match step {
+                Step::Key(key) => std::slice::from_ref(key),
+                Step::Element(labels) => labels.as_slice(),
+            };
+            ways =
+                ways.iter().flat_map(|way| labels.iter().map(move |label| format!("{way}.{}", plain(label)))).collect();
+            let marks = ways.iter().filter_map(|way| self.by_path.get(way.get(1..)?)).flatten();
+            found.extend(marks.filter(|mark| mark.covers(steps)));
+        }
+        found
+    }
+}
+
+/// The same for `a.b[c]`, `a[b].c` and `a.b.c`: where two paths coincide, [`Mark::covers`] decides.
+fn plain(path: &str) -> String {
+    path.replace('[', ".").replace(']', "")
+}
+
+fn in_brackets<'p>(path: &'p str, label: &str) -> Option<&'p str> {
+    path.strip_prefix('[')?.strip_prefix(label)?.strip_prefix(']')
+}
+
+/// Reads the marks off a plan.
+pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
+    let prefix = kind.template_pointer().trim_start_matches('/').replace('/', ".");
+    let in_template = |path: &str| {
+        if prefix.is_empty() { path.to_owned() } else { format!("{prefix}.{path}").trim_end_matches('.').to_owned() }
+    };
+    let mut marks = BTreeSet::new();
+    for container in plan.containers.iter().filter(|container| container.to.is_some()) {
+        let path = format!("spec.{}[{}].image", container.list.spec_field(), container.container);
+        marks.insert(Mark { path: in_template(&path), effect: effect(container, plan) });
+    }
+    let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
+    // A reason about the pod's status comes from the values together, and refuses each of them.
+    let of_all = plan.all_reasons().find(|reason| reason.path().is_some_and(|path| path.starts_with("status.")));
+    let resized: BTreeSet<String> = plan.fields.of_resize().rows().into_iter().map(|row| row.path).collect();
+    // No node is asked here.
+    let by_newest = plan.fields.clone().done_by([&INIT_RESIZE_SINCE]).rows();
+    let in_time = |row: &Row| by_newest.iter().any(|one| one.path == row.path && one.effect == FieldEffect::InPlace);
+    for row in plan.fields.rows().iter().filter(|row| !refused.contains(&row.path)) {
+        let effect = match (&row.effect, of_all.filter(|_| resized.contains(&row.path))) {
+            (_, Some(reason)) => Effect::NotInPlace(reason.code()),
+            (FieldEffect::InPlace, None) => Effect::NoRestart,
+            (FieldEffect::Restarts(container), None) => Effect::Restarts(container.clone()),
+            (FieldEffect::LaterPods, None) if in_time(row) => Effect::InitResized,
+            (FieldEffect::LaterPods, None) => Effect::NoEffectNow,
+        };
+        marks.insert(Mark { path: in_template(&row.path), effect });
+    }
+    for reason in &plan.reasons {
+        for path in paths(reason) {
+            marks.insert(Mark { path: in_template(&path), effect: Effect::NotInPlace(reason.code()) });
+        }
+    }
+    for warning in &plan.warnings {
+        if let Warning::OutsideTemplate { paths } = warning {
+            marks.extend(paths.iter().map(|path| Mark { path: path.clone(), effect: Effect::LeftAlone }));
+        }
+    }
+    marks.into_iter().collect()
+}
+
+fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
+    let malformed = |reason: &&Reason| matches!(reason, Reason::ImageMalformed { container: name, .. } | Reason::ImageWhitespace { container: name, .. } if *name == container.container);
+    // Only a bare pod is planned itself; what blocks it, blocks its images.
+    let of_pod = plan.pods.iter().flat_map(|pod| &pod.reasons);
+    if let Some(reason) = plan.reasons.iter().filter(malformed).chain(of_pod).next() {
+        return Effect::NotInPlace(reason.code());
+    }
+    match (container.effect, container.list) {
+        (plan::Effect::NoEffectNow | plan::Effect::LaterPods, _) => Effect::NoEffectNow,
+        (plan::Effect::Restart | plan::Effect::Unchanged, ContainerList::Containers) => {
+            Effect::Restarts(container.container.clone())
+        }
+        (plan::Effect::Restart | plan::Effect::Unchanged, ContainerList::InitContainers) => {
+            Effect::SidecarRestarts(container.container.clone())
+        }
+    }
+}
+
+/// The template's paths that a reason is about.
+fn paths(reason: &Reason) -> Vec<String> {
+    // A malformed image is marked with its container.
+    let is_image = matches!(reason, Reason::ImageMalformed { .. } | Reason::ImageWhitespace { .. });
+    // No written field is in a status: a change of the QoS class, for example, is marked at the fields that cause it.
+    let is_written = |path: &String| !is_image && !path.starts_with("status.");
+    let mut paths: Vec<String> = reason.path().filter(is_written).into_iter().collect();
+    if let Reason::ContainerRenamed { list, container, to } = reason {
+        paths = [container, to].map(|name| format!("spec.{}[{name}]", list.spec_field())).into();
+    }
+    paths
+}

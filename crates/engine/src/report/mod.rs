@@ -1,0 +1,448 @@
+//! The vocabulary of every renderer: what people or scripts may want to know while a rollout runs.
+
+pub mod failure_report;
+pub mod progress;
+pub mod proof;
+
+use serde::{Deserialize, Serialize};
+
+use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::report::progress::{PodProgress, Stage};
+use crate::state::durable::OwnerStep;
+use crate::state::hook::{HookEnd, HookPhase};
+use crate::state::outcome::EndResult;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type")]
+pub enum Notice {
+    /// A pod is in another phase.
+    Pod {
+        /// The pod.
+        pod: PodKey,
+        /// Its phase now.
+        #[serde(flatten)]
+        phase: PodProgress,
+    },
+    /// A step on the owner was done.
+    Owner {
+        /// Which.
+        step: OwnerStep,
+    },
+    /// Nothing is changed before the first pod may go down.
+    WaitsToBegin {
+        /// What keeps it.
+        why: String,
+    },
+    /// Every pod of the plan is done or has left, and those that came in place of others are not ready yet.
+    WaitsToEnd {
+        /// Which.
+        why: String,
+    },
+    /// A PodDisruptionBudget allows no further pod to be taken down now.
+    DisruptionBudgetHolds {
+        /// Which, and why.
+        why: String,
+    },
+    /// The PodDisruptionBudgets may not be read, and so they are not respected.
+    BudgetsUnreadable {
+        /// The server's words.
+        why: String,
+    },
+    /// A node begins to pull what it lacks, before anything is touched.
+    PullBegins {
+        /// The node.
+        node: String,
+        /// The images.
+        images: Vec<String>,
+    },
+    /// A node has an image.
+    Pulled {
+        /// The node.
+        node: String,
+        /// The image.
+        image: String,
+        /// What the runtime says it is (`imageID`); empty where it did not say.
+        #[serde(rename = "imageID")]
+        image_id: String,
+    },
+    /// Images are not pulled first somewhere; the kubelet pulls them when it restarts the container.
+    PrePullSkipped {
+        /// The node; empty where it is about none in particular.
+        node: String,
+        /// Why.
+        why: String,
+    },
+    /// A tag means something else on another node.
+    TagDiffersByNode {
+        /// Which, and what on which node.
+        what: String,
+    },
+    /// A pod is not in its Services as it should be.
+    Drain {
+        /// The pod.
+        pod: PodKey,
+        /// What, and why.
+        why: String,
+    },
+    /// The user's own command begins.
+    HookBegins {
+        /// Around which pod.
+        pod: PodKey,
+        /// Which.
+        hook: HookPhase,
+    },
+    /// The user's own command has ended.
+    HookEnded {
+        /// Around which pod.
+        pod: PodKey,
+        /// Which.
+        hook: HookPhase,
+        /// How.
+        #[serde(flatten)]
+        end: HookEnd,
+    },
+    /// What shows that a container is the one asked for, where neither its status nor an event says it outright.
+    Evidence {
+        /// The pod.
+        pod: PodKey,
+        /// The container.
+        container: ContainerName,
+        /// What it rests on.
+        why: String,
+    },
+    /// The server refused a patch, or the answer was lost; the pod is read again.
+    Retrying {
+        /// The pod.
+        pod: PodKey,
+        /// The server's words.
+        why: String,
+    },
+    /// A patch was refused, and is not sent again: the pod is another run's now, or it left.
+    NotPatched {
+        /// The pod.
+        pod: PodKey,
+        /// Why.
+        why: String,
+    },
+    /// The watch broke.
+    WatchLost {
+        /// Why.
+        why: String,
+    },
+    /// The watch is back.
+    WatchRestored,
+    /// No further pod may be taken down now.
+    BudgetHolds {
+        /// Pods that are down.
+        down: u32,
+        /// How many may be.
+        allowed: u32,
+    },
+    /// Nothing changed for half a minute.
+    StillWaiting {
+        /// Pods done.
+        done: usize,
+        /// Pods in all.
+        total: usize,
+        /// The pods in progress.
+        pods: Vec<PodKey>,
+        /// Why the workload cannot be read, without which no pod is taken.
+        why: Option<String>,
+    },
+    /// An interrupt was heard; nothing new is sent.
+    Stopping,
+}
+
+impl Notice {
+    /// Returns whether it says that a safeguard does not hold, or not everywhere: that is said also where only results are.
+    pub fn is_warning(&self) -> bool {
+        match self {
+            Self::BudgetsUnreadable { .. }
+            | Self::PrePullSkipped { .. }
+            | Self::TagDiffersByNode { .. }
+            | Self::Drain { .. } => true,
+            Self::Pod { .. }
+            | Self::Owner { .. }
+            | Self::WaitsToBegin { .. }
+            | Self::WaitsToEnd { .. }
+            | Self::DisruptionBudgetHolds { .. }
+            | Self::PullBegins { .. }
+            | Self::Pulled { .. }
+            | Self::HookBegins { .. }
+            | Self::HookEnded { .. }
+            | Self::Evidence { .. }
+            | Self::Retrying { .. }
+            | Self::NotPatched { .. }
+            | Self::WatchLost { .. }
+            | Self::WatchRestored
+            | Self::BudgetHolds { .. }
+            | Self::StillWaiting { .. }
+            | Self::Stopping => false,
+        }
+    }
+}
+
+/// How a rollout over one workload's pods ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// The word and exit code.
+    pub result: EndResult,
+    /// Each pod of the goal, in its order.
+    pub pods: Vec<PodEnd>,
+    /// Which pods decided it, and why, where that is not plain from the result.
+    pub why: Option<String>,
+    /// The rollout's lock stays on the owner: it can be resumed, or aborted.
+    #[serde(default)]
+    pub held: bool,
+    /// A durable rollout that ended before its first write: this run has changed nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_changed: bool,
+    /// A way back that has written nothing: the rollout is unchanged, and can be resumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub still_forward: bool,
+    /// It was followed, and nobody carries it on any more: to follow it again would wait in vain.
+    pub nothing_more: bool,
+    /// A budget has kept the next pod from being taken: without asking it, the rollout goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub budget_blocks: bool,
+    /// Of each container that was to change: what the template and the pods ask for.
+    #[serde(default)]
+    pub standing: Vec<Standing>,
+    /// The same of each field that was to change in the template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing_fields: Vec<StandingField>,
+    /// After it failed, the same command has taken it back, or has begun to and came to no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rolled_back: Option<bool>,
+    /// Seconds from the first turn to the end.
+    pub seconds: f64,
+}
+
+/// What is asked for of one container when a run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Standing {
+    /// The container.
+    pub container: ContainerName,
+    /// The image of the owner's template; `None` where it was not read since the last write, or is not the run's business.
+    pub template: Option<String>,
+    /// What a new pod gets.
+    #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
+    pub new_pods: NewPods,
+    /// How many of the owner's pods ask for which image.
+    pub pods: Vec<StandingImage>,
+    /// How many more are being deleted.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub going: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+/// What is asked for of one field of the template when a run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandingField {
+    /// The field in a few words, such as `app requests.cpu`.
+    pub what: String,
+    /// What it was to be.
+    pub wanted: FieldValue,
+    /// What the owner's template has.
+    pub template: FieldValue,
+    /// What a new pod gets.
+    #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
+    pub new_pods: NewPods,
+    /// How many of the owner's pods have what is wanted; `None` where pods keep what they had before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub have: Option<usize>,
+    /// And how many have not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack: Option<usize>,
+}
+
+/// What a field has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FieldValue {
+    /// It was not read since the last write.
+    Unread,
+    /// It is not there.
+    Absent,
+    /// This.
+    Is(String),
+}
+
+impl From<Option<String>> for FieldValue {
+    fn from(value: Option<String>) -> Self {
+        value.map_or(Self::Absent, Self::Is)
+    }
+}
+
+/// What a new pod of an owner gets of an image or a field.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NewPods {
+    /// That of the owner's template.
+    #[default]
+    AsTemplate,
+    /// This: a paused Deployment's ReplicaSet makes pods of its own template.
+    #[serde(rename = "image")]
+    Is(String),
+    /// The same, and that has none.
+    Without,
+    /// That of the owner's template or another one.
+    Unknown,
+}
+
+impl NewPods {
+    fn is_as_template(&self) -> bool {
+        *self == Self::AsTemplate
+    }
+}
+
+/// Pods that ask for the same image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandingImage {
+    /// The image.
+    pub image: String,
+    /// How many pods.
+    pub pods: usize,
+    /// How many of them are ready.
+    pub ready: usize,
+}
+
+/// How one of several workloads ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadEnd {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// The word and exit code; `None` of one that was not begun.
+    pub result: Option<EndResult>,
+    /// How its rollout ended, if there was one and it came to an end.
+    pub outcome: Option<Outcome>,
+}
+
+/// How one pod ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodEnd {
+    /// The pod.
+    pub pod: PodKey,
+    /// Where it stood at the end.
+    #[serde(flatten)]
+    pub phase: PodProgress,
+    /// This run patched it.
+    pub patched: bool,
+    /// Containers whose change was planned.
+    pub containers: Vec<ContainerEnd>,
+    /// Containers that restarted though no change of theirs was planned, or more often than planned.
+    pub unplanned: Vec<ContainerName>,
+    /// Containers without a planned change that crashed before the update, and have restarted since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub as_before: Vec<ContainerName>,
+    /// It left a durable rollout: what its owner makes in its place is right by itself.
+    #[serde(default)]
+    pub replaced: bool,
+    /// It is followed, and nobody has changed anything of it since it was made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
+    /// What keeps it from being ready, where it is done all the same: what changes without a restart heals nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_ready: Option<NotReady>,
+}
+
+/// Why a pod is not ready.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotReady {
+    /// The first container that is not.
+    pub container: ContainerName,
+    /// The kubelet's word; empty where it runs.
+    pub reason: String,
+}
+
+impl Outcome {
+    /// Returns the pods that the rollout has brought to what they are. What a pod has of the rollout that ended before is no
+    /// deed of the way back that found nothing to do in it.
+    pub fn done(&self) -> impl Iterator<Item = &PodEnd> {
+        let is_of_it = |end: &&PodEnd| end.patched || self.result != EndResult::Aborted;
+        self.pods.iter().filter(|end| end.phase == PodProgress::Done).filter(is_of_it)
+    }
+}
+
+impl PodEnd {
+    /// Returns whether it is neither done, nor failed, nor untouched.
+    pub fn is_in_progress(&self) -> bool {
+        match self.phase.stage() {
+            Stage::Waiting | Stage::InProgress => self.patched || !self.phase.is_before_any_change(),
+            Stage::Done | Stage::Left | Stage::Failed | Stage::Lost => false,
+        }
+    }
+}
+
+/// How one container ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerEnd {
+    /// The container.
+    pub container: ContainerName,
+    /// The image before, where known.
+    pub from: Option<String>,
+    /// The image now asked for.
+    pub to: Option<String>,
+    /// Its image changed since the pod was created, so that it restarted; not so for a pod that was only read.
+    pub changed: bool,
+    /// It restarted twice: for its resize, and then for its image.
+    #[serde(default)]
+    pub twice: bool,
+    /// The rollout has resized it, which restarted it.
+    #[serde(default)]
+    pub by_resize: bool,
+    /// It was started more often than the update starts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<StartedAgain>,
+    /// Seconds from the first stop of the container to the start of the one that stayed, from the API's whole seconds, without
+    /// those that another one ran between; `None` also where it is not known how long that was.
+    pub down_seconds: Option<i64>,
+    /// When, and how long the rest took, where known.
+    #[serde(default)]
+    pub times: ContainerTimes,
+}
+
+/// The restarts of a container beyond those of its update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedAgain {
+    /// How often.
+    pub times: u64,
+    /// How the one before the one that runs ended; `None` where the API shows none of the update's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+}
+
+/// What the API shows of a restart besides how long the container was down.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerTimes {
+    /// When the container stopped for the update, or where the API does not show that, when it was patched (RFC 3339, whole
+    /// seconds).
+    pub ended_at: Option<String>,
+    /// When the new one started (RFC 3339, whole seconds).
+    pub started_at: Option<String>,
+    /// For an update that is followed: when the one that runs started, whether or not the API still shows the old one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_since: Option<String>,
+    /// Seconds that the kubelet pulled the image, by its event; `None` also where the node had it.
+    pub pull_seconds: Option<f64>,
+    /// Seconds from the start of the new container until the pod's condition `Ready` turned `True`, from the API's whole
+    /// seconds; 0 where the API never showed it as anything else.
+    pub ready_seconds: Option<i64>,
+}

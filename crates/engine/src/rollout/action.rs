@@ -1,0 +1,143 @@
+//! What a turn is given and what it gives: the values of the interface.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::k8s::names::{PodKey, WorkloadRef};
+use crate::report::{Notice, Outcome};
+use crate::rollout::patch::PodPatch;
+use crate::state::durable::ObjectWrite;
+use crate::state::hook::{HookEnd, HookRun};
+use crate::state::outcome::EndResult;
+
+/// Time since the rollout's start, by a clock that only goes forward.
+pub type Now = Duration;
+
+/// Seconds of silence after which a sign of life is reported.
+pub const SIGN_OF_LIFE_SECONDS: u64 = 30;
+
+/// After an interrupt, answers that are outstanding are waited for this long.
+pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// Which action an answer belongs to; unique in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ActionId(pub u64);
+
+/// What the shell is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Send the patch, once.
+    Patch(PodPatch),
+    /// Write to the owner or to what belongs to it, once.
+    Write {
+        /// What.
+        write: ObjectWrite,
+        /// The field manager.
+        field_manager: String,
+    },
+    /// Read the owner and what belongs to it, and report it as an observation.
+    ReadOwner(WorkloadRef),
+    /// Read the pods that pull images for a workload and report them as an observation.
+    ReadPullPods {
+        /// The namespace.
+        namespace: String,
+        /// The label selector that finds them.
+        selector: String,
+    },
+    /// Read the PodDisruptionBudgets of a namespace and report them as an observation.
+    ReadBudgets {
+        /// The namespace.
+        namespace: String,
+    },
+    /// Read the EndpointSlices of these Services and report them as an observation.
+    ReadSlices {
+        /// The namespace.
+        namespace: String,
+        /// The names of the Services.
+        services: Vec<String>,
+    },
+    /// Run the user's command around a pod; the command is the goal's.
+    Hook(HookRun),
+    /// Read the pod and report it as an observation.
+    Read(PodKey),
+    /// Read the kubelet's events about changed definitions and report them as an observation.
+    ReadEvents(PodKey),
+}
+
+/// What became of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer {
+    /// The patch was stored.
+    Accepted,
+    /// A conflict: a test of the patch failed, or the pod is gone.
+    #[serde(rename = "moved")]
+    Conflict {
+        /// The server's words.
+        message: String,
+    },
+    /// Certainly not done; may be sent again.
+    NotDone {
+        /// The server said when.
+        after: Option<Duration>,
+        /// Why.
+        message: String,
+    },
+    /// Refused for good.
+    Refused {
+        /// CamelCase.
+        reason: String,
+        /// The server's words.
+        message: String,
+    },
+    /// May have been done.
+    Unknown {
+        /// Why it is not known.
+        message: String,
+    },
+    /// The user's command has ended.
+    Hook(HookEnd),
+    /// A read has ended; the observation came before.
+    Read,
+    /// A read failed.
+    #[serde(rename = "notRead")]
+    ReadFailed {
+        /// Why.
+        message: String,
+    },
+}
+
+/// Who asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Stop {
+    /// Ctrl-C.
+    Interrupt,
+    /// SIGTERM, SIGHUP, or an output that nobody reads any more.
+    Terminate,
+}
+
+impl Stop {
+    /// Returns how a command ends that was stopped this way.
+    pub fn result(self) -> EndResult {
+        match self {
+            Self::Interrupt => EndResult::Interrupted,
+            Self::Terminate => EndResult::Terminated,
+        }
+    }
+}
+
+/// The result of one turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn {
+    /// To be carried out now, side by side.
+    pub actions: Vec<(ActionId, Action)>,
+    /// Worth saying, in order.
+    pub notices: Vec<Notice>,
+    /// The next turn is at this time, even if nothing happens.
+    pub wake: Option<Now>,
+    /// It is over.
+    pub end: Option<Outcome>,
+}

@@ -1,0 +1,599 @@
+//! How things stand when a run ends: each pod, and of each container what changed, how often it restarted, and for how long
+//! it was down.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::change;
+use crate::k8s::failure;
+use crate::k8s::names::{ContainerName, RolloutId};
+use crate::k8s::pod::Pod;
+use crate::report::progress::PodProgress;
+use crate::report::{ContainerEnd, ContainerTimes, NotReady, Outcome, PodEnd, StartedAgain};
+use crate::state::again::InLoop;
+use crate::state::evidence::{self, Baseline};
+use crate::state::outcome::EndResult;
+use crate::state::record::UpdateRecord;
+use crate::value::duration::seconds_between;
+
+use super::entry::{Entry, Is};
+use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::standing;
+use super::state::RunState;
+use super::visit::Visit;
+
+/// Returns how things stand.
+pub(super) fn outcome(visit: Visit<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
+    let reported = reported(visit, state);
+    let pods = state.pods.iter().map(|(goal, entry)| {
+        let pod = visit.world.pod(&goal.key);
+        let mut end = pod_end(pod, goal, entry, Rollout::of(visit.goal));
+        end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(visit.goal, pod));
+        if visit.goal.mode == Mode::Follow {
+            end.containers.retain(|end| {
+                end.changed && reported.contains(&end.container) || !is_of_before(visit, pod, goal, &end.container)
+            });
+            end.unchanged = pod.is_some_and(|pod| is_as_made(pod, goal));
+            // What is followed may have happened long ago.
+            for container in &mut end.containers {
+                container.times.running_since = running_since(pod, &container.container);
+            }
+        }
+        end
+    });
+    Outcome {
+        workload: visit.goal.workload.clone(),
+        result,
+        pods: pods.chain(state.replacements.ends()).collect(),
+        why,
+        held: state.owner.stays_held(visit),
+        nothing_changed: state.owner.has_changed_nothing(visit),
+        nothing_more: false,
+        still_forward: visit.goal.is_back() && state.owner.is_still_forward(visit),
+        budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
+        standing: standing::of(visit, state),
+        standing_fields: standing::of_fields(visit, state),
+        rolled_back: None,
+        seconds: visit.now.saturating_sub(state.began.unwrap_or(visit.now)).as_secs_f64(),
+    }
+}
+
+/// Whether the pod's record is this run's: of a rollout that no other run has held before. A request that arrives twice
+/// is refused the second time, and that answer may be the only one that this run gets.
+fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
+    let is_first = goal.owner.as_ref().is_none_or(|owner| owner.replaces.is_none() && !owner.adopts);
+    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id && record.is_of_update());
+    goal.mode != Mode::Follow && is_first && record.is_some_and(|record| record.taken_over.is_none())
+}
+
+/// The containers that were changed in the course of what is followed. A container that is reported for one pod is
+/// reported for every pod that it was changed in, so that the counts are right.
+fn reported(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
+    if visit.goal.mode != Mode::Follow {
+        return BTreeSet::new();
+    }
+    let of_pod = |(goal, entry): (&PodGoal, &Entry)| {
+        let pod = visit.world.pod(&goal.key);
+        let ends = pod_end(pod, goal, entry, Rollout::of(visit.goal)).containers.into_iter();
+        let reported = ends.filter(|end| end.changed && !is_of_before(visit, pod, goal, &end.container));
+        reported.map(|end| end.container).collect::<Vec<_>>()
+    };
+    state.pods.iter().flat_map(of_pod).collect()
+}
+
+/// The rollout whose containers are reported.
+#[derive(Clone, Copy)]
+struct Rollout<'a> {
+    id: &'a RolloutId,
+    /// Somebody else's rollout: its records may have any id.
+    is_followed: bool,
+}
+
+impl<'a> Rollout<'a> {
+    fn of(goal: &'a Goal) -> Self {
+        Self { id: &goal.id, is_followed: goal.mode == Mode::Follow }
+    }
+}
+
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_>) -> PodEnd {
+    let is_ours = entry.patched && entry.phase == Some(PodProgress::Done);
+    let containers = goal.containers.iter().map(|(name, wanted)| {
+        let again = pod.filter(|_| is_ours && wanted.restarts);
+        let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id));
+        ContainerEnd { again, ..container_end(pod, (name, wanted), goal, rollout) }
+    });
+    let containers: Vec<ContainerEnd> = containers.collect();
+    let again = containers.iter().filter(|end| end.again.is_some()).map(|end| end.container.clone());
+    PodEnd {
+        pod: goal.key.clone(),
+        phase: entry.phase.clone().unwrap_or(PodProgress::Waiting),
+        patched: entry.patched,
+        unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry, false)).chain(again).collect(),
+        as_before: pod.into_iter().flat_map(|pod| others_restarted(pod, entry, true)).collect(),
+        containers,
+        replaced: entry.is(Is::Replaced),
+        unchanged: false,
+        not_ready: pod.filter(|_| is_ours).and_then(not_ready),
+    }
+}
+
+fn not_ready(pod: &Pod) -> Option<NotReady> {
+    let status = failure::unready(pod, |_| false).filter(|_| !pod.terminating)?;
+    Some(NotReady { container: status.name.clone(), reason: failure::word(status).to_owned() })
+}
+
+/// The containers without a planned change of which another one runs than when the pod was patched: those that crashed already,
+/// or the others.
+fn others_restarted(pod: &Pod, entry: &Entry, as_before: bool) -> Vec<ContainerName> {
+    let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, InLoop))| {
+        let now = pod.container_status(name).map(|(_, _, status)| status);
+        let is_other = before.is_some() && now.and_then(|now| now.container_id.as_ref()) != before.as_ref();
+        is_other && now.is_some_and(|now| in_loop.goes_on(now)) == as_before
+    };
+    entry.others.iter().filter(restarted).map(|(name, _)| name.clone()).collect()
+}
+
+fn container_end(
+    pod: Option<&Pod>,
+    (name, wanted): (&ContainerName, &ContainerGoal),
+    goal: &PodGoal,
+    rollout: Rollout<'_>,
+) -> ContainerEnd {
+    let restarted = || pod.filter(|pod| !was_left(pod, name));
+    let has_its_image = |pod| was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name);
+    let is_not_before =
+        |pod| UpdateRecord::of(pod).is_none_or(|record: Cow<'_, UpdateRecord>| !record.is_before_its_resize(pod, name));
+    let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout.id));
+    ContainerEnd {
+        container: name.clone(),
+        from: wanted.from.clone(),
+        to: wanted.to.clone(),
+        changed: match wanted.is_only_resized() {
+            true => pod.is_some_and(is_not_before),
+            false => by_resize || restarted().is_some_and(has_its_image),
+        },
+        twice: wanted.by_resize
+            && wanted.to.is_some()
+            && pod.and_then(UpdateRecord::of).is_some_and(|record| record.restarts_twice(name)),
+        by_resize,
+        again: None,
+        down_seconds: restarted().and_then(|pod| down_seconds(pod, name)),
+        times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
+    }
+}
+
+/// Whether another container runs than before the resize that this rollout has noted.
+fn has_restarted_by_resize(pod: &Pod, name: &ContainerName, rollout: &RolloutId) -> bool {
+    UpdateRecord::of(pod).filter(|record| record.id == *rollout).is_some_and(|record| {
+        let restarts = record.resized.get(name).is_some_and(|resized| !resized.change.restarting.is_empty());
+        restarts && !record.is_before_its_resize(pod, name)
+    })
+}
+
+/// How much more often a container was started than this rollout's changes of it start it. The count of before is that of the
+/// container that the patch itself tested.
+fn started_again(
+    pod: &Pod,
+    (name, wanted): (&ContainerName, &ContainerGoal),
+    rollout: &RolloutId,
+) -> Option<StartedAgain> {
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *rollout)?;
+    let (_, _, status) = pod.container_status(name)?;
+    let of_image = record.container(pod, name).cloned();
+    let before = of_image.or_else(|| record.resize_baseline(pod, name))?;
+    let since_the_first = || {
+        let resized = record.resized.get(name).filter(|_| wanted.by_resize && record.restarts_twice(name))?;
+        let planned = 1 + i64::from(resized.container_id.is_some());
+        u64::try_from(status.restart_count - resized.restarts? - planned).ok()
+    };
+    let since_the_last = Baseline::Recorded(before.clone()).restarts_since(status)?;
+    let times = since_the_first().unwrap_or(since_the_last).max(since_the_last);
+    let ended = status.last_state.terminated.as_ref().filter(|ended| ended.container_id != before.container_id);
+    (times > 0).then(|| StartedAgain { times, exit_code: ended.map(|ended| ended.exit_code) })
+}
+
+/// Whether this container of the pod was changed by an earlier rollout alone. Where this rollout has changed nothing
+/// but cpu and memory and has taken that back, the pod has the earlier rollout's record again.
+fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| match record.id == *rollout.id {
+        true => record.earlier.contains_key(name) && !record.containers.contains_key(name),
+        false => !rollout.is_followed,
+    })
+}
+
+/// Whether the old container goes on running, since its image was restored before the kubelet had seen another one.
+fn was_left(pod: &Pod, name: &ContainerName) -> bool {
+    let found = pod.container(name).zip(pod.container_status(name));
+    found.is_some_and(|((_, _, container), (_, _, status))| {
+        evidence::was_left(pod, &Baseline::of(pod, name), container, status)
+    })
+}
+
+/// A container that has not begun has not restarted.
+fn has_begun(pod: &Pod, name: &ContainerName) -> bool {
+    !pod.is_unstarted() && pod.container_status(name).is_none_or(|(_, _, status)| !status.has_not_begun())
+}
+
+/// Whether a container's image was changed in place. If the container has never restarted, whoever set the image has
+/// only written something else since.
+fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
+    let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
+    match Baseline::of(pod, name) {
+        Baseline::Recorded(_) => true,
+        Baseline::Set(_) | Baseline::Unknown => restarted(),
+        Baseline::Created => false,
+    }
+}
+
+/// Whether a container that is followed was changed by an update that was over when the one that is followed began: it
+/// was running when that update set another container, and when the pod was read.
+fn is_of_before(visit: Visit<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
+    pod.is_some_and(|pod| was_over_by(pod, goal, name, visit.goal.read_at.as_deref()))
+}
+
+fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
+    let record = UpdateRecord::of(pod);
+    let is_noted = |name: &ContainerName| record.as_ref().is_some_and(|record| record.container(pod, name).is_some());
+    let is_another = |other: &&ContainerName| *other != name && !(is_noted(name) && is_noted(other));
+    let others = goal.containers.keys().filter(is_another).filter(|other| was_changed(pod, other));
+    let newest = others.filter_map(|other| pod.image_set.get(other)).map(|set| set.time.as_str()).max();
+    let is_waited_for = goal.containers.get(name).is_some_and(|wanted| wanted.to.is_some());
+    let Some(since) = running_since(Some(pod), name).filter(|_| !is_waited_for) else { return false };
+    newest.is_some_and(|set| since.as_str() < set) && read_at.is_none_or(|read| since.as_str() < read)
+}
+
+/// Whether nobody has changed a container of a pod since it was created, as far as the pod shows, nor is about to.
+fn is_as_made(pod: &Pod, goal: &PodGoal) -> bool {
+    let is_as_made = |name: &ContainerName| Baseline::of(pod, name) == Baseline::Created;
+    let is_resized = change::resizing(pod).is_some() || goal.containers.values().any(|wanted| wanted.by_resize);
+    !is_resized && goal.containers.keys().all(is_as_made)
+}
+
+fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
+    pod?.container_status(name)?.2.state.running.as_ref()?.started_at.clone()
+}
+
+/// Since when the container was down and when the one that runs was started, where the API shows both. Where a
+/// container in between has replaced the old one in `lastState`, the update's patch is the first known time.
+fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
+    let record = UpdateRecord::of(pod)?;
+    let of_image = record.container(pod, name).cloned();
+    let before = of_image.clone().or_else(|| record.resize_baseline(pod, name))?;
+    let (_, _, status) = pod.container_status(name)?;
+    let started = status.state.running.as_ref()?.started_at.clone()?;
+    let ended = status.last_state.terminated.as_ref()?;
+    if before.container_id.is_none() || status.container_id == before.container_id {
+        return None;
+    }
+    let first_stop = if ended.container_id == before.container_id {
+        ended.finished_at.clone()
+    } else {
+        of_image.and_then(|_| UpdateRecord::set_at(pod, name))
+    };
+    Some((before.down_since.or(first_stop)?, started))
+}
+
+/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs, without the
+/// seconds that another one ran in between; 0 for a container that never had to stop.
+fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
+    let record = UpdateRecord::of(pod)?;
+    let (_, _, status) = pod.container_status(name)?;
+    let before = record.container(pod, name).filter(|before| before.container_id.is_some());
+    if before.is_some_and(|before| before.container_id == status.container_id) && status.state.running.is_some() {
+        return Some(0);
+    }
+    let (ended_at, started_at) = restart(pod, name)?;
+    let seconds = seconds_between(&ended_at, &started_at)? - ran_between(pod, name)?;
+    Some(seconds.max(0))
+}
+
+/// For how many seconds a container between the old one and the present one ran: known where there was only one, whose
+/// end the API shows.
+fn ran_between(pod: &Pod, name: &ContainerName) -> Option<i64> {
+    let record = UpdateRecord::of(pod)?;
+    let before = record.container(pod, name).cloned().or_else(|| record.resize_baseline(pod, name))?;
+    let (_, _, status) = pod.container_status(name)?;
+    let ended = status.last_state.terminated.as_ref()?;
+    if ended.container_id == before.container_id {
+        return Some(0);
+    }
+    let is_the_only_one = before.restarts.is_some_and(|restarts| status.restart_count == restarts + 2);
+    let times = ended.started_at.as_deref().zip(ended.finished_at.as_deref()).filter(|_| is_the_only_one);
+    times.and_then(|(from, to)| seconds_between(from, to))
+}
+
+/// When it restarted, and how long the pod took to be ready after it.
+///
+/// If `Ready` turned before the start, it never dropped: the kubelet restarted the container between two of its
+/// reports. Where another container of the update started later, the pod's `Ready` belongs to that one.
+fn times(pod: &Pod, name: &ContainerName, goal: &PodGoal) -> ContainerTimes {
+    let Some((ended_at, started_at)) = restart(pod, name) else { return ContainerTimes::default() };
+    let started = |name| restart(pod, name).map(|(_, started_at)| started_at);
+    let is_last = goal.containers.keys().filter_map(started).all(|other| other <= started_at);
+    let ready = pod.ready_condition().filter(|_| pod.is_ready() && is_last);
+    let turned = ready.and_then(|ready| ready.last_transition_time.as_deref());
+    ContainerTimes {
+        ready_seconds: turned.and_then(|turned| seconds_between(&started_at, turned)).map(|seconds| seconds.max(0)),
+        ended_at: Some(ended_at),
+        started_at: Some(started_at),
+        running_since: None,
+        pull_seconds: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn ours(id: &RolloutId) -> Rollout<'_> {
+        Rollout { id, is_followed: false }
+    }
+
+    /// `app` and `side` were restarted one after the other, and the pod's `Ready` turned once more after the second.
+    #[test]
+    fn a_pods_ready_is_that_of_the_container_that_started_last() {
+        let status = |name: &str, started: &str| {
+            json!({"name": name, "image": "a:2", "imageID": "new", "containerID": format!("new-{name}"), "ready": true,
+                "restartCount": 1, "state": {"running": {"startedAt": started}}, "lastState": {"terminated": {
+                    "exitCode": 0, "reason": "Completed", "containerID": format!("old-{name}"),
+                    "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:09Z"}}})
+        };
+        let noted =
+            |name: &str| json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": format!("old-{name}")});
+        let record = json!({"id": "one", "manager": "m", "containers": {"app": noted("app"), "side": noted("side")}});
+        let container = |name: &str| json!({"name": name, "image": "a:2"});
+        let pod = |side: &str, app: &str| {
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"containers": [container("app"), container("side")]},
+                "status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:20Z"}],
+                    "containerStatuses": [status("app", app), status("side", side)]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let wanted = json!({"from": "a:1", "to": "a:2", "restarts": true});
+        let goal: PodGoal = serde_json::from_value(json!({
+            "key": {"namespace": "d", "name": "web-0", "uid": "u"}, "containers": {"app": wanted, "side": wanted}}))
+        .expect("it is a goal");
+        for (side, app, ready) in [("10", "16", [None, Some(4)]), ("10", "10", [Some(10), Some(10)])] {
+            let at = |second: &str| format!("2026-01-01T00:00:{second}Z");
+            let pod = pod(&at(side), &at(app));
+            let found = ["side", "app"].map(|name| times(&pod, &name.into(), &goal).ready_seconds);
+            assert_eq!(found, ready, "{side} {app}");
+        }
+    }
+
+    /// `side` was changed and done before `app` was set: `follow` reports `app` alone.
+    #[test]
+    fn what_was_over_before_is_not_followed() {
+        let at = |second: u32| format!("2026-01-01T00:00:{second:02}Z");
+        let status = |name: &str, started: u32| {
+            json!({"name": name, "image": "a:2", "imageID": "new", "containerID": name, "ready": true, "restartCount": 1,
+                "state": {"running": {"startedAt": at(started)}}})
+        };
+        let set = |manager: &str, name: &str, second: u32| {
+            json!({"manager": manager, "operation": "Update", "time": at(second), "fieldsV1": {"f:spec": {"f:containers":
+                {format!("k:{{\"name\":\"{name}\"}}"): {"f:image": {}}}}}})
+        };
+        let pod = |noted: &[&str]| {
+            let note = json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": "old"});
+            let noted: serde_json::Map<String, Value> =
+                noted.iter().map(|name| ((*name).to_owned(), note.clone())).collect();
+            let record = json!({"id": "one", "manager": "m", "containers": noted});
+            let container = |name: &str| json!({"name": name, "image": "a:2"});
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()},
+                    "managedFields": [set("m", "side", 5), set(if noted.len() == 2 { "m" } else { "set" }, "app", 10)]},
+                "spec": {"containers": [container("app"), container("side")]},
+                "status": {"containerStatuses": [status("app", 11), status("side", 6)]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"app": {"restarts": true}, "side": {"restarts": true}}}))
+        .expect("it is a goal");
+        for (what, noted, read, of_before) in [
+            ("an update of before", &["side"][..], 12, [false, true]),
+            ("it was seen to restart", &["side"], 6, [false, false]),
+            ("two steps of one update", &["app", "side"], 12, [false, false]),
+        ] {
+            let found = ["app", "side"].map(|name| was_over_by(&pod(noted), &goal, &name.into(), Some(&at(read))));
+            assert_eq!(found, of_before, "{what}");
+        }
+    }
+
+    /// A downtime begins with the first stop, also where `lastState` shows a later end.
+    #[test]
+    fn a_container_is_down_from_its_first_stop_to_the_start_of_the_one_that_stays() {
+        let at = |second: i64| format!("2026-01-01T00:00:{second:02}Z");
+        let pod = |running: &str, (ended, count): (&str, i64), record: Value| {
+            let mut noted =
+                json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": "c://old", "restarts": 0});
+            json_patch::merge(&mut noted, &record);
+            let record = json!({"id": "one", "manager": "m", "containers": {"side": noted}});
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()},
+                    "managedFields": [{"manager": "m", "operation": "Update", "time": at(8),
+                        "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
+                "spec": {"containers": [{"name": "side", "image": "a:2"}]},
+                "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "new", "containerID": running,
+                    "restartCount": count, "state": {"running": {"startedAt": at(30)}}, "lastState": {"terminated": {
+                        "exitCode": 3, "containerID": ended, "startedAt": at(19), "finishedAt": at(20)}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let none = json!({});
+        for (what, pod, seconds) in [
+            ("the one before is shown", pod("c://new", ("c://old", 1), none.clone()), Some(10)),
+            (
+                "one ran for a second between: since the patch",
+                pod("c://new", ("c://between", 2), none.clone()),
+                Some(21),
+            ),
+            ("how long others ran is not known", pod("c://new", ("c://between", 3), none.clone()), None),
+            ("nor how many there were", pod("c://new", ("c://between", 2), json!({"restarts": null})), None),
+            ("down before the way back", pod("c://new", ("c://old", 1), json!({"downSince": at(2)})), Some(28)),
+            ("it never had to leave", pod("c://old", ("c://x", 0), none), Some(0)),
+            ("none was there before", pod("c://new", ("c://x", 1), json!({"containerID": null})), None),
+        ] {
+            assert_eq!(down_seconds(&pod, &"side".into()), seconds, "{what}");
+        }
+    }
+
+    /// The image was restored before the kubelet had seen the other one: nothing restarted, and nothing is in progress.
+    #[test]
+    fn a_container_that_never_had_to_leave_has_not_restarted() {
+        let noted = json!({"from": "a:2", "to": "a:1", "inFlight": "a:1", "imageID": "one", "containerID": "c://old", "restarts": 0});
+        let record = json!({"id": "one", "manager": "m", "containers": {"side": noted}});
+        let pod = |id: &str, seen: i64| {
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "generation": 3,
+                    "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"containers": [{"name": "side", "image": "a:1"}]},
+                "status": {"observedGeneration": seen, "containerStatuses": [{"name": "side", "image": "a:1", "imageID": "one",
+                    "containerID": id, "restartCount": 0, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"side": {"from": "a:2", "to": "a:1", "restarts": true}}}))
+        .expect("it is a goal");
+        for (id, seen, changed) in [("c://old", 3, false), ("c://old", 2, true), ("c://new", 3, true)] {
+            let pod = pod(id, seen);
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), ours(&"one".into()));
+            assert_eq!(end.containers.first().map(|end| end.changed), Some(changed), "{id} {seen}");
+            let is_new =
+                pod.container(&"side".into()).zip(pod.container_status(&"side".into())).map(|(asked, shown)| {
+                    evidence::one_look(&pod, &Baseline::of(&pod, &"side".into()), asked.2, shown.2)
+                        == evidence::Proof::New
+                });
+            assert_eq!(is_new, Some(!changed || id == "c://new"), "{id} {seen}");
+        }
+    }
+
+    /// Restarts beyond those that were planned count as unplanned.
+    #[test]
+    fn a_container_that_ended_by_itself_after_its_update_is_distinguished_from_its_planned_restarts() {
+        let pod = |ended: &str, count: i64, record: &Value| {
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"containers": [{"name": "side", "image": "a:2"}]},
+                "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "new", "containerID": "c://now",
+                    "restartCount": count, "state": {"running": {}},
+                    "lastState": {"terminated": {"exitCode": 3, "containerID": ended}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal = |wanted: Value| -> PodGoal {
+            serde_json::from_value(
+                json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"}, "containers": {"side": wanted}}),
+            )
+            .expect("it is a goal")
+        };
+        let noted = |restarts: Value| json!({"side": {"from": "a:1", "to": "a:2", "containerID": "c://old", "restarts": restarts}});
+        let resize = json!({"side": {"values": {"requests.memory": {"from": "16Mi", "to": "20Mi"}},
+            "restarting": ["requests.memory"], "containerID": "c://first", "restarts": 4}});
+        let of = |containers: Value, resized: &Value| json!({"id": "one", "manager": "m", "containers": containers, "resized": resized});
+        let (image, none) = (json!({"from": "a:1", "to": "a:2", "restarts": true}), json!({}));
+        let both = json!({"from": "a:1", "to": "a:2", "restarts": true, "byResize": true});
+        let resized = json!({"from": null, "to": null, "restarts": true, "byResize": true});
+        let again = |times, exit_code| Some(StartedAgain { times, exit_code });
+        for (what, ended, count, record, wanted, expected) in [
+            ("as planned", "c://old", 5, of(noted(json!(4)), &none), &image, None),
+            ("once more", "c://new", 6, of(noted(json!(4)), &none), &image, again(1, Some(3))),
+            ("three times more", "c://new", 8, of(noted(json!(4)), &none), &image, again(3, Some(3))),
+            ("it was not counted before", "c://new", 6, of(noted(Value::Null), &none), &image, None),
+            ("for its resize and its image", "c://old", 6, of(noted(json!(5)), &resize), &both, None),
+            ("once more between the two", "c://old", 7, of(noted(json!(6)), &resize), &both, again(1, None)),
+            ("for its resize", "c://first", 5, of(none.clone(), &resize), &resized, None),
+            ("once more after its resize", "c://new", 6, of(none.clone(), &resize), &resized, again(1, Some(3))),
+        ] {
+            let (pod, goal) = (pod(ended, count, &record), goal(wanted.clone()));
+            for (patched, expected) in [(true, expected), (false, None)] {
+                let entry = Entry { patched, phase: Some(PodProgress::Done), ..Entry::default() };
+                let end = pod_end(Some(&pod), &goal, &entry, ours(&"one".into()));
+                let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();
+                assert_eq!(end.containers.first().map(|end| end.again.clone()), Some(expected), "{what} {patched}");
+                assert_eq!(end.unplanned, unplanned, "{what} {patched}");
+            }
+        }
+    }
+
+    /// The image came with an earlier rollout, whose record the pod has again once the resize of this one is taken
+    /// back.
+    #[test]
+    fn what_an_earlier_rollout_restarted_is_not_counted() {
+        let noted = json!({"from": "a:1", "to": "a:2", "imageID": "one", "containerID": "c://old", "restarts": 0});
+        let record = json!({"id": "before", "manager": "m", "containers": {"side": noted}});
+        let object = json!({
+            "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+            "spec": {"nodeName": "n", "containers": [{"name": "side", "image": "a:2"}]},
+            "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "two", "containerID": "c://new",
+                "restartCount": 1, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}});
+        let pod = Pod::from_object(&object).expect("it is a pod");
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"side": {"from": "a:1", "to": "a:2", "restarts": true}}}))
+        .expect("it is a goal");
+        let id = "one".into();
+        for (is_followed, changed) in [(false, false), (true, true)] {
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), Rollout { id: &id, is_followed });
+            assert_eq!(end.containers.first().map(|end| end.changed), Some(changed));
+        }
+    }
+
+    /// A pod that the rollout had resized but not given its image yet goes back by a resize alone.
+    #[test]
+    fn what_restarted_for_its_resize_alone_has_restarted() {
+        let resize = |to: &str, id: &str| {
+            json!({"side": {"values": {"requests.memory": {"from": "20Mi", "to": to}}, "restarting": ["requests.memory"],
+            "containerID": id, "restarts": 1}})
+        };
+        let pod = |rollout: &str, before: &str| {
+            let record = json!({"id": rollout, "manager": "m", "containers": {}, "resized": resize("16Mi", before)});
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z",
+                    "managedFields": [{"manager": "kubectl", "operation": "Update", "time": "2026-01-01T00:00:00Z",
+                        "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}],
+                    "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"nodeName": "n", "containers": [{"name": "side", "image": "a:1"}]},
+                "status": {"containerStatuses": [{"name": "side", "image": "a:1", "imageID": "one", "containerID": "c://now",
+                    "restartCount": 2, "state": {"running": {}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"side": {"from": "a:1", "to": "a:1", "restarts": true, "byResize": true}}}))
+        .expect("it is a goal");
+        for (what, pod, restarted) in [
+            ("another container runs", pod("one", "c://before"), true),
+            ("the same runs", pod("one", "c://now"), false),
+            ("another rollout has resized it", pod("other", "c://before"), false),
+        ] {
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), ours(&"one".into()));
+            let found = end.containers.first().map(|end| (end.changed, end.by_resize, end.twice));
+            assert_eq!(found, Some((restarted, restarted, false)), "{what}");
+        }
+    }
+
+    /// A proxy that sends a patch twice returns the second answer, a refusal caused by the first one.
+    #[test]
+    fn a_pod_that_has_this_runs_record_was_patched_by_this_run() {
+        let pod = |record: Value| {
+            let object = json!({"metadata": {"name": "web-0", "uid": "u",
+                "annotations": {"kubectl-inplace.io/update": record.to_string()}}, "spec": {"containers": []}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal = |mode: Mode| -> Goal {
+            serde_json::from_value(
+                json!({"id": "one", "workload": {"kind": "Deployment", "namespace": "d", "name": "web"},
+                "mode": mode, "controllers": [], "replicas": 1, "pods": [], "field_manager": "m",
+                "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}}),
+            )
+            .expect("it is a goal")
+        };
+        let record = |id: &str| json!({"id": id, "manager": "m", "containers": {"side": {"from": "a:1", "to": "a:2", "containerID": "c://old"}}});
+        for (what, goal, record, expected) in [
+            ("this run's", goal(Mode::PodsOnly), record("one"), true),
+            ("another rollout's", goal(Mode::PodsOnly), record("other"), false),
+            ("who follows has patched nothing", goal(Mode::Follow), record("one"), false),
+        ] {
+            assert_eq!(is_of_this_run(&goal, &pod(record)), expected, "{what}");
+        }
+    }
+}

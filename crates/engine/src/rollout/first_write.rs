@@ -1,0 +1,110 @@
+//! Before the first write on the owner the first pod may go down, as far as that can be known.
+//!
+//! `resume` and `abort` ask in the same way before they take over what another run has left.
+//!
+//! A template that is written while no pod may be taken down changes only what every new pod gets, for as long as that
+//! lasts. So the first write waits within `--timeout`, and a run that ends meanwhile has changed nothing.
+//! [`super::admission`] decides for the pod that would go first; a pod that could never prove the change holds the
+//! write back.
+
+use crate::k8s::names::PodKey;
+use crate::k8s::pod::Pod;
+use crate::report::Notice;
+use crate::value::count::pods_that;
+
+use super::admission::{Admission, Why};
+use super::entry::Is;
+use super::fault::Fault;
+use super::goal::PodGoal;
+use super::judge;
+use super::run::Run;
+use super::world::Watch;
+
+impl Run<'_> {
+    /// Returns whether the first write has to wait; asks for what is not known, and reports what is waited for.
+    pub(super) fn waits_to_begin(&mut self) -> bool {
+        let waits_for = if self.visit().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
+        let Some(waits_for) = waits_for else {
+            self.state.begin_waits_for = None;
+            (self.state.blocked_since, self.state.budget_said) = (None, None);
+            return false;
+        };
+        self.state.blocked_since.get_or_insert(self.now);
+        // While the answer to a read is outstanding there is no new reason: the last known one stays.
+        if let Some(why) = waits_for
+            && self.state.begin_waits_for.as_ref() != Some(&why)
+        {
+            self.turn.notices.push(Notice::WaitsToBegin { why: why.clone() });
+            self.state.begin_waits_for = Some(why);
+        }
+        true
+    }
+
+    /// What is waited for: `None` is nothing, and `Some(None)` an outstanding answer.
+    fn waits_for(&mut self) -> Option<Option<String>> {
+        let position = self.first_to_restart()?;
+        let is_begun = self.state.owner.is_begun(self.visit());
+        // Pods that the run before has left in progress, or out of their Services, go on at once.
+        let in_progress = [Is::InProgress, Is::Drained, Is::Failed];
+        if is_begun && in_progress.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
+            return None;
+        }
+        if let Watch::Lost(why) = self.world.watch() {
+            return Some(Some(format!("the pods could not be watched: {why}")));
+        }
+        let goal = self.state.pods.goal(position)?.clone();
+        let pod = self.world.pod(&goal.key);
+        let must_show_it = !is_begun && !self.goal.policy.goes_on_after_failure;
+        if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
+            return Some(Some(why));
+        }
+        // The caller reports what holds it, once.
+        let said = self.turn.notices.len();
+        let admission = self.ask(position);
+        self.turn.notices.truncate(said);
+        match admission {
+            Admission::Go | Admission::Wait(Why::Canary | Why::Full | Why::Pause) => None,
+            Admission::Wait(Why::Unread { .. }) => Some(self.unread()),
+            Admission::Wait(Why::DisruptionBudget(why)) => Some(Some(why)),
+            Admission::Wait(Why::Unavailable { down }) => Some(Some(self.unavailable(down))),
+            Admission::Wait(Why::NotSeen) => Some(Some("the first pod is not seen".into())),
+        }
+    }
+
+    /// The pod that goes first of those that restart: a pod that is down already, unless the order is strict.
+    fn first_to_restart(&self) -> Option<usize> {
+        let pods = &self.state.pods;
+        let broken = pods.all(Is::Broken).iter().filter(|_| !self.goal.is_strictly_ordered());
+        let mut first = broken.chain(pods.all(Is::Waiting)).copied();
+        first.find(|position| pods.goal(*position).is_some_and(|pod| pod.restarts()))
+    }
+
+    fn unavailable(&self, down: usize) -> String {
+        let unready = |key: &&PodKey| self.world.pod(key).is_some_and(|pod| !pod.is_ready());
+        let which = self.state.pods.down().iter().find(unready).map(|key| format!(", such as {key}"));
+        let (which, allowed) = (which.unwrap_or_default(), self.goal.policy.max_unavailable);
+        format!("{} down or missing{which}, and {allowed} may be", pods_that(down, "is", "are"))
+    }
+
+    fn unread(&self) -> Option<String> {
+        let budgets = self.state.budgets.trouble();
+        budgets.or_else(|| self.state.owner.trouble())
+    }
+}
+
+/// Such a pod cannot show whether the update works until its node is ready, or another container starts.
+fn cannot_show_it(pod: &Pod, goal: &PodGoal) -> Option<String> {
+    if pod.is_scheduled() {
+        let stuck = || {
+            let (container, why) = judge::stuck(pod, goal)?;
+            Some(format!(
+                "{} goes first, and its container {container}, which does not change, cannot start ({why})",
+                pod.key
+            ))
+        };
+        let node = pod.unready_node().map(|node| format!("{} goes first, and its node {node} is not ready", pod.key));
+        return node.or_else(stuck);
+    }
+    let said = pod.unscheduled().filter(|said| !said.is_empty()).map(|said| format!(": {said}"));
+    Some(format!("{} goes first, and is not scheduled{}", pod.key, said.unwrap_or_default()))
+}

@@ -1,0 +1,242 @@
+//! What is wanted, and what was before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::{Change, Direction, FieldChanges};
+use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use crate::k8s::pod::Pod;
+use crate::rollout::pre_pull::{PrePull, Pull};
+use crate::state::durable::OwnerGoal;
+use crate::state::durable::holder::Process;
+use crate::state::durable::lock::RolloutLock;
+use crate::state::hook::Hooks;
+use crate::state::policy::{OnDeferred, Policy};
+use crate::state::record::{Drained, UpdateRecord};
+use crate::value::kubelet_version::KubeletVersion;
+
+/// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The rollout's id.
+    pub id: RolloutId,
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Acts, or only watches.
+    pub mode: Mode,
+    /// The uids that may control the pods (a Deployment's ReplicaSets); empty for pods that nobody controls.
+    pub controllers: BTreeSet<Uid>,
+    /// How many pods the owner wants: those that are missing count as down.
+    pub replicas: u32,
+    /// The pods that the plan showed, in the order in which they are taken; no other pod is touched.
+    pub pods: Vec<Arc<PodGoal>>,
+    /// How fast, how careful.
+    pub policy: Policy,
+    /// The field manager of the patches.
+    pub field_manager: String,
+    /// What has to be pulled first, by node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulls: Vec<Pull>,
+    /// `--pre-pull`.
+    #[serde(default)]
+    pub pre_pull: PrePull,
+    /// The process that carries it out; recorded in the pods that pull.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+    /// The user's own commands around each pod.
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
+    /// What is wanted of the owner, where its template is changed too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Box<OwnerGoal>>,
+    /// The server's time when the pods that are followed were read (RFC 3339): time that they had been ready by then
+    /// counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_at: Option<String>,
+    /// The rollout that is followed, where a run that is alive holds the workload by it: it has ended when that has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<Box<RolloutLock>>,
+}
+
+impl Goal {
+    /// Returns whether it takes a rollout back.
+    pub fn is_back(&self) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
+    }
+
+    /// Returns whether a resize that a kubelet defers takes the whole rollout back (`--deferred=undo`). Never on the
+    /// way back: nothing is left to undo.
+    pub fn undoes_deferred(&self) -> bool {
+        self.policy.on_deferred == OnDeferred::Undo && !self.is_back() && self.mode != Mode::Follow
+    }
+
+    /// Sets when it begins (RFC 3339): later than the command began where other workloads came first. A rollout that is
+    /// resumed has begun before.
+    pub fn begins_at(&mut self, clock: String) {
+        let Some(owner) = &mut self.owner else { return };
+        if owner.lock.since == owner.clock {
+            owner.lock.since.clone_from(&clock);
+        }
+        owner.clock = clock;
+    }
+
+    /// Returns whether a pod that is down waits for its turn, too. On the way back it goes first: the rollout may have
+    /// left it down, and the pods before it would wait for it.
+    pub(super) fn is_strictly_ordered(&self) -> bool {
+        self.policy.ordered && !self.is_back()
+    }
+
+    /// Returns whether there may be pods that pull: of this run, or left by another.
+    pub fn looks_for_pull_pods(&self) -> bool {
+        !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode != Mode::Follow
+    }
+}
+
+/// What a rollout changes, if anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Changes the owner's template and the pods.
+    Durable,
+    /// Patches pods and leaves the owner's template.
+    PodsOnly,
+    /// Only watches.
+    Follow,
+}
+
+/// What is wanted of one pod.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PodGoal {
+    /// The pod, by name and uid.
+    pub key: PodKey,
+    /// Its containers that change, or that are followed.
+    pub containers: BTreeMap<ContainerName, ContainerGoal>,
+    /// What else changes.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
+    /// How it is drained first, if it can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainGoal>,
+    /// The version of its node's kubelet, where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubelet: Option<KubeletVersion>,
+}
+
+impl PodGoal {
+    /// Returns whether a container of the pod restarts: a change that restarts nothing takes nothing down.
+    pub fn restarts(&self) -> bool {
+        self.containers.values().any(|container| container.restarts)
+    }
+
+    /// Returns whether a container that restarts runs, or may run: one that waits or has ended has no request to lose.
+    /// The patch tests by containerID that it has not started meanwhile.
+    pub fn serves(&self, pod: &Pod) -> bool {
+        let mut restarting = self.containers.iter().filter(|(_, container)| container.restarts);
+        restarting.any(|(name, _)| {
+            let state = pod.container_status(name).map(|(_, _, status)| &status.state);
+            state.is_none_or(|state| state.waiting.is_none() && state.terminated.is_none())
+        })
+    }
+
+    /// Returns whether the pod, once done, proves that others may follow: metadata alone proves nothing.
+    pub fn proves(&self) -> bool {
+        self.restarts() || self.fields.resizes()
+    }
+}
+
+/// How a pod is taken out of its Services before a container of it restarts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrainGoal {
+    /// What is removed, and restored afterwards.
+    pub by: Drained,
+    /// The Services that list the pod by it.
+    pub services: Vec<String>,
+}
+
+/// What is wanted of one container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerGoal {
+    /// The image that the plan saw; any image other than this and `to` was set by somebody else meanwhile.
+    pub from: Option<String>,
+    /// The image wanted; `None` follows whatever the pod asks for.
+    pub to: Option<String>,
+    /// The container restarts when its image changes: it runs for the pod's whole life. Plain init containers do not.
+    pub restarts: bool,
+    /// `from` is an image that somebody has set after this rollout had set its own: the plan shows it, and sets its own
+    /// again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overrides: bool,
+    /// It restarts when it is resized, too, by its `resizePolicy`. If that is its only restart, no image is wanted of
+    /// it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_resize: bool,
+    /// It is asked for what the pod asked for before an update: in a pod without a node, that alone takes the update
+    /// back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_back: bool,
+    /// What a pod that is followed asks for, where it is known to have been changed: shown, and not waited for by
+    /// itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
+}
+
+impl ContainerGoal {
+    /// Returns whether it keeps its image, and restarts for its resize alone.
+    pub fn is_only_resized(&self) -> bool {
+        self.by_resize && self.to.is_none()
+    }
+
+    /// Returns what a template's change wants of the containers of a pod that was created from the template. `id` is
+    /// the rollout's: a container that it has resized already has to prove that it restarted.
+    pub fn of_change(change: &Change, pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, Self> {
+        let images = change.images.iter().filter_map(|(name, image)| {
+            let (list, _, container) = pod.container(name)?;
+            let restarts = container.is_long_lived(list);
+            let (from, to) = (Some(container.image.clone()), Some(image.to.clone()));
+            Some((name.clone(), Self { from, to, restarts, ..Self::default() }))
+        });
+        let mut wanted: BTreeMap<ContainerName, Self> = images.collect();
+        let record = UpdateRecord::of(pod).filter(|record| record.id == *id);
+        let restarted = record.iter().flat_map(|record| change.fields.restarted_by(&record.resources()));
+        Self::add_resized(&mut wanted, change.fields.restarting_in(pod).into_iter().chain(restarted));
+        wanted
+    }
+
+    /// Adds the containers that restart for their resize.
+    pub fn add_resized(wanted: &mut BTreeMap<ContainerName, Self>, names: impl IntoIterator<Item = ContainerName>) {
+        for name in names {
+            let container = wanted.entry(name).or_default();
+            (container.restarts, container.by_resize) = (true, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_rollout_begins_when_its_turn_comes_and_one_that_is_resumed_has_begun_before() {
+        let at = |second: u32| format!("2026-01-01T00:00:{second:02}Z");
+        for (since, begins) in [(5, 9), (1, 1)] {
+            let lock = json!({"id": "one", "run": "r", "who": "jane", "since": at(since), "version": "0", "state": "running",
+                "direction": "forward", "change": {"images": {}}, "history": {"do": "keep"},
+                "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+            let mut goal: Goal = serde_json::from_value(json!({"id": "one",
+                "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "mode": "durable", "controllers": [],
+                "replicas": 1, "pods": [], "policy": lock.get("policy"), "field_manager": "m",
+                "owner": {"uid": "u", "lock": lock, "replaces": null, "before": {}, "after": {}, "clock": at(5),
+                    "fieldManager": "m", "keepFieldOwnership": false}}))
+            .expect("it is a goal");
+            goal.begins_at(at(9));
+            let found = goal.owner.map(|owner| (owner.lock.since, owner.clock));
+            assert_eq!(found, Some((at(begins), at(9))), "{since}");
+        }
+    }
+}

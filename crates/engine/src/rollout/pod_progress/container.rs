@@ -1,0 +1,258 @@
+//! What one container of a pod says.
+
+use std::time::Duration;
+
+use crate::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
+use crate::k8s::names::{ContainerName, RolloutId};
+use crate::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
+use crate::rollout::Now;
+use crate::rollout::entry::Entry;
+use crate::rollout::fault::Fault;
+use crate::rollout::goal::ContainerGoal;
+use crate::rollout::left_running::LeftRunning;
+use crate::state::evidence::{self, Baseline, Proof};
+use crate::state::record::UpdateRecord;
+use crate::state::starts;
+
+use super::{PodJudge, never_started};
+
+/// What one container says.
+pub(super) enum ContainerProgress {
+    /// The pod does not ask for the wanted image yet.
+    NotAsked,
+    Conflict(String),
+    Restarting(Option<String>),
+    /// Held by the kubelet's back-off until about then, without having crashed.
+    BackOff {
+        waiting: String,
+        until: String,
+    },
+    /// Not proven, unless the kubelet leaves it running until then.
+    Unverified {
+        why: String,
+        until: Option<Now>,
+    },
+    Failing(Failure),
+    /// Failing, if its status is the same at that time.
+    MayFail(Now),
+    Runs,
+}
+
+impl ContainerProgress {
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        if let Self::Failing(failure) = self { Some(failure) } else { None }
+    }
+}
+
+impl PodJudge<'_> {
+    pub(super) fn container(self, name: &ContainerName, goal: &ContainerGoal, entry: &mut Entry) -> ContainerProgress {
+        let Self { visit, pod, .. } = self;
+        let Some((_, _, container)) = pod.container(name) else {
+            return ContainerProgress::Conflict("(no such container)".into());
+        };
+        if let Some(to) = &goal.to {
+            if container.image != *to {
+                let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
+                let conflict = !goal.overrides && was_ours(pod, &visit.goal.id, name, to);
+                let asked = untouched && !conflict && !entry.asked.contains(name);
+                return if asked {
+                    ContainerProgress::NotAsked
+                } else {
+                    ContainerProgress::Conflict(container.image.clone())
+                };
+            }
+            entry.asked.insert(name.clone());
+        }
+        if !goal.restarts || never_started(visit.goal, (name, goal), pod) {
+            return ContainerProgress::Runs;
+        }
+        let Some((_, _, status)) = pod.container_status(name) else { return ContainerProgress::Restarting(None) };
+        let is_of_resize = goal.is_only_resized() || self.resize_baseline(name).is_some();
+        let baseline = self.baseline(name);
+        let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
+        // A status that is older than the spec says nothing about it, neither good nor bad.
+        if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
+            return ContainerProgress::Restarting(None);
+        }
+        let knew = kubelet_knew(entry, pod, container, status) || proven || evidence::was_compared(pod, name);
+        if let Some((reason, _)) = failure::back_off(status).filter(|_| visit.has(Fault::TakesBackOffForFailure)) {
+            return ContainerProgress::Failing(Failure {
+                container: None,
+                reason,
+                message: String::new(),
+                exit_code: Some(0),
+                stays_down: false,
+            });
+        }
+        if let Some(progress) = self.staying_down(&baseline, name, entry) {
+            return progress;
+        }
+        if let Some(progress) = self.failing(&baseline, container, status, entry) {
+            return progress;
+        }
+        if status.state.running.is_none() {
+            if let Some((waiting, until)) = failure::back_off(status).filter(|_| self.holds(name, container, status)) {
+                return ContainerProgress::BackOff { waiting, until };
+            }
+            return ContainerProgress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
+        }
+        if evidence::was_left(pod, &baseline, container, status) {
+            return ContainerProgress::Runs;
+        }
+        let since = UpdateRecord::set_at(pod, name);
+        let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
+        let changed = visit.world.events(&pod.key).and_then(|events| events.changed_at(name)).filter(is_of_it);
+        match baseline.proof(status, &container.image, knew, changed) {
+            _ if visit.has(Fault::ReadyIsDone) => ContainerProgress::Runs,
+            Proof::New => {
+                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                ContainerProgress::Runs
+            }
+            // The kubelet has not begun the resize, and the container that was to restart has again what it has.
+            Proof::Old if goal.is_only_resized() => match self.left_running(name, entry) {
+                LeftRunning::Yes => ContainerProgress::Runs,
+                LeftRunning::At(at) => ContainerProgress::MayFail(at),
+                LeftRunning::Unknown => ContainerProgress::Restarting(None),
+            },
+            Proof::Old => ContainerProgress::Restarting(None),
+            // The resize is done, and a new container has what was asked for.
+            Proof::Unverified(_) if is_of_resize => ContainerProgress::Runs,
+            Proof::Unverified(why) => {
+                let left_running = self.left_running(name, entry);
+                match self.by_restart(name, entry) {
+                    _ if left_running == LeftRunning::Yes => {}
+                    Some(rests_on) => drop(entry.by_restart.insert(name.clone(), Some(rests_on))),
+                    None => return ContainerProgress::Unverified { why, until: left_running.until() },
+                }
+                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                ContainerProgress::Runs
+            }
+        }
+    }
+
+    /// Whether the back-off that is shown is that of the wanted image. Where the container had ended before its image
+    /// was set, the old back-off is shown for a moment more.
+    fn holds(self, name: &ContainerName, container: &Container, status: &ContainerStatus) -> bool {
+        let ended = status.last_state.terminated.as_ref().and_then(|ended| ended.finished_at.as_deref());
+        let has_ended_since = UpdateRecord::set_at(self.pod, name).zip(ended).is_some_and(|(set, ended)| *ended > *set);
+        has_ended_since || starts::noted(self.pod, name).iter().any(|start| start.image == container.image)
+    }
+
+    /// What a restart alone proves, once the kubelet's events were read and showed nothing: the kubelet records a few
+    /// events of a kind for a pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
+    fn by_restart(self, name: &ContainerName, entry: &Entry) -> Option<String> {
+        let was_read = entry.events_at.is_some_and(|next| next <= self.visit.now);
+        if was_read && !self.visit.has(Fault::NeedsEvents) { evidence::rests_on_restart(self.pod, name) } else { None }
+    }
+
+    /// Whether the kubelet does not start the container again that is down. Why it has not started one of the wanted image, its
+    /// events alone say: they are read first.
+    fn staying_down(self, baseline: &Baseline, name: &ContainerName, entry: &mut Entry) -> Option<ContainerProgress> {
+        let (pod, now) = (self.pod, self.visit.now);
+        let down = pod.stays_down(name, self.goal.kubelet)?;
+        let is_new = baseline.ended_after(down.ended) == Some(true);
+        let since = UpdateRecord::set_at(pod, name);
+        let said = self.visit.world.events(&pod.key).and_then(|events| events.failed_since(name, since.as_deref()));
+        let was_read = entry.events_at.is_some_and(|next| next <= now);
+        // One that was down already is not started for another image.
+        let was_up = || since.as_deref().zip(down.ended.finished_at.as_deref()).is_none_or(|(set, ended)| ended >= set);
+        if !is_new && said.is_none() && !was_read && self.visit.is_live() && was_up() {
+            let why = format!("{name} has ended, and restartPolicy {} keeps it from being started again", down.policy);
+            return Some(ContainerProgress::Unverified { why, until: None });
+        }
+        let said = said.map(|said| (said.reason.as_str(), said.message.as_str()));
+        let (failure, urgency) = failure::of_down(name, &down, is_new, said);
+        let since = self.shown_since(&failure, entry);
+        Some(self.once_it_has_lasted(failure, since, urgency.tolerated_seconds()))
+    }
+
+    /// Whether the container has failed, or will have if nothing changes.
+    fn failing(
+        self,
+        baseline: &Baseline,
+        container: &Container,
+        status: &ContainerStatus,
+        entry: &mut Entry,
+    ) -> Option<ContainerProgress> {
+        let (old_image, old_waiting, old_bits) = baseline.before(status);
+        let is_new = |ended: &Terminated| baseline.ended_after(ended);
+        let restarts = baseline.restarts_since(status);
+        let judged = failure::judge(status, is_new, restarts, old_image, &container.image);
+        let Some((failure, urgency)) = judged else {
+            entry.failing_since.remove(&container.name);
+            return None;
+        };
+        let since = self.shown_since(&failure, entry);
+        if failure.exit_code.is_some() && old_bits {
+            // The kubelet may have created it before it knew the new image, and reported it after; the next one is of
+            // the new image.
+            let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
+            if *first == status.container_id {
+                return None;
+            }
+        }
+        let of_before = old_waiting == Some(failure.reason.as_str())
+            && failure.exit_code.is_none()
+            && !failure.message.contains(&container.image);
+        let is_stale = of_before && urgency == Urgency::AtOnce;
+        let timeout = if is_stale { STALE_REASON_SECONDS } else { urgency.tolerated_seconds() };
+        Some(self.once_it_has_lasted(failure, since, timeout))
+    }
+
+    /// Since when a failure shows.
+    fn shown_since(self, failure: &Failure, entry: &mut Entry) -> Now {
+        let name = failure.container.clone().unwrap_or_default();
+        match entry.failing_since.get(&name) {
+            Some((reason, since)) if *reason == failure.reason => *since,
+            Some(_) | None => {
+                entry.failing_since.insert(name, (failure.reason.clone(), self.visit.now));
+                self.visit.now
+            }
+        }
+    }
+
+    fn once_it_has_lasted(self, failure: Failure, since: Now, seconds: u64) -> ContainerProgress {
+        let at = since + Duration::from_secs(seconds);
+        // While the watch is lost, nobody sees whether it lasted.
+        if at <= self.visit.now && (self.visit.is_live() || seconds == 0) {
+            ContainerProgress::Failing(failure)
+        } else {
+            ContainerProgress::MayFail(at)
+        }
+    }
+}
+
+/// Whether this rollout's own patch has changed the container already: it set all images but those of later steps, so
+/// another image there now is somebody else's.
+///
+/// On the way back the record is that of the way there: it says another image.
+fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
+    UpdateRecord::of(pod)
+        .filter(|record| record.id == *id && !record.later.contains_key(name))
+        .is_some_and(|record| record.containers.get(name).is_none_or(|record| record.to == to))
+}
+
+/// Whether the kubelet knew the spec when it created the container that is shown: a status with the spec's generation
+/// has shown another one. Notes the first such status.
+fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+    if !evidence::has_seen(pod) {
+        return false;
+    }
+    match entry.kubelet_knew.get(&container.name) {
+        Some((image, id)) if *image == container.image => *id != status.container_id,
+        Some(_) | None => {
+            let first = (container.image.clone(), status.container_id.clone());
+            entry.kubelet_knew.insert(container.name.clone(), first);
+            false
+        }
+    }
+}
+
+/// Whether a container that came after the change has ended already, and this is another one.
+pub(in crate::rollout) fn has_ended_once(pod: &Pod, name: &ContainerName, baseline: &Baseline) -> bool {
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let ended = status.and_then(|status| status.last_state.terminated.as_ref());
+    ended.is_some_and(|ended| {
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) == Some(true)
+    })
+}

@@ -1,0 +1,408 @@
+//! Where one pod stands, decided from the pod, its goal, and the little that this run remembers.
+
+mod container;
+mod resizing;
+
+pub(super) use container::has_ended_once;
+
+use std::time::Duration;
+
+use crate::change::FieldProgress;
+use crate::k8s::failure::Failure;
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::Pod;
+use crate::report::progress::{NOT_SCHEDULED, PodProgress};
+use crate::report::proof::{BEING_DELETED, DELETED, LEFT};
+use crate::rollout::drain::is_ready_but_for_our_gate;
+use crate::rollout::patch::PodPart;
+use crate::state::evidence;
+
+use self::container::ContainerProgress;
+use super::Now;
+use super::abandoned;
+use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
+use super::fault::Fault;
+use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::left_running;
+use super::pods::Pods;
+use super::steps;
+use super::visit::{Judged, Visit, Visited};
+use crate::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
+use crate::value::duration::second;
+
+/// Judges one pod. `entry` is what is kept of it: when things were first seen, by our clock.
+pub(super) fn pod_progress(visit: Visit<'_>, pods: &Pods, visited: Visited<'_>, entry: &mut Entry) -> Judged {
+    let (world, key) = (visit.world, &visited.goal.key);
+    let Some(pod) = visited.pod else {
+        let seen = world.is_deleted(key) || visit.is_live();
+        // A pod that is watched by its name cannot leave by a label.
+        let bare = if visit.goal.workload.kind.has_template() { LEFT } else { DELETED };
+        let why = || world.why_deleted(key).unwrap_or(bare).to_owned();
+        return if seen { PodProgress::Gone { why: why() }.into() } else { PodProgress::Waiting.into() };
+    };
+    PodJudge { visit, pods, goal: visited.goal, pod }.judge(entry)
+}
+
+/// Returns the phase of a pod with everything else done, where the kubelet has deferred its resize, or reports why it
+/// cannot carry it out now (reason `Error`), and the rollout does not wait for it. A container that restarts for its
+/// resize is waited for: nobody would keep the budget when the kubelet comes to it.
+pub(super) fn left_to_the_kubelet(visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodProgress> {
+    let is_left = visit.goal.policy.on_deferred == OnDeferred::Leave
+        && visit.goal.mode != Mode::Follow
+        && !goal.containers.values().any(|container| container.by_resize);
+    match goal.fields.of_part(PodPart::Resize, pod) {
+        FieldProgress::Waiting { why, deferred } if is_left && (deferred || why.is_some()) => {
+            Some(PodProgress::Left { why, node: pod.spec.node_name.clone() })
+        }
+        FieldProgress::Waiting { .. }
+        | FieldProgress::NotAsked
+        | FieldProgress::Failed { .. }
+        | FieldProgress::Done => None,
+    }
+}
+
+/// The pod that is judged, with its goal.
+#[derive(Clone, Copy)]
+struct PodJudge<'a> {
+    visit: Visit<'a>,
+    pods: &'a Pods,
+    goal: &'a PodGoal,
+    pod: &'a Pod,
+}
+
+impl<'a> PodJudge<'a> {
+    fn judge(self, entry: &mut Entry) -> Judged {
+        let Self { visit, goal, pod, .. } = self;
+        if let Some(why) = gone(visit.goal, pod) {
+            return PodProgress::Gone { why }.into();
+        }
+        // What was reported and ends the rollout stays so while the run is ending: a crashed container is started
+        // again, and another writer may change its mind.
+        if let Some(ends @ (PodProgress::Failing(_) | PodProgress::Conflict { .. })) = &entry.phase
+            && visit.ending_since.is_some()
+        {
+            return ends.clone().into();
+        }
+        if let Some(path) = goal.fields.conflict_in(pod).filter(|_| !visit.has(Fault::IgnoresOtherSize)) {
+            return PodProgress::Overtaken { why: format!("its {path} was changed by another client") }.into();
+        }
+        left_running::note(&mut entry.since, pod, visit.now);
+        let containers = goal.containers.iter();
+        let mut progress: Vec<(ContainerName, ContainerProgress)> =
+            containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, entry))).collect();
+        // Another writer is active, whatever the server answered to this run.
+        if let Some(failure) = entry.refused.as_ref().filter(|_| conflict(&progress).is_none()) {
+            return PodProgress::Failing(failure.clone()).into();
+        }
+        if goal.fields.of_part(PodPart::Pod, pod) == FieldProgress::NotAsked {
+            progress.push((ContainerName::default(), ContainerProgress::NotAsked));
+        }
+        if visit.goal.mode == Mode::Durable && pod.is_finished() {
+            let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
+            return PodProgress::Gone { why }.into();
+        }
+        let is_left = left_to_the_kubelet(visit, goal, pod).is_some();
+        if !is_left && let Some(judged) = self.resize(entry, &progress) {
+            return judged;
+        }
+        let steps = steps::of(visit.goal, goal);
+        entry.is_between = false;
+        if let Some(next) = steps::next(&steps, goal, pod) {
+            if next != entry.step {
+                (entry.step, entry.sends) = (next, 0);
+            }
+            if next > 0 || steps::is_begun_by_resize(visit.goal, goal, pod) {
+                return self.between(entry, &steps, next, progress);
+            }
+        }
+        if let Some(judged) = decided(pod, &progress, entry, visit.has(Fault::RetriesForever)) {
+            return judged;
+        }
+        self.settle(entry, &self.restarting(goal.containers.keys()), true)
+    }
+
+    /// Those of the containers that restart when their image changes.
+    fn restarting(self, names: impl Iterator<Item = &'a ContainerName>) -> Vec<&'a ContainerName> {
+        let is_one = |(name, goal): (&ContainerName, &ContainerGoal)| {
+            goal.restarts && !never_started(self.visit.goal, (name, goal), self.pod)
+        };
+        names.filter(|name| self.goal.containers.get_key_value(*name).is_some_and(is_one)).collect()
+    }
+
+    /// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent.
+    /// The pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
+    fn between(
+        self,
+        entry: &mut Entry,
+        steps: &[Vec<&'a ContainerName>],
+        next: usize,
+        progress: Vec<(ContainerName, ContainerProgress)>,
+    ) -> Judged {
+        let unbounded = self.visit.has(Fault::RetriesForever);
+        let of_them = |from: usize| steps.iter().take(next).skip(from).flatten().copied();
+        let earlier: Vec<&'a ContainerName> = of_them(0).collect();
+        let (mut asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
+        if let Some(conflict) = conflict(&others) {
+            return conflict.into();
+        }
+        let is_begun = entry.patched || steps::is_begun(self.visit.goal, self.goal, self.pod);
+        entry.is_between = is_begun;
+        let waits = not_asked_yet(entry, unbounded);
+        let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodProgress::Patched;
+        let judged =
+            |asked: &[(ContainerName, ContainerProgress)], entry: &Entry| decided(self.pod, asked, entry, unbounded);
+        // Before anything of a pod goes back it is as before the rollout, and its state keeps nothing from going back.
+        let is_as_before = self.visit.goal.is_back() && !is_begun;
+        let goes_past = |entry: &mut Entry| {
+            is_as_before || abandoned::goes_past(self.visit, entry, next, judged(&asked, entry).as_ref())
+        };
+        if !is_under_way && goes_past(entry) {
+            asked.clear();
+        }
+        asked.retain(|(name, _)| of_them(entry.passed).any(|one| one == name));
+        match judged(&asked, entry) {
+            Some(judged) if judged.phase.stage().is_end() => return judged,
+            Some(_) | None if is_under_way => return PodProgress::Patched.into(),
+            Some(judged) => return judged,
+            None => {}
+        }
+        if is_begun {
+            let settled = self.settle(entry, &self.restarting(of_them(entry.passed)), false);
+            if settled.phase != PodProgress::Done {
+                return settled;
+            }
+        }
+        // A request in progress for a pod of which nothing was changed comes first.
+        if !is_begun || matches!(waits, PodProgress::Failing(_)) {
+            return waits.into();
+        }
+        let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
+        PodProgress::Next { containers: containers.collect() }.into()
+    }
+
+    /// The right containers run: are they ready (and the pod, where they are all of it), and has that held?
+    fn settle(self, entry: &mut Entry, restarted: &[&ContainerName], whole: bool) -> Judged {
+        let Self { visit, pod, .. } = self;
+        let (goal, now) = (visit.goal, visit.now);
+        if restarted.is_empty() {
+            return PodProgress::Done.into();
+        }
+        let is_ready = |name: &ContainerName| pod.container_status(name).is_some_and(|(_, _, status)| status.ready);
+        let unready: Vec<ContainerName> =
+            restarted.iter().filter(|name| !is_ready(name)).map(|name| (*name).clone()).collect();
+        // What kept a pod from being ready before the rollout, and is no part of it, must not hold the way back for
+        // ever.
+        let is_whole = is_ready_but_for_our_gate(pod);
+        let goes_without = !is_whole && goal.is_back() && pod.unready_node().is_none();
+        let whole = whole && !goes_without;
+        if !unready.is_empty() || whole && !is_whole {
+            entry.ready_since = None;
+            return PodProgress::Starting { containers: unready }.into();
+        }
+        let key = ReadyKey::of(pod, restarted, whole);
+        let since = match &entry.ready_since {
+            Some((known, since)) if *known == key => *since,
+            Some(_) | None => {
+                entry.ready_since = Some((key, now));
+                now
+            }
+        };
+        // A container proven by its restart alone is the wrong one only if the kubelet is about to stop it.
+        let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
+        let is_given = goal.policy.min_ready_seconds_given.is_some();
+        let least = if goes_without || by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
+        let hold_seconds = if visit.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
+        let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
+        let until = since + Duration::from_secs(to_come);
+        // While the watch is lost nobody sees whether it has held; a pod that was done stays done.
+        if until <= now
+            && (visit.is_live() || matches!(entry.phase, Some(PodProgress::Done | PodProgress::Left { .. })))
+        {
+            return PodProgress::Done.into();
+        }
+        let wake = (!visit.has(Fault::ForgetsHoldTimer)).then_some(until);
+        if goes_without {
+            return Judged { phase: PodProgress::Starting { containers: unready }, wake };
+        }
+        Judged { phase: PodProgress::Stabilizing { hold_seconds }, wake }
+    }
+
+    /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the
+    /// server's clock: that time counts towards the hold.
+    fn ready_before(self, restarted: &[&ContainerName]) -> u64 {
+        let Some(read_at) = self.visit.goal.read_at.as_deref().filter(|_| self.visit.goal.mode == Mode::Follow) else {
+            return 0;
+        };
+        let started = |name: &&ContainerName| {
+            let running = self.pod.container_status(name)?.2.state.running.as_ref()?;
+            second(running.started_at.as_deref()?)
+        };
+        let turned = self.pod.ready_condition().and_then(|ready| second(ready.last_transition_time.as_deref()?));
+        let times: Option<Vec<i64>> = restarted.iter().map(started).chain([turned]).collect();
+        let since = times.and_then(|times| times.into_iter().max());
+        // Both are truncated to whole seconds.
+        let held = second(read_at).zip(since).map_or(0, |(read_at, since)| read_at - since - 1);
+        u64::try_from(held).unwrap_or(0)
+    }
+
+    /// How long ready must hold.
+    ///
+    /// One startup period, because kubelets 1.35 to 1.37 show `started` and `ready` of a replaced container before its
+    /// startup probe ran (kubernetes#141155).
+    fn hold_seconds(self, restarted: &[&ContainerName]) -> u32 {
+        let (goal, pod) = (self.visit.goal, self.pod);
+        if let Some(given) = goal.policy.min_ready_seconds_given {
+            return given;
+        }
+        let containers = || restarted.iter().filter_map(|name| pod.container(name)).map(|(_, _, container)| container);
+        let startup = containers()
+            .filter_map(|container| container.startup_probe.as_ref())
+            .map(|probe| probe.period_seconds.unwrap_or(10))
+            .max();
+        let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
+        let base = if restarted.iter().any(|name| has_ended_once(pod, name, &self.baseline(name))) {
+            base.max(RESTARTED_HOLD_SECONDS)
+        } else {
+            base
+        };
+        let blind = containers().any(|container| container.readiness_probe.is_none());
+        if blind && self.pods.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
+    }
+}
+
+/// Whether a container goes back that no node has created: nothing of it runs, and nothing that ran has to be restored.
+/// A container that waits for an init container waits for ever if that one crashes.
+fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal), pod: &Pod) -> bool {
+    let waits = || {
+        let has_not_begun = |name| pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun());
+        pod.waits_for_init_containers() && evidence::has_seen(pod) && has_not_begun(name)
+    };
+    (goal.is_back() || container.goes_back) && goal.mode != Mode::Follow && (pod.is_unstarted() || waits())
+}
+
+/// The resize is to be sent next: these containers restart for it, or change without a restart.
+pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
+    PodProgress::Next { containers: goal.fields.resized().cloned().collect() }
+}
+
+/// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
+fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodProgress {
+    match entry.request {
+        Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
+            let message =
+                format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
+            PodProgress::Failing(Failure {
+                container: None,
+                reason: "TooManyTries".into(),
+                message,
+                exit_code: None,
+                stays_down: false,
+            })
+        }
+        Request::Idle | Request::BackOff { .. } => PodProgress::Waiting,
+        Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => {
+            PodProgress::Patched
+        }
+    }
+}
+
+/// What somebody else has set meanwhile.
+fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgress> {
+    progress.iter().find_map(|(container, progress)| match progress {
+        ContainerProgress::Conflict(image) => {
+            Some(PodProgress::Conflict { container: container.clone(), image: image.clone() })
+        }
+        ContainerProgress::NotAsked
+        | ContainerProgress::Restarting(_)
+        | ContainerProgress::BackOff { .. }
+        | ContainerProgress::Unverified { .. }
+        | ContainerProgress::Failing(_)
+        | ContainerProgress::MayFail(_)
+        | ContainerProgress::Runs => None,
+    })
+}
+
+/// Every phase before the right containers run.
+fn decided(
+    pod: &Pod,
+    progress: &[(ContainerName, ContainerProgress)],
+    entry: &Entry,
+    unbounded: bool,
+) -> Option<Judged> {
+    let mut wake = None;
+    let (mut not_asked, mut restarting, mut why_unverified, mut held) = (false, None, None, None);
+    let (mut containers, mut unverified) = (Vec::new(), Vec::new());
+    for (name, progress) in progress {
+        if matches!(
+            progress,
+            ContainerProgress::Restarting(_) | ContainerProgress::BackOff { .. } | ContainerProgress::MayFail(_)
+        ) {
+            containers.push(name.clone());
+        }
+        match progress {
+            ContainerProgress::Conflict(image) => {
+                return Some(PodProgress::Conflict { container: name.clone(), image: image.clone() }.into());
+            }
+            ContainerProgress::Failing(failure) => return Some(PodProgress::Failing(failure.clone()).into()),
+            ContainerProgress::NotAsked => not_asked = true,
+            ContainerProgress::Restarting(waiting) => {
+                restarting = Some(restarting.flatten().or_else(|| waiting.clone()));
+            }
+            ContainerProgress::BackOff { waiting, until } => {
+                restarting = Some(Some(waiting.clone()));
+                held = Some(until.clone());
+            }
+            ContainerProgress::MayFail(at) => {
+                wake = Some(wake.map_or(*at, |wake: Now| wake.min(*at)));
+                restarting = Some(restarting.flatten());
+            }
+            ContainerProgress::Unverified { why, until } => {
+                wake = [wake, *until].into_iter().flatten().min();
+                unverified.push(name.clone());
+                why_unverified = Some(why.clone());
+            }
+            ContainerProgress::Runs => {}
+        }
+    }
+    if not_asked && pod.is_finished() {
+        return Some(PodProgress::Gone { why: format!("it is {} for good", pod.status.phase) }.into());
+    }
+    if not_asked {
+        return Some(not_asked_yet(entry, unbounded).into());
+    }
+    if pod.is_finished() {
+        let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
+        return Some(
+            PodProgress::Failing(Failure {
+                container: None,
+                reason: "PodFinished".into(),
+                message,
+                exit_code: None,
+                stays_down: false,
+            })
+            .into(),
+        );
+    }
+    if let Some(waiting) = restarting {
+        // Nothing of it restarts before a node takes it.
+        let waiting = pod.unscheduled().map(|why| format!("{NOT_SCHEDULED}: {why}")).or(waiting);
+        return Some(Judged { phase: PodProgress::Restarting { containers, waiting, until: held }, wake });
+    }
+    why_unverified.map(|why| Judged { phase: PodProgress::Unverified { containers: unverified, why }, wake })
+}
+
+/// Why the pod is not the one of the goal any more.
+fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
+    if pod.terminating {
+        return Some(pod.disruption().unwrap_or_else(|| BEING_DELETED.to_owned()));
+    }
+    match pod.controller() {
+        Some(owner) if goal.controllers.contains(&owner.uid) => None,
+        None if goal.controllers.is_empty() => None,
+        Some(owner) => Some(format!("its controller is {} {} now", owner.kind, owner.name)),
+        None => Some("its controller released it".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! The pod that makes a kubelet pull images, and nothing else.
+
+use serde_json::{Map, Value, json};
+
+use super::{Amounts, ImagePull, Pull};
+use crate::k8s::names::{RolloutId, WorkloadRef};
+use crate::kinds::PODS;
+
+/// The label by which a rollout's pull pods are found: its value is the rollout's id.
+pub const PULL_LABEL: &str = "kubectl-inplace.io/pull";
+
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+const MANAGER: &str = "kubectl-inplace";
+
+/// The longest name and label value that the API takes everywhere.
+const NAME_LIMIT: usize = 63;
+
+/// Begins the name of each pull pod; the node's name follows.
+const NAME_BEGIN: &str = "inplace-pull-";
+
+/// Hexadecimal digits at the end of its name.
+const HASH_LENGTH: usize = 16;
+
+/// No image has it: the runtime pulls, creates the container, and cannot start it.
+pub const NO_COMMAND: &str = "/kubectl-inplace/pulls-the-image-and-runs-nothing";
+
+/// Begins the name of each of our containers.
+pub(super) const CONTAINER_PREFIX: &str = "image-";
+
+/// Asks the two most common service meshes not to inject a container into the pod: it would run, and its init
+/// container would have to end before anything is pulled.
+const NO_INJECTION: [(&str, &str); 2] = [("sidecar.istio.io/inject", "false"), ("linkerd.io/inject", "disabled")];
+
+/// The user `nobody`: with `runAsNonRoot` alone the kubelet would refuse an image of root's before it reports the
+/// digest.
+const NOBODY: u32 = 65534;
+
+/// Returns the label selector that finds the pull pods of one rollout, or of every one, in the form that list requests
+/// take.
+pub fn pull_selector(id: Option<&RolloutId>) -> String {
+    match id {
+        Some(id) => format!("{MANAGED_BY}={MANAGER},{PULL_LABEL}={}", label_value(id)),
+        None => format!("{MANAGED_BY}={MANAGER},{PULL_LABEL}"),
+    }
+}
+
+/// Returns the pod that pulls: bound to its node, one container an image, each with a command that cannot exist.
+///
+/// The name is derived from the rollout and from everything that is pulled, so that creating it twice creates one pod:
+/// AlreadyExists is success. PodSecurity `restricted` accepts it. It carries no label that a workload or Service could
+/// select, and no token of its ServiceAccount. After `active_deadline_seconds` the kubelet ends it by itself.
+pub fn pull_pod(id: &RolloutId, workload: &WorkloadRef, pull: &Pull, active_deadline_seconds: u32) -> Value {
+    let containers = pull.images.iter().enumerate().map(|(index, image)| container(index, image, &pull.resources));
+    let mut spec = json!({
+        "nodeName": pull.node,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 0,
+        "activeDeadlineSeconds": active_deadline_seconds,
+        "automountServiceAccountToken": false,
+        "enableServiceLinks": false,
+        "tolerations": [{"operator": "Exists"}],
+        "securityContext": {
+            "runAsNonRoot": true,
+            "runAsUser": NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": containers.collect::<Vec<_>>(),
+    });
+    if let Some(spec) = spec.as_object_mut() {
+        // Without a list of its own the pod gets the ServiceAccount's, as the pod that changes did when it was created.
+        let secrets: Vec<Value> = pull.secrets.iter().map(|name| json!({ "name": name })).collect();
+        if !secrets.is_empty() {
+            spec.insert("imagePullSecrets".into(), secrets.into());
+        }
+        if !pull.service_account.is_empty() {
+            spec.insert("serviceAccountName".into(), pull.service_account.as_str().into());
+        }
+    }
+    json!({
+        "apiVersion": PODS.spec().api_version(),
+        "kind": PODS.spec().kind,
+        "metadata": {
+            "name": pull_pod_name(id, workload, pull),
+            "namespace": workload.namespace,
+            "labels": {MANAGED_BY: MANAGER, PULL_LABEL: label_value(id)},
+            "annotations": Map::from_iter(NO_INJECTION.map(|(key, value)| (key.to_owned(), Value::from(value)))),
+        },
+        "spec": spec,
+    })
+}
+
+/// Returns whether a pod that carries the labels of a pull pod is one: bound to a node, named after it, controlled by
+/// nobody, and with nothing of its own to run. Containers that an admission webhook has injected do not count.
+pub fn is_pull_pod(pod: &Value) -> bool {
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let node = text("/spec/nodeName");
+    let (begin, hash) = text("/metadata/name").rsplit_once('-').unwrap_or_default();
+    let is_named = begin == safe(&format!("{NAME_BEGIN}{node}"), NAME_LIMIT - HASH_LENGTH - 1)
+        && hash.len() == HASH_LENGTH
+        && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_controlled =
+        pod.pointer("/metadata/ownerReferences").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let containers = pod.pointer("/spec/containers").and_then(Value::as_array);
+    let is_ours = |container: &&Value| {
+        let name = container.get("name").and_then(Value::as_str);
+        name.is_some_and(|name| name.starts_with(CONTAINER_PREFIX))
+    };
+    let mut ours = containers.into_iter().flatten().filter(is_ours).peekable();
+    let has_ours = ours.peek().is_some();
+    let runs_nothing = ours.all(|container| container.get("command") == Some(&json!([NO_COMMAND])));
+    !node.is_empty() && is_named && !is_controlled && has_ours && runs_nothing && text("/spec/restartPolicy") == "Never"
+}
+
+fn container(index: usize, image: &ImagePull, resources: &Amounts) -> Value {
+    let mut container = json!({
+        "name": format!("{CONTAINER_PREFIX}{index}"),
+        "image": image.image,
+        "command": [NO_COMMAND],
+        "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+    });
+    let mut optional = Map::new();
+    if !image.policy.is_empty() {
+        optional.insert("imagePullPolicy".into(), image.policy.as_str().into());
+    }
+    if !resources.is_empty() {
+        optional.insert("resources".into(), json!({"requests": resources, "limits": resources}));
+    }
+    if let Some(container) = container.as_object_mut() {
+        container.extend(optional);
+    }
+    container
+}
+
+/// A name that is a DNS label: a readable prefix, and a hash of what the pod pulls, for which workload and with what,
+/// so that it is unique. Workloads of one command are updated side by side, and each deletes its own pods.
+pub fn pull_pod_name(id: &RolloutId, workload: &WorkloadRef, pull: &Pull) -> String {
+    let kind = workload.kind.spec().singular;
+    let mut identity = vec![id.as_str(), kind, &workload.name, &pull.node, &pull.service_account];
+    identity.extend(pull.secrets.iter().map(String::as_str));
+    identity.push("");
+    identity.extend(pull.images.iter().flat_map(|image| [image.image.as_str(), &image.policy]));
+    let begin = safe(&format!("{NAME_BEGIN}{}", pull.node), NAME_LIMIT - HASH_LENGTH - 1);
+    format!("{begin}-{:016x}", fnv1a(&identity.join("\0")))
+}
+
+/// Lower-case letters, digits and dashes, no dash at the end.
+fn safe(text: &str, limit: usize) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let text: String = text.chars().map(safe).take(limit).collect();
+    text.trim_end_matches('-').to_owned()
+}
+
+/// An id is a valid label value; one that somebody wrote by hand is made valid.
+fn label_value(id: &RolloutId) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let value: String = id.as_str().chars().map(|c| if allowed(c) { c } else { '-' }).take(NAME_LIMIT).collect();
+    value.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+/// FNV-1a, 64 bit: the same on every machine and in every build.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,253 @@
+//! Pre-pull: bad images are found before any container is killed. The kubelet kills first and pulls second; so a pod of
+//! our own makes it pull first, on each node that lacks an image, with the pull secrets of the pods that change.
+//!
+//! This module says which node lacks what ([`lacking`]), what such a pod looks like ([`pull_pod`]), what its status means
+//! ([`judge()`]), and whether a tag means the same everywhere ([`moving_tags`], [`meaning`]). Nothing of an image ever runs.
+//!
+//! Assumed: an image that a node lists is one that the pods may use. From 1.35 on a kubelet may ask the registry again for
+//! pods whose credentials have not been used for it (`KubeletEnsureSecretPulledImages`); `--pre-pull=always` tries that too.
+
+mod body;
+mod digests;
+mod judge;
+mod left_behind;
+mod resources;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::k8s::pod::{ContainerList, Pod};
+use crate::rollout::patch::NewImage;
+use crate::value::image::{ImageReference, same_image};
+
+pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
+pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
+pub use judge::{ImageState, PullState, Rejected, judge};
+pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
+pub use resources::{Amounts, small, within};
+
+/// `--pre-pull`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PrePull {
+    /// Where the kubelet would pull: the node does not list the image, or the pull policy is `Always`.
+    #[default]
+    Auto,
+    /// On every node of a pod that changes.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl PrePull {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+/// What a node has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeImages {
+    /// The node's name.
+    pub name: String,
+    /// The condition `Ready` is `True`: its kubelet is running.
+    pub ready: bool,
+    images: Vec<ImageReference>,
+}
+
+impl NodeImages {
+    /// Reads a node as the API serves it.
+    pub fn of(node: &Value) -> Self {
+        let list = |pointer: &str| node.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_ready = |condition: &Value| text(condition, "type") == "Ready" && text(condition, "status") == "True";
+        let names = list("/status/images")
+            .filter_map(|image| image.get("names")?.as_array())
+            .flatten()
+            .filter_map(|name| ImageReference::parse(name.as_str()?).ok());
+        Self {
+            name: node.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            ready: list("/status/conditions").any(is_ready),
+            images: names.collect(),
+        }
+    }
+
+    /// Returns whether the node lists the image under this name, or its digest under this repository.
+    ///
+    /// `false` does not mean that the image is not there: a node lists 50 images, the largest first, and five names of each
+    /// (`pkg/kubelet/nodestatus/setters.go`, `Images`).
+    pub fn lists(&self, image: &str) -> bool {
+        ImageReference::parse(image).is_ok_and(|image| self.images.iter().any(|listed| same_image(listed, &image)))
+    }
+}
+
+/// Images to be pulled on one node, with the credentials for the pull.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pull {
+    /// The node; empty for a pod that has none yet: the kubelet that gets it pulls before it starts anything.
+    pub node: String,
+    /// The names of the `imagePullSecrets`.
+    pub secrets: Vec<String>,
+    /// The ServiceAccount: pull credentials may be its own. Its token is not mounted.
+    pub service_account: String,
+    /// The images, each once.
+    pub images: Vec<ImagePull>,
+    /// What each container of the pod asks for, and is limited to.
+    #[serde(default, skip_serializing_if = "Amounts::is_empty")]
+    pub resources: Amounts,
+}
+
+/// One image and the policy to pull it by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImagePull {
+    /// The image.
+    pub image: String,
+    /// `Always`, `IfNotPresent` or `Never`, as the container has it.
+    pub policy: String,
+}
+
+impl Pull {
+    /// Reads what the kubelet will have to pull when a pod gets new images.
+    ///
+    /// A plain init container does not restart, so its image is not pulled now; a sidecar's is.
+    pub fn of(pod: &Pod, images: &[NewImage]) -> Self {
+        let restarting = images.iter().filter_map(|image| {
+            let (list, _, container) = pod.container(&image.container)?;
+            let restarts = list == ContainerList::Containers || container.is_sidecar();
+            restarts.then(|| ImagePull { image: image.to.clone(), policy: container.image_pull_policy.clone() })
+        });
+        Self {
+            node: pod.spec.node_name.clone(),
+            secrets: pod.spec.image_pull_secrets.iter().map(|secret| secret.name.clone()).collect(),
+            service_account: pod.spec.service_account_name.clone(),
+            images: restarting.collect(),
+            resources: small(),
+        }
+    }
+
+    /// Returns the pulls sorted into those that differ in nothing but the node: what the server says of one pod, it says of
+    /// all of them.
+    pub fn alike(pulls: Vec<Self>) -> Vec<Vec<Self>> {
+        let mut alike: BTreeMap<Self, Vec<Self>> = BTreeMap::new();
+        for pull in pulls {
+            alike.entry(Self { node: String::new(), ..pull.clone() }).or_default().push(pull);
+        }
+        alike.into_values().collect()
+    }
+}
+
+/// Pulls that differ in nothing but the node, and what the server has answered to a dry run of the pod of one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedPulls {
+    /// The pulls, with the resources that were asked for last.
+    pub pulls: Vec<Pull>,
+    /// The answer.
+    pub answer: PullAnswer,
+}
+
+/// Whether the server takes a pull pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PullAnswer {
+    /// It does, now.
+    Taken,
+    /// It does not.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+    /// It could not be asked.
+    NotKnown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Returns the images of pulls, each once, in a list for a sentence.
+pub fn images_of(pulls: &[Pull]) -> String {
+    let images: BTreeSet<&str> = pulls.iter().flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();
+    images.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// Which nodes have to pull what.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lacking {
+    /// One pod for each, see [`pull_pod`]; in the order of the nodes' names.
+    pub pulls: Vec<Pull>,
+    /// Nodes that would have to pull and are not Ready: a pod there would stay Pending, and so would the restart.
+    pub not_ready: Vec<String>,
+    /// Nodes in `pulls` that could not be read: a pod there may stay Pending.
+    pub not_read: Vec<String>,
+}
+
+/// Says which node lacks which image, given what the pods that change will need.
+///
+/// With [`PrePull::Auto`] a node is left out where it lists the image, unless the container's pull policy is `Always`: then the
+/// kubelet asks the registry at every start, whatever is there, so that the registry has to answer and a tag may have
+/// moved. A mutable tag under `IfNotPresent` that the node lists is not pulled, since the kubelet will not pull it either.
+/// Under `Never` a node that does not list the image gets a pod as well: its kubelet reports that, and pulls nothing.
+///
+/// A node that could not be read (reading nodes needs a permission of its own) counts as lacking everything.
+/// Pods of one node share a pull where they have the same secrets and ServiceAccount, which is nearly always.
+pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking {
+    let known: BTreeMap<&str, &NodeImages> = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+    let mut grouped: BTreeMap<(&str, &[String], &str), BTreeMap<&str, &str>> = BTreeMap::new();
+    let (mut not_ready, mut not_read) = (BTreeSet::new(), BTreeSet::new());
+    for pull in wanted.iter().filter(|pull| !pull.node.is_empty()) {
+        let node = known.get(pull.node.as_str());
+        for ImagePull { image, policy } in pull.images.iter().filter(|image| needs(mode, image, node.copied())) {
+            match node {
+                Some(node) if !node.ready => {
+                    not_ready.insert(pull.node.clone());
+                    continue;
+                }
+                Some(_) => {}
+                None => {
+                    not_read.insert(pull.node.clone());
+                }
+            }
+            let images = grouped.entry((&pull.node, &pull.secrets, &pull.service_account)).or_default();
+            let kept = images.entry(image).or_insert(policy);
+            // Of two policies for one image the one that asks the registry finds out more.
+            if policy == "Always" {
+                *kept = policy;
+            }
+        }
+    }
+    let pulls = grouped.into_iter().map(|((node, secrets, service_account), images)| Pull {
+        node: node.to_owned(),
+        secrets: secrets.to_vec(),
+        service_account: service_account.to_owned(),
+        images: images
+            .into_iter()
+            .map(|(image, policy)| ImagePull { image: image.to_owned(), policy: policy.to_owned() })
+            .collect(),
+        resources: small(),
+    });
+    Lacking {
+        pulls: pulls.collect(),
+        not_ready: not_ready.into_iter().collect(),
+        not_read: not_read.into_iter().collect(),
+    }
+}
+
+fn needs(mode: PrePull, image: &ImagePull, node: Option<&NodeImages>) -> bool {
+    match mode {
+        PrePull::Never => false,
+        PrePull::Always => true,
+        PrePull::Auto => image.policy == "Always" || !node.is_some_and(|node| node.lists(&image.image)),
+    }
+}

@@ -1,0 +1,167 @@
+//! PodDisruptionBudgets within a turn: a pod that is ready is taken only if every budget that matches it allows one more.
+//!
+//! The API server does not guard restarts in place. The budgets are read again before each such pod, since they come
+//! and go while a rollout is in progress, and the count is our own, which knows what is in progress. The admission
+//! asks.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::k8s::budget::{BudgetLimit, CountedPod, blocking, limits};
+use crate::k8s::names::PodKey;
+use crate::k8s::pod::Pod;
+use crate::report::Notice;
+use crate::rollout::entry::{BACK_OFF, Is};
+use crate::rollout::fault::Fault;
+use crate::rollout::pods::Pods;
+use crate::rollout::polled::PolledRead;
+use crate::rollout::visit::Visit;
+use crate::rollout::{Action, Answer, Now};
+
+use super::{Asker, Effect, Effects};
+
+/// A pod is taken only if the budgets were read within this time, besides twice the time that the server took for it.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// What is kept of the budgets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Budgets {
+    read: PolledRead,
+    /// Which budget blocks, and why, in words.
+    blocks: Option<String>,
+    said: Option<String>,
+    /// The caller may not read them; the server's words, until they are reported.
+    forbidden: Option<Option<String>>,
+}
+
+fn counted(pod: &Pod, in_progress: bool) -> CountedPod<'_> {
+    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress }
+}
+
+/// What the budgets allow for one more pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// It may go down.
+    Yes,
+    /// They were not read lately enough.
+    Unread,
+    /// The budget that forbids it, and why, in words.
+    No(String),
+}
+
+impl Budgets {
+    pub(crate) fn answer(&mut self, answer: &Answer, now: Now) {
+        // The plan has reported it to a caller who never could read them. One who could loses no safeguard by it.
+        if let Answer::Refused { message, .. } = answer
+            && self.read.last.is_none()
+            && self.forbidden.is_none()
+        {
+            self.forbidden = Some(Some(message.clone()));
+            self.read.forget();
+        }
+        if self.read.answered(answer, now) {
+            self.blocks = None;
+        }
+    }
+
+    fn is_fresh(&self, now: Now) -> bool {
+        // A budget that blocks is read again soon.
+        let looks_again = self.blocks.is_some() && self.read.not_before <= now;
+        !looks_again && self.read.last.is_some_and(|read| read.is_fresh(FRESH + 2 * read.took(), now))
+    }
+
+    /// Says whether the budgets allow a ready pod to be taken down. Pods that give way to it do not count as down.
+    pub(crate) fn allow(&self, visit: Visit<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
+        let is_ignored = visit.has(Fault::IgnoresDisruptionBudget);
+        if !visit.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
+            return Allowed::Yes;
+        }
+        if visit.has(Fault::FreezesBudgets) && visit.world.budgets().is_some_and(<[_]>::is_empty) {
+            return Allowed::Yes;
+        }
+        let Some(budgets) = visit.world.budgets().filter(|_| self.is_fresh(visit.now)) else { return Allowed::Unread };
+        if budgets.is_empty() {
+            return Allowed::Yes;
+        }
+        let present = pods.present().iter().filter_map(|key| visit.world.pod(key));
+        let leaving = visit.world.pods().filter(|pod| pod.terminating && pods.is_owners(visit, pod));
+        // A pod that was released after it was taken is not the owner's, and the budget's status may still count it as
+        // healthy.
+        let released =
+            pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| visit.world.pod(&goal.key));
+        let released = released.filter(|pod| pod.is_present() && !pods.is_owners(visit, pod));
+        // A throttled pod counts among those in progress already; whether it may be taken is decided again.
+        let in_progress =
+            |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);
+        let ours = present.chain(leaving).map(|pod| counted(pod, in_progress(pod)));
+        let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| counted(pod, true))).collect();
+        let limits = limits(budgets, visit.replicas(), &counted);
+        let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
+        limit.map_or(Allowed::Yes, Allowed::No)
+    }
+
+    /// Notes which budget blocks, and reports it once.
+    pub(crate) fn block(&mut self, visit: Visit<'_>, pods: &Pods, limit: &str) -> Effects {
+        let mut effects = Effects::default();
+        // While pods of ours restart it is plain why no other pod is taken. Each pod between two containers has its own
+        // count, and failed pods are no longer waited for.
+        let is_under_way = |pod: &usize| !pods.all(Is::Next).contains(pod) && !pods.all(Is::Failed).contains(pod);
+        let is_plain = pods.all(Is::InProgress).iter().any(is_under_way);
+        let is_new = match &self.said {
+            Some(said) => pods.all(Is::InProgress).is_empty() && said != limit,
+            None => true,
+        };
+        if !is_plain && is_new {
+            self.said = Some(limit.to_owned());
+            effects.say(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
+        }
+        // The back-off counts from the first pod that is blocked; the next ones do not prolong it.
+        if self.blocks.is_none() {
+            self.read.not_before = visit.now + BACK_OFF;
+        }
+        self.blocks = Some(limit.to_owned());
+        effects
+    }
+
+    /// None blocks.
+    pub(crate) fn unblock(&mut self) {
+        (self.blocks, self.said) = (None, None);
+    }
+
+    /// Reads the budgets, unless they were read lately or are being read.
+    pub(crate) fn read(&mut self, visit: Visit<'_>) -> Effects {
+        let is_wanted = visit.goal.policy.respects_budgets && self.forbidden.is_none();
+        if !is_wanted || !self.read.may_ask(visit.now) || self.is_fresh(visit.now) {
+            return Effects::default();
+        }
+        self.read.ask(visit.now);
+        (Asker::Budgets, Action::ReadBudgets { namespace: visit.goal.workload.namespace.clone() }).into()
+    }
+
+    /// Reports once that they cannot be respected.
+    pub(crate) fn say(&mut self) -> Effects {
+        let why = self.forbidden.as_mut().and_then(Option::take);
+        Effects(why.map(|why| Effect::Say(Notice::BudgetsUnreadable { why })).into_iter().collect())
+    }
+
+    /// Why they could not be read the last time.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.read.trouble.as_ref().map(|why| format!("the PodDisruptionBudgets could not be read: {why}"))
+    }
+
+    /// Why no pod may be taken, if a budget blocks it.
+    pub(crate) fn what_blocks(&self) -> Option<String> {
+        self.blocks.clone().or_else(|| self.trouble())
+    }
+
+    /// Whether a budget allows no pod to be down.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.blocks.is_some()
+    }
+
+    /// When a budget that blocks has to be read again.
+    pub(crate) fn next_visit(&self) -> Option<Now> {
+        let is_due = self.read.asked().is_none() && self.read.not_before > Now::ZERO;
+        is_due.then_some(self.read.not_before)
+    }
+}

@@ -1,0 +1,279 @@
+//! Drain within a turn: a pod is out of its Services before a container of it is killed, and back in them before it is done.
+//!
+//! Decided from the pods (the pod's own record says what was removed) and from the EndpointSlices; only times are kept.
+//! A drain by label and by readiness gate go the same way, but a gate takes one more request each way, since it is in
+//! the pod's status, and its pod counts as not ready meanwhile. A run that ends restores everything first.
+
+mod leave;
+mod requests;
+mod slices;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::k8s::failure::Failure;
+use crate::k8s::pod::Pod;
+use crate::report::Notice;
+use crate::report::progress::PodProgress;
+use crate::state::record::{Drained, UpdateRecord};
+
+use crate::rollout::Now;
+use crate::rollout::action::STOP_WITHIN;
+use crate::rollout::entry::{Entry, MAX_SENDS, Sent};
+use crate::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
+use crate::rollout::polled::PolledRead;
+use crate::rollout::steps;
+use crate::rollout::visit::Judged;
+use crate::rollout::visit::{Visit, Visited};
+
+use super::{Asker, Effects};
+
+pub(crate) use requests::Due;
+
+/// How long a pod that is done waits until its Services list it again.
+const LISTED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long a run that is over tries to restore what it removed.
+const LEAVE_WITHIN: Duration = STOP_WITHIN;
+
+/// What is kept of one pod.
+#[derive(Debug, Clone, Default)]
+struct OfPod {
+    /// Patches that begin a drain, and those that end it; for a gate also those in between: off, and on.
+    takes: u8,
+    restores: u8,
+    switches: u8,
+    switches_on: u8,
+    /// What this run has seen removed by the pod's record, until it is restored.
+    off: Option<Drained>,
+    /// Since when the pod is seen with its label or gate removed.
+    off_since: Option<Now>,
+    /// Since when no slice lists it.
+    out_since: Option<Now>,
+    /// This run has restored it, and since when that is seen.
+    restored: bool,
+    back_since: Option<Now>,
+    /// It was not listed again in time: to be reported.
+    not_listed: Option<Vec<String>>,
+}
+
+impl OfPod {
+    /// Whether the tries to restore the pod are used up.
+    fn was_abandoned(&self) -> bool {
+        self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
+    }
+
+    /// No slice lists the pod, and the drain seconds are over; or nothing of it serves.
+    fn is_out(&self, visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        self.out_since.is_some_and(|since| since + pause(visit.goal) <= visit.now) || serves_nothing(goal, pod)
+    }
+}
+
+/// What is kept of the drains.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Drains {
+    pods: BTreeMap<usize, OfPod>,
+    /// The EndpointSlices.
+    slices: PolledRead,
+    /// What could not be restored at the end was reported.
+    left_said: bool,
+}
+
+/// Returns how the pod is to be drained, where that is wanted and possible.
+pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g DrainGoal> {
+    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some() && goal.mode != Mode::Follow)
+}
+
+/// Returns the seconds that a drain adds to a pod's time: the drain seconds; and by a gate ready has to hold twice,
+/// with the gate off and with it on.
+pub(crate) fn seconds(goal: &Goal, pod_goal: &PodGoal) -> u64 {
+    let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
+    wanted(goal, pod_goal).map_or(0, |drain| {
+        let again = if matches!(drain.by, Drained::Gate(_)) { hold } else { 0 };
+        u64::from(goal.policy.drain_seconds.unwrap_or(0)) + u64::from(again)
+    })
+}
+
+/// Returns whether the pod's record says that something is removed, or about to be: it has to be restored.
+pub(crate) fn is_owed(pod: &Pod) -> bool {
+    !pod.terminating && UpdateRecord::drained(pod).is_some()
+}
+
+/// Returns whether the pod shows the last patch; `None` for a patch of images.
+pub(crate) fn is_seen(pod: &Pod, sent: Sent) -> Option<bool> {
+    let drained = UpdateRecord::drained(pod);
+    let is_off = drained.as_ref().is_some_and(|drained| drained.is_off(pod));
+    match sent {
+        Sent::Images | Sent::Note | Sent::Resize => None,
+        Sent::Drain => Some(drained.is_some()),
+        Sent::GateOff => Some(is_off),
+        Sent::GateOn => Some(!is_off),
+        Sent::Restore => Some(drained.is_none()),
+        Sent::HookNote => Some(!UpdateRecord::of(pod).is_some_and(|record| record.owes_after_pod)),
+    }
+}
+
+fn services(pod_goal: &PodGoal) -> &[String] {
+    pod_goal.drain.as_ref().map_or(&[], |drain| drain.services.as_slice())
+}
+
+/// How long traffic on its way has, after the last slice has dropped the pod.
+fn pause(goal: &Goal) -> Duration {
+    Duration::from_secs(u64::from(goal.policy.drain_seconds.unwrap_or(0)))
+}
+
+/// Nothing serves: what restarts does not run, and the patch of its image tests that it has not started since.
+fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
+    !goal.serves(pod) && !steps::resizes_next(goal, pod)
+}
+
+fn too_many_tries(what: &str) -> Judged {
+    let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh read of the pod");
+    PodProgress::Failing(Failure {
+        container: None,
+        reason: "TooManyTries".into(),
+        message,
+        exit_code: None,
+        stays_down: false,
+    })
+    .into()
+}
+
+/// Somebody has removed the record of what was removed: nothing else may follow from a record that is not there.
+fn note_is_gone(off: &Drained) -> Judged {
+    let back = match off {
+        Drained::Label(label) => format!("set its label {}={}", label.key, label.value),
+        Drained::Gate(gate) => format!("set its condition {} to True", gate.gate),
+    };
+    let message = format!(
+        "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
+    );
+    PodProgress::Failing(Failure {
+        container: None,
+        reason: "DrainNoteRemoved".into(),
+        message,
+        exit_code: None,
+        stays_down: false,
+    })
+    .into()
+}
+
+fn draining_in(services: &[String]) -> Judged {
+    PodProgress::Draining { services: services.to_vec() }.into()
+}
+
+impl Drains {
+    fn of(&mut self, position: usize) -> &mut OfPod {
+        self.pods.entry(position).or_default()
+    }
+
+    /// The server refuses the patch that restores the pod.
+    pub(crate) fn refused(&mut self, position: usize) {
+        self.of(position).restores = MAX_SENDS;
+    }
+
+    /// Returns the phase of a pod, beyond what its containers show.
+    pub(crate) fn phase(&mut self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
+        let Some(pod) = visited.pod.filter(|_| visit.goal.mode != Mode::Follow) else { return judged };
+        let drained = UpdateRecord::drained(pod);
+        let services = services(visited.goal);
+        let of_pod = self.of(visited.position);
+        if !drained.as_ref().is_some_and(|drained| drained.is_off(pod)) {
+            (of_pod.off_since, of_pod.out_since) = (None, None);
+        }
+        of_pod.off = match &drained {
+            Some(drained) if drained.is_off(pod) => Some(drained.clone()),
+            Some(_) => None,
+            None => of_pod.off.take().filter(|off| off.is_off(pod)),
+        };
+        if let (Some(off), None, false) = (&of_pod.off, &drained, pod.terminating) {
+            return note_is_gone(off);
+        }
+        let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
+        match (judged.phase, &drained) {
+            (PodProgress::Patched, _) if matches!(entry.sent, Sent::Images | Sent::Resize) => {
+                PodProgress::Patched.into()
+            }
+            (PodProgress::Waiting | PodProgress::Next { .. } | PodProgress::Patched, Some(Drained::Gate(_)))
+                if is_tired(of_pod.switches) =>
+            {
+                too_many_tries("turn the readiness gate off that its Services follow")
+            }
+            (phase @ PodProgress::Next { .. }, Some(drained)) => {
+                let draining = self.draining(visit, visited, pod, drained);
+                let stays_out = drained.is_off(pod) && self.of(visited.position).is_out(visit, visited.goal, pod);
+                if stays_out { phase.into() } else { draining }
+            }
+            (PodProgress::Waiting | PodProgress::Patched, Some(drained)) => self.draining(visit, visited, pod, drained),
+            (PodProgress::Next { .. }, None) if entry.sent == Sent::Drain && !entry.is_idle() => draining_in(services),
+            (PodProgress::Patched, None) if entry.sent == Sent::Drain => draining_in(services),
+            (PodProgress::Patched, None) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
+            (PodProgress::Waiting | PodProgress::Next { .. }, None)
+                if is_tired(of_pod.takes) && wanted(visit.goal, visited.goal).is_some() =>
+            {
+                too_many_tries("take the pod out of its Services")
+            }
+            (PodProgress::Done, Some(drained)) if of_pod.was_abandoned() && entry.is_idle() => {
+                too_many_tries(&format!("put {drained} back"))
+            }
+            (PodProgress::Done, Some(_)) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
+            (PodProgress::Done, None) => self.listed_again(visit, visited),
+            (phase, _) => Judged { phase, wake: judged.wake },
+        }
+    }
+
+    /// The label or gate is removed, or about to be: is the pod out of all slices, and has it been for long enough?
+    fn draining(&mut self, visit: Visit<'_>, visited: Visited<'_>, pod: &Pod, drained: &Drained) -> Judged {
+        let services = services(visited.goal);
+        let is_still_ready = matches!(drained, Drained::Gate(_)) && pod.is_ready();
+        if !drained.is_off(pod) || is_still_ready {
+            // A gate reaches the slices by way of the kubelet, which makes the pod not ready.
+            return draining_in(services);
+        }
+        let off_since = *self.of(visited.position).off_since.get_or_insert(visit.now);
+        let listing = match self.listing(visit, services, &pod.key.uid, off_since) {
+            Some(listing) => listing,
+            None if services.is_empty() => BTreeSet::new(),
+            None => return draining_in(services),
+        };
+        let of_pod = self.of(visited.position);
+        if !listing.is_empty() {
+            of_pod.out_since = None;
+            return PodProgress::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
+        }
+        let out_since = *of_pod.out_since.get_or_insert(visit.now);
+        Judged { phase: PodProgress::Draining { services: Vec::new() }, wake: Some(out_since + pause(visit.goal)) }
+    }
+
+    /// The pod is whole: do the Services list it again? A run that has not restored it itself does not wait for that.
+    fn listed_again(&mut self, visit: Visit<'_>, visited: Visited<'_>) -> Judged {
+        let services = services(visited.goal);
+        let of_pod = self.of(visited.position);
+        if !of_pod.restored || services.is_empty() {
+            return PodProgress::Done.into();
+        }
+        let since = *of_pod.back_since.get_or_insert(visit.now);
+        let missing: Vec<String> = match self.listing(visit, services, &visited.goal.key.uid, since) {
+            None => services.to_vec(),
+            Some(listing) => services.iter().filter(|service| !listing.contains(service.as_str())).cloned().collect(),
+        };
+        let until = since + LISTED_WITHIN;
+        if !missing.is_empty() && visit.now < until {
+            return Judged { phase: PodProgress::RejoiningService { services: missing }, wake: Some(until) };
+        }
+        let of_pod = self.of(visited.position);
+        (of_pod.restored, of_pod.back_since) = (false, None);
+        of_pod.not_listed = Some(missing).filter(|missing| !missing.is_empty());
+        PodProgress::Done.into()
+    }
+
+    /// Reports that a pod was not listed again in time.
+    pub(crate) fn say(&mut self, visited: Visited<'_>) -> Option<Notice> {
+        let missing = self.pods.get_mut(&visited.position)?.not_listed.take()?;
+        let seconds = LISTED_WITHIN.as_secs();
+        let trouble = self.slices.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let why =
+            format!("it was not seen in the EndpointSlices of {} within {seconds} s{trouble}", missing.join(", "));
+        Some(Notice::Drain { pod: visited.goal.key.clone(), why })
+    }
+}

@@ -1,0 +1,173 @@
+//! The run whose rollout is followed: as long as it is alive and holds the owner, it may still change pods that are
+//! all done.
+
+use crate::rollout::pods::Pods;
+use crate::rollout::polled::PolledRead;
+use crate::rollout::visit::Visit;
+use crate::rollout::{Action, Answer, Now};
+use crate::state::durable::holder::ProcessState;
+use crate::state::durable::life::Life;
+use crate::state::durable::lock::RolloutLock;
+
+use super::{Asker, Effects};
+
+/// The number of reads in a row that may fail: a run that cannot be read is not waited for for ever.
+const MOST_FAILURES: u8 = 3;
+
+/// What is kept of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Followed {
+    read: PolledRead,
+    /// Every pod is done.
+    waits: bool,
+    failures: u8,
+}
+
+impl Followed {
+    pub(crate) fn answer(&mut self, answer: &Answer, now: Now) {
+        let is_read = self.read.answered(answer, now);
+        self.failures = if is_read { 0 } else { self.failures.saturating_add(1) };
+    }
+
+    /// Reads the owner once every pod is done, and again while it is held.
+    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+        let waits = visit.goal.followed.is_some() && pods.all_done() && visit.stopped_since.is_none();
+        if waits && !self.waits {
+            self.read.must_be_read(visit.now);
+            self.read.hurry();
+        }
+        self.waits = waits;
+        if !waits || !self.is_held(visit) || !self.read.may_ask(visit.now) || visit.now < self.read.due() {
+            return Effects::default();
+        }
+        self.read.slow_down();
+        self.read.ask(visit.now);
+        (Asker::Followed, Action::ReadOwner(visit.goal.workload.clone())).into()
+    }
+
+    /// Returns whether the run that is followed may be active.
+    pub(crate) fn is_held(&self, visit: Visit<'_>) -> bool {
+        let Some(followed) = visit.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
+            return false;
+        };
+        let Some(view) = visit.world.owner().filter(|_| !self.read.is_stale) else { return true };
+        let Some(object) = &view.object else { return false };
+        let lock = RolloutLock::of(object).ok().flatten().filter(|lock| lock.id == followed.id);
+        lock.is_some_and(|lock| match Life::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {
+            Life::Alive(_) => true,
+            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } | Life::Unknown(_) => false,
+        })
+    }
+
+    /// Why the command does not end though every pod is done.
+    pub(crate) fn why(&self) -> Option<String> {
+        self.waits.then(|| "every pod is done, and the run that holds the workload has not ended".to_owned())
+    }
+
+    pub(crate) fn next_visit(&self) -> Option<Now> {
+        (self.waits && self.read.asked().is_none()).then(|| self.read.due())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::Effect;
+    use super::*;
+    use crate::rollout::goal::{Goal, PodGoal};
+    use crate::rollout::{Observation, RunState, Stop, World};
+    use crate::state::durable::OwnerView;
+    use crate::state::durable::lock::ROLLOUT_ANNOTATION;
+
+    const SECOND: Now = Now::from_secs(1);
+
+    fn lock(id: &str, state: &str) -> Value {
+        json!({"id": id, "run": "theirs", "who": "joe", "since": "2026-03-01T10:00:00Z", "version": "0.1.0", "state": state,
+            "direction": "forward", "history": {"do": "keep"}, "change": {"images": {}},
+            "holder": {"who": "joe", "host": "laptop", "pid": 7, "since": "2026-03-01T10:00:00Z"},
+            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}})
+    }
+
+    fn goal(followed: Option<&Value>) -> Goal {
+        serde_json::from_value(json!({
+            "id": "mine", "workload": {"kind": "Deployment", "namespace": "prod", "name": "web"}, "mode": "follow",
+            "controllers": [], "replicas": 1, "pods": [], "field_manager": "", "followed": followed,
+            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false},
+        }))
+        .expect("it is a goal")
+    }
+
+    /// The owner that the server returns `seconds` after the run took the lock.
+    fn owner(lock: Option<&Value>, seconds: u32) -> World {
+        let annotations = lock.map(|lock| json!({ROLLOUT_ANNOTATION: lock.to_string()}));
+        let object = json!({"metadata": {"name": "web", "annotations": annotations}});
+        let now = Some(format!("2026-03-01T10:00:{seconds:02}Z"));
+        let mut world = World::default();
+        let view = OwnerView { object: Some(object), now, ..OwnerView::default() };
+        world.observe(Observation::Owner(Box::new(view)));
+        world
+    }
+
+    fn asks(effects: &Effects) -> bool {
+        matches!(effects.0.as_slice(), [Effect::Act(Asker::Followed, Action::ReadOwner(_))])
+    }
+
+    #[test]
+    fn the_end_waits_as_long_as_the_run_that_is_followed_is_alive_and_holds_the_owner() {
+        let followed = lock("one", "running");
+        let cases = [
+            ("it is alive", owner(Some(&followed), 9), true),
+            ("it has been silent for too long", owner(Some(&followed), 31), false),
+            ("it says that it has stopped", owner(Some(&lock("one", "stopped")), 9), false),
+            ("another rollout holds it", owner(Some(&lock("two", "running")), 9), false),
+            ("it has let go", owner(None, 9), false),
+            ("not read yet", World::default(), true),
+        ];
+        for (what, world, expected) in cases {
+            let (goal, none) = (goal(Some(&followed)), goal(None));
+            let visit = |goal| RunState::new().visit(goal, &world, SECOND);
+            assert_eq!(Followed::default().is_held(visit(&goal)), expected, "{what}");
+            assert!(!Followed::default().is_held(visit(&none)), "{what}: no run is followed");
+        }
+    }
+
+    /// What a pod still lacks, an image or another field, is waited for first.
+    #[test]
+    fn the_owner_is_read_once_every_pod_is_done_and_again_while_it_is_held() {
+        let (goal, world) = (goal(Some(&lock("one", "running"))), owner(Some(&lock("one", "running")), 9));
+        let visit = |now| RunState::new().visit(&goal, &world, now);
+        let (mut followed, mut pods) = (Followed::default(), Pods::default());
+        let key = crate::k8s::names::PodKey { namespace: "prod".into(), name: "w".into(), uid: "u".into() };
+        let fields = crate::change::FieldChanges::default();
+        pods.add(PodGoal { key, containers: [].into(), fields, drain: None, kubelet: None }.into(), SECOND);
+        assert!(!asks(&followed.advance(visit(SECOND), &pods)), "a pod is not done");
+        assert_eq!((followed.why(), followed.next_visit()), (None, None));
+        let done = Pods::default();
+        assert!(asks(&followed.advance(visit(SECOND), &done)));
+        assert!(!asks(&followed.advance(visit(SECOND), &done)), "one at a time");
+        assert!(followed.why().is_some_and(|why| why.contains("has not ended")));
+        followed.answer(&Answer::Read, SECOND);
+        let next = followed.next_visit().expect("it is read again");
+        assert!(next > SECOND && !asks(&followed.advance(visit(SECOND), &done)));
+        assert!(asks(&followed.advance(visit(next), &done)));
+        let mut stopped = RunState::new();
+        stopped.stop(Stop::Interrupt, next);
+        let visit = stopped.visit(&goal, &world, next);
+        assert!(!asks(&Followed::default().advance(visit, &done)), "who stops waits for nothing");
+    }
+
+    #[test]
+    fn an_owner_that_cannot_be_read_keeps_nobody_waiting_for_ever() {
+        let (goal, world) = (goal(Some(&lock("one", "running"))), World::default());
+        let mut followed = Followed::default();
+        let mut now = SECOND;
+        for failures in 1..=MOST_FAILURES {
+            let visit = RunState::new().visit(&goal, &world, now);
+            assert!(followed.is_held(visit) && asks(&followed.advance(visit, &Pods::default())), "{failures}");
+            followed.answer(&Answer::ReadFailed { message: "no".into() }, now);
+            now += Now::from_secs(60);
+        }
+        assert!(!followed.is_held(RunState::new().visit(&goal, &world, now)));
+    }
+}

@@ -1,0 +1,205 @@
+//! The user's own commands around each pod, within a turn: they are started as actions, and their results taken in.
+//!
+//! `--before-pod`: once the pod's turn has come, and before anything of it is changed; it is not run again for a pod
+//! that this rollout has begun with. `--after-pod`: once the pod is done, and back in its Services. The pod's record
+//! says that it is owed from its first patch until it has ended well, so a run that goes on makes up for it; one that
+//! was killed in between runs it again.
+
+use std::collections::BTreeMap;
+
+use crate::k8s::failure::Failure;
+use crate::k8s::names::PodKey;
+use crate::k8s::pod::Pod;
+use crate::report::Notice;
+use crate::report::progress::{PodProgress, Stage};
+use crate::rollout::patch::after_pod_patch;
+use crate::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
+use crate::state::record::UpdateRecord;
+
+use crate::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
+use crate::rollout::fault::Fault;
+use crate::rollout::goal::Mode;
+use crate::rollout::pods::Pods;
+use crate::rollout::visit::Judged;
+use crate::rollout::visit::{Visit, Visited};
+use crate::rollout::{Action, Answer, steps};
+
+use super::{Asker, Effect, Effects, PodChange};
+
+/// The state of one hook of one pod, in this run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+enum State {
+    #[default]
+    NotRun,
+    Runs,
+    Passed,
+    Failed(Failure),
+}
+
+/// What is kept of one pod.
+#[derive(Debug, Clone, Default)]
+struct OfPod {
+    before: State,
+    after: State,
+    /// Patches that note that no hook is owed any more.
+    notes: u8,
+}
+
+/// What is kept of the hooks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hooks {
+    pods: BTreeMap<usize, OfPod>,
+    /// To be reported.
+    ended: Vec<(PodKey, HookPhase, HookEnd)>,
+}
+
+impl Hooks {
+    fn of(&self, position: usize) -> OfPod {
+        self.pods.get(&position).cloned().unwrap_or_default()
+    }
+
+    /// Takes in the answer to a hook.
+    pub(crate) fn answer(&mut self, pods: &Pods, asked: (usize, HookPhase), answer: &Answer) {
+        let (position, phase) = asked;
+        let end = match answer {
+            Answer::Hook(end) => end.clone(),
+            // For any other answer, nobody has seen it end well.
+            Answer::Accepted | Answer::Read => HookEnd { how: HookResult::NotStarted, message: String::new() },
+            Answer::Conflict { message }
+            | Answer::NotDone { message, .. }
+            | Answer::Refused { message, .. }
+            | Answer::Unknown { message }
+            | Answer::ReadFailed { message } => HookEnd { how: HookResult::NotStarted, message: message.clone() },
+        };
+        self.set(position, phase, end.failure(phase).map_or(State::Passed, State::Failed));
+        if let Some(pod) = pods.goal(position) {
+            self.ended.push((pod.key.clone(), phase, end));
+        }
+    }
+
+    fn set(&mut self, position: usize, phase: HookPhase, state: State) {
+        let of_pod = self.pods.entry(position).or_default();
+        match phase {
+            HookPhase::Before => of_pod.before = state,
+            HookPhase::After => of_pod.after = state,
+        }
+    }
+
+    /// The run was asked to stop, and has ended the command: its bad end is no failure of the command.
+    pub(crate) fn interrupted(&mut self, position: usize, phase: HookPhase) {
+        let of_pod = self.pods.entry(position).or_default();
+        let state = match phase {
+            HookPhase::Before => &mut of_pod.before,
+            HookPhase::After => &mut of_pod.after,
+        };
+        if matches!(state, State::Failed(_)) {
+            *state = State::NotRun;
+        }
+    }
+
+    /// The server refuses the note that no hook is owed any more.
+    pub(crate) fn refused(&mut self, position: usize) {
+        self.pods.entry(position).or_default().notes = MAX_SENDS;
+    }
+
+    /// The pod's turn comes again.
+    pub(crate) fn again(&mut self, position: usize) {
+        self.set(position, HookPhase::Before, State::NotRun);
+    }
+
+    /// Reports which have ended.
+    pub(crate) fn say(&mut self) -> Effects {
+        let ended = std::mem::take(&mut self.ended).into_iter();
+        Effects(ended.map(|(pod, hook, end)| Effect::Say(Notice::HookEnded { pod, hook, end })).collect())
+    }
+
+    /// Returns the phase of a pod, with its hooks.
+    pub(crate) fn phase(&self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
+        let is_over = matches!(judged.phase.stage(), Stage::Failed | Stage::Lost);
+        let Some(pod) = visited.pod.filter(|_| !is_over && visit.goal.mode != Mode::Follow) else { return judged };
+        let hooks = self.of(visited.position);
+        match (&judged.phase, &hooks.before, &hooks.after) {
+            (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => {
+                PodProgress::Failing(failure.clone()).into()
+            }
+            (_, State::Runs, _) => PodProgress::Hook { hook: HookPhase::Before }.into(),
+            (PodProgress::Waiting, State::Passed, _) => {
+                let first = steps::of(visit.goal, visited.goal).into_iter().next().unwrap_or_default();
+                PodProgress::Next { containers: first.into_iter().cloned().collect() }.into()
+            }
+            (PodProgress::Done, _, _) if is_after(visit, pod, entry, &hooks) => {
+                PodProgress::Hook { hook: HookPhase::After }.into()
+            }
+            (_, _, _) => judged,
+        }
+    }
+
+    /// Starts the hook before a pod whose turn has come; `None` where there is none to be run first.
+    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+        let (goal, entry) = pods.get(position)?;
+        let pod = visit.world.pod(&goal.key)?;
+        let is_wanted = visit.goal.hooks.before_pod.is_some()
+            && visit.goal.mode != Mode::Follow
+            && self.of(position).before == State::NotRun
+            && !entry.patched
+            && !steps::is_begun(visit.goal, goal, pod)
+            && !visit.has(Fault::ForgetsHook);
+        if is_wanted { self.ask(visit, pods, position, HookPhase::Before) } else { None }
+    }
+
+    /// Takes the pods that are done one step further: to their hook, and from it.
+    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+        let mut effects = Effects::default();
+        for position in pods.visited(Is::Hooked) {
+            let Some((goal, entry)) = pods.get(position) else { continue };
+            let is_after = entry.phase == Some(PodProgress::Hook { hook: HookPhase::After });
+            let Some(pod) = visit.world.pod(&goal.key).filter(|_| is_after) else { continue };
+            match self.of(position).after {
+                State::NotRun => {
+                    effects.extend(self.ask(visit, pods, position, HookPhase::After).unwrap_or_default());
+                }
+                State::Passed if entry.may_send(visit.now) => {
+                    if let Some(patch) = after_pod_patch(pod, &visit.goal.field_manager) {
+                        let notes = &mut self.pods.entry(position).or_default().notes;
+                        *notes = notes.saturating_add(1);
+                        effects.change(position, PodChange::Sent(Sent::HookNote));
+                        effects.act(Asker::Pod(position), Action::Patch(patch));
+                    }
+                }
+                State::Passed | State::Runs | State::Failed(_) => {}
+            }
+        }
+        effects
+    }
+
+    fn ask(&mut self, visit: Visit<'_>, pods: &Pods, position: usize, hook: HookPhase) -> Option<Effects> {
+        let goal = pods.goal(position)?.clone();
+        let pod = visit.world.pod(&goal.key)?;
+        let run = HookRun {
+            phase: hook,
+            pod: goal.key.clone(),
+            node: pod.spec.node_name.clone(),
+            workload: visit.goal.workload.clone(),
+            containers: steps::of(visit.goal, &goal).concat().into_iter().cloned().collect(),
+        };
+        self.set(position, hook, State::Runs);
+        let mut effects = Effects::default();
+        effects.change(position, PodChange::Phase(PodProgress::Hook { hook }));
+        effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
+        effects.act(Asker::Hook(position, hook), Action::Hook(run));
+        Some(effects)
+    }
+}
+
+/// Whether a pod that is done has its hook before it, or in progress, or is not noted to have had it.
+fn is_after(visit: Visit<'_>, pod: &Pod, entry: &Entry, hooks: &OfPod) -> bool {
+    let owes = UpdateRecord::owes_after_pod(pod, &visit.goal.id);
+    visit.goal.hooks.after_pod.is_some()
+        && match &hooks.after {
+            // Also where somebody else has updated the pod after its `--before-pod` command.
+            State::NotRun => owes || entry.patched || hooks.before == State::Passed,
+            State::Runs => true,
+            State::Passed => owes && !(hooks.notes >= MAX_SENDS && entry.is_idle()),
+            State::Failed(_) => false,
+        }
+}

@@ -1,0 +1,97 @@
+//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the visit and the
+//! pods, and returns what is to be done, reported and kept; none changes the pods itself. Its `next_visit` says when it has to be
+//! visited again.
+
+pub(super) mod budgets;
+pub(super) mod drain;
+pub(super) mod followed;
+pub(super) mod hooks;
+pub(super) mod owner;
+pub(super) mod pulls;
+pub(super) mod replacements;
+mod taken_over;
+
+use std::sync::Arc;
+
+use crate::k8s::names::PodKey;
+use crate::report::Notice;
+use crate::report::progress::PodProgress;
+use crate::state::hook::HookPhase;
+
+use super::action::Action;
+use super::entry::{Request, Sent};
+use super::goal::PodGoal;
+
+pub(super) use taken_over::by_another;
+
+/// Who asked for an action, and gets the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// The pod at this position: a patch, or a read of it.
+    Pod(usize),
+    /// Nobody: what was read comes as an observation.
+    Nobody,
+    Hook(usize, HookPhase),
+    OwnerRead,
+    OwnerWrite,
+    TakenOver(PodKey),
+    Pulls(pulls::Asked),
+    Budgets,
+    Slices,
+    Followed,
+}
+
+/// One thing that a protocol wants done, said, or kept.
+#[derive(Debug)]
+pub(super) enum Effect {
+    Act(Asker, Action),
+    Say(Notice),
+    /// Another pod is the run's.
+    Add(Arc<PodGoal>),
+    /// Of the pod at this position.
+    Pod(usize, PodChange),
+    /// Whether the end waits for pods that came in place of others.
+    WaitForReplacements(bool),
+}
+
+/// What changes of a pod of the run.
+#[derive(Debug)]
+pub(super) enum PodChange {
+    Phase(PodProgress),
+    /// A patch of it is sent.
+    Sent(Sent),
+    Request(Request),
+    /// It has another goal.
+    Goal(Arc<PodGoal>),
+    /// It is judged in the next turn.
+    Wake,
+}
+
+/// What a protocol wants, in this order.
+#[derive(Debug, Default)]
+#[must_use]
+pub(super) struct Effects(pub(super) Vec<Effect>);
+
+impl Effects {
+    pub(super) fn act(&mut self, asker: Asker, action: Action) {
+        self.0.push(Effect::Act(asker, action));
+    }
+
+    pub(super) fn say(&mut self, notice: Notice) {
+        self.0.push(Effect::Say(notice));
+    }
+
+    pub(super) fn change(&mut self, position: usize, change: PodChange) {
+        self.0.push(Effect::Pod(position, change));
+    }
+
+    pub(super) fn extend(&mut self, more: Self) {
+        self.0.extend(more.0);
+    }
+}
+
+impl From<(Asker, Action)> for Effects {
+    fn from((asker, action): (Asker, Action)) -> Self {
+        Self(vec![Effect::Act(asker, action)])
+    }
+}

@@ -1,0 +1,407 @@
+//! The owner's side of a turn: reads it, writes the one step that its phase asks for, and says when the pods may go.
+//!
+//! One request at a time, and after each write the owner is read again before anything else is decided.
+
+mod begin;
+mod leave;
+mod pods;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::change::Direction;
+use crate::k8s::names::PodKey;
+use crate::report::Notice;
+use crate::rollout::goal::Goal;
+use crate::rollout::pods::Pods;
+use crate::rollout::polled::PolledRead;
+use crate::rollout::visit::Visit;
+use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
+use crate::state::durable::{
+    self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
+};
+use crate::state::outcome::EndResult;
+
+use super::taken_over::TakenOver;
+use super::{Asker, Effects};
+
+pub(crate) use leave::{changed_by_another_run, held_by, image_in};
+pub(crate) use pods::{drain_like, has_left};
+
+/// The interval of reads of the owner while a controller is waited for: at first, and at most.
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(1);
+
+/// A pod is taken only if the owner was read within this time.
+const FRESH: Duration = Duration::from_millis(250);
+
+/// The interval of reads of the owner while pods are in progress, so that somebody else's change is seen.
+const WATCHFUL: Duration = Duration::from_secs(2);
+
+/// Writes of one step, at most: each after a fresh read.
+const MAX_WRITES: u8 = 8;
+
+/// How the owner's side ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    Closed,
+    Superseded(String),
+    Failed(String),
+}
+
+/// What is kept of the owner.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Owner {
+    read: PolledRead,
+    /// The step whose write is not answered.
+    writing: Option<OwnerStep>,
+    taken_over: TakenOver,
+    /// What is known of this run's own lock.
+    own_lock: OwnLock,
+    /// The owner's generation when the last write was made.
+    generation: i64,
+    writes: BTreeMap<OwnerStep, u8>,
+    /// Written and accepted, not reported yet.
+    accepted: Option<OwnerStep>,
+    waits_for: Option<Fence>,
+    /// Since when nothing has changed on the owner's side.
+    since: Option<Now>,
+    /// The pods may be patched.
+    may_go: bool,
+    revision: Option<String>,
+    /// Why somebody else's change ends the rollout: the first reason that was found.
+    superseded: Option<String>,
+    end: Option<End>,
+    /// When the lock was marked as stopped, and whether the answer is in.
+    parting: Option<(Now, bool)>,
+    /// Since when it is read for the last time before that, and whether an answer to that read is in.
+    last_visit: Option<(Now, bool)>,
+    /// The server does not let it give signs of life.
+    is_mute: bool,
+}
+
+/// Answers.
+impl Owner {
+    /// Whether a step's answer is outstanding. A sign of life changes nothing that the end would have to report.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.writing.is_some_and(|step| step != OwnerStep::Beat)
+    }
+
+    /// Whether the end is recorded, or the write that records it is on its way.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.writing == Some(OwnerStep::Close) || self.own_lock == OwnLock::Closed
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.writing.is_some() || self.read.asked().is_some()
+    }
+
+    pub(crate) fn answer_of_taken_over(&mut self, key: PodKey, answer: Answer, now: Now) {
+        self.taken_over.answer(key, answer, now);
+    }
+
+    pub(crate) fn was_read(&mut self, answer: &Answer, now: Now) {
+        let Some(asked) = self.read.asked() else { return };
+        if let Some((wanted, is_in)) = &mut self.last_visit {
+            *is_in |= asked >= *wanted;
+        }
+        if let Answer::Refused { message, .. } = answer {
+            self.read.forget();
+            self.end = Some(End::Failed(message.clone()));
+        }
+        if self.read.answered(answer, now)
+            && let Some(read) = self.read.last.filter(|read| read.is_overdue())
+        {
+            self.read.is_stale = true;
+            self.read.trouble = Some(format!("the server took {} s to answer", read.took().as_secs()));
+        }
+    }
+
+    pub(crate) fn written(&mut self, answer: Answer, now: Now) {
+        let Some(step) = self.writing.take() else { return };
+        self.read.trouble = None;
+        self.own_lock = self.own_lock.answered(step, stored(&answer), self.generation);
+        match (step, answer) {
+            (OwnerStep::MarkStopped, answer) => {
+                self.parting = self.parting.map(|(at, _)| (at, true));
+                // The mark itself changes nothing but the lock.
+                self.read.is_stale |= answer != Answer::Accepted;
+                return;
+            }
+            // A sign of life is no step: the wait goes on as before, and nothing ends because of it.
+            (OwnerStep::Beat, Answer::Refused { .. }) => self.is_mute = true,
+            (OwnerStep::Beat, Answer::Accepted) => {}
+            (step, Answer::Accepted | Answer::Read) => {
+                self.accepted = Some(step);
+                self.read.pause = SOON;
+                self.since = Some(now);
+            }
+            // The outcome is read, not guessed.
+            (_, Answer::Conflict { .. } | Answer::Hook(_)) => {}
+            (_, Answer::Unknown { message } | Answer::ReadFailed { message }) => {
+                self.read.trouble = Some(message);
+                // A failing server gets time: the tries of a step are few.
+                self.read.put_off(None, now);
+            }
+            (_, Answer::NotDone { after, message }) => {
+                self.read.trouble = Some(message);
+                self.read.put_off(after, now);
+            }
+            (step, Answer::Refused { reason, message }) => {
+                self.end = Some(End::Failed(format!("{} was refused ({reason}): {message}", step.wanted())));
+            }
+        }
+        self.read.is_stale = true;
+    }
+
+    /// What was read of the owner is no longer valid, nor is an outstanding answer.
+    pub(crate) fn must_be_read(&mut self, now: Now) {
+        self.read.must_be_read(now);
+    }
+}
+
+/// Its part of a turn.
+impl Owner {
+    /// Returns whether the pods may be patched, as far as the owner is concerned.
+    pub(crate) fn pods_may_go(&self) -> bool {
+        self.may_go && self.end.is_none()
+    }
+
+    /// Returns whether something was written for the rollout, and the steps before its pods may go are not done. Until
+    /// they are, the result of the pods ends no run: nobody could go on with the owner in that state.
+    pub(crate) fn is_under_way(&self, visit: Visit<'_>) -> bool {
+        visit.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(visit)
+    }
+
+    /// Whether it was read since the last write.
+    fn is_known(&self) -> bool {
+        !self.read.is_stale && self.read.last.is_some()
+    }
+
+    /// Returns whether the owner was read lately enough for a pod to be taken.
+    pub(crate) fn is_fresh(&self, visit: Visit<'_>) -> bool {
+        let is_fresh = self.read.last.is_some_and(|read| read.is_fresh(FRESH, visit.now));
+        visit.goal.owner.is_none() || !self.read.is_stale && is_fresh
+    }
+
+    pub(crate) fn read(&mut self, visit: Visit<'_>) -> Effects {
+        if self.is_waiting() || self.read.not_before > visit.now {
+            return Effects::default();
+        }
+        self.read.ask(visit.now);
+        (Asker::OwnerRead, Action::ReadOwner(visit.goal.workload.clone())).into()
+    }
+
+    /// Returns where the owner's side stands, if that is known; else it is read.
+    pub(crate) fn decide(&mut self, visit: Visit<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<OwnerPhase>) {
+        let mut effects = Effects::default();
+        let Some(owner) = &visit.goal.owner else { return (effects, None) };
+        self.since.get_or_insert(visit.now);
+        if let Some(step) = self.accepted.take() {
+            effects.say(Notice::Owner { step });
+        }
+        let is_over = self.end.is_some() || visit.stopped_since.is_some() || visit.ending_since.is_some();
+        if is_over || self.is_waiting() || !is_listed {
+            return (effects, None);
+        }
+        let Some(view) = visit.world.owner().filter(|_| self.is_known()) else {
+            effects.extend(self.read(visit));
+            return (effects, None);
+        };
+        self.own_lock = self.own_lock.seen(owner, view);
+        self.generation = view.generation();
+        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, visit.now));
+        let run = ThisRun { ended: &ended, own_lock: self.own_lock };
+        let kind = visit.goal.workload.kind;
+        let phase = owner_phase(owner, kind, view, &self.state(visit, pods, view), run);
+        if matches!(phase, OwnerPhase::PodsReleased { .. }) {
+            // The time belongs to the pods.
+            self.since = Some(visit.now);
+        }
+        let is_waiting =
+            matches!(phase, OwnerPhase::WaitFor(_) | OwnerPhase::TakePods | OwnerPhase::PodsReleased { .. });
+        let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
+        if let Some(write) = beat {
+            effects.extend(self.send(visit, OwnerStep::Beat, write));
+            return (effects, None);
+        }
+        (effects, Some(phase))
+    }
+
+    /// Returns whether this phase asks for this run's first write.
+    pub(crate) fn is_first_write(&self, visit: Visit<'_>, phase: &OwnerPhase) -> bool {
+        let is_ahead = |owner: &OwnerGoal| begin::is_ahead(owner, visit.world.owner(), self.own_lock);
+        let OwnerPhase::Write(step, _) = phase else { return false };
+        let begins = *step == OwnerStep::SetTemplate && visit.goal.owner.as_deref().is_some_and(is_ahead);
+        begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(visit)
+    }
+
+    /// Returns whether the rollout was begun by another run, and this one has written nothing yet.
+    pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
+        let is_going_on = |owner: &OwnerGoal| begin::is_going_on(owner, visit.world.owner(), self.own_lock);
+        visit.goal.owner.as_deref().is_some_and(is_going_on)
+    }
+
+    /// The next write waits until a pod may go down, and has the timeout of such a pod.
+    pub(crate) fn waits_for_pods(&mut self, now: Now) {
+        self.since = Some(now);
+    }
+
+    /// Does what the phase asks for.
+    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &Pods, phase: OwnerPhase) -> Effects {
+        let Some(owner) = &visit.goal.owner else { return Effects::default() };
+        match phase {
+            OwnerPhase::Write(step, write) => return self.send(visit, step, write),
+            OwnerPhase::WaitFor(fence) => return self.wait(visit, fence),
+            OwnerPhase::TakePods => {
+                self.may_go = false;
+                match self.taken_over.advance(visit, pods, owner) {
+                    Ok((has_advanced, effects)) => {
+                        self.since = if has_advanced { Some(visit.now) } else { self.since };
+                        return effects;
+                    }
+                    Err(why) => self.end = Some(End::Failed(why)),
+                }
+            }
+            OwnerPhase::PodsReleased { revision } => {
+                self.waits_for = None;
+                let is_known = self.may_go && self.revision == revision;
+                (self.may_go, self.revision) = (true, revision);
+                let mut effects = if is_known { Effects::default() } else { self.label_all(visit, pods, owner) };
+                if self.read.last.is_none_or(|read| read.answered + WATCHFUL <= visit.now) {
+                    effects.extend(self.read(visit));
+                }
+                return effects;
+            }
+            OwnerPhase::Superseded { why, cleanup } => {
+                // Once it has recorded the end, the owner shows only that.
+                let why = self.superseded.get_or_insert(why).clone();
+                match cleanup {
+                    Cleanup::Write(step, write) => return self.send(visit, step, *write),
+                    Cleanup::WaitFor(fence) => return self.wait(visit, fence),
+                    Cleanup::Nothing => {
+                        let is_over = self.own_lock == OwnLock::Closed
+                            && !owner.continues
+                            && pods.iter().all(|(_, entry)| !entry.patched);
+                        let ended = if is_over { ENDED } else { "" };
+                        self.end = Some(End::Superseded(why + ended));
+                    }
+                }
+            }
+            OwnerPhase::TakenOver { by } => self.end = Some(End::Superseded(owner.taken_over(&by))),
+            OwnerPhase::Closed => self.end = Some(End::Closed),
+        }
+        Effects::default()
+    }
+
+    fn wait(&mut self, visit: Visit<'_>, fence: Fence) -> Effects {
+        self.may_go = false;
+        if self.waits_for != Some(fence) {
+            self.waits_for = Some(fence);
+            self.since = Some(visit.now);
+            self.read.pause = SOON;
+        }
+        let due = self.read.last.map_or(visit.now, |read| read.answered) + self.read.pause;
+        if due > visit.now {
+            return Effects::default();
+        }
+        self.read.pause = (self.read.pause * 2).min(LATER);
+        self.read(visit)
+    }
+
+    fn send(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+        if self.read.not_before > visit.now {
+            return Effects::default();
+        }
+        let writes = self.writes.entry(step).or_default();
+        *writes = writes.saturating_add(1);
+        // Copies go one a ReplicaSet, and signs of life as long as it takes; every other step is written once, unless
+        // there is another writer.
+        if *writes > MAX_WRITES && !matches!(step, OwnerStep::RemoveCopy | OwnerStep::Beat) {
+            let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh read", step.wanted());
+            self.end = Some(End::Failed(why));
+            return Effects::default();
+        }
+        self.write(visit, step, write)
+    }
+
+    fn write(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+        // An outstanding read would show the old state.
+        self.read.forget();
+        self.writing = Some(step);
+        (Asker::OwnerWrite, Action::Write { write, field_manager: visit.goal.field_manager.clone() }).into()
+    }
+
+    /// Returns the end that the owner's side decides, if it does.
+    pub(crate) fn end(&self, visit: Visit<'_>) -> Option<(EndResult, Option<String>)> {
+        let owner = visit.goal.owner.as_ref()?;
+        match &self.end {
+            Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
+            Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
+            Some(End::Closed) => {
+                let result = match owner.lock.direction {
+                    Direction::Forward => EndResult::Complete,
+                    Direction::Back => EndResult::Aborted,
+                };
+                return Some((result, None));
+            }
+            None => {}
+        }
+        let late = self.since.is_some_and(|since| since + timeout(visit.goal) <= visit.now);
+        late.then(|| {
+            let why = match (self.trouble(), self.waits_for) {
+                (Some(trouble), _) => trouble,
+                (None, Some(fence)) => format!("waited in vain for {}", fence.waits_for()),
+                (None, None) => "the owner's side did not move".into(),
+            };
+            (EndResult::TimedOut, Some(why))
+        })
+    }
+
+    /// What keeps the server from answering.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.read.trouble.as_ref().map(|why| format!("the workload could not be read or written: {why}"))
+    }
+
+    /// When the owner's side has to be visited again.
+    pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
+        visit.goal.owner.as_ref()?;
+        let times_out = self.since.map(|since| since + timeout(visit.goal));
+        let parted = self.parted();
+        if self.is_waiting() {
+            return [times_out, parted].into_iter().flatten().min();
+        }
+        let due = match (self.may_go && self.waits_for.is_none(), self.read.last.map(|read| read.answered)) {
+            (true, Some(at)) => Some(at + WATCHFUL),
+            (false, Some(at)) if self.waits_for.is_some() => Some(at + self.read.pause),
+            (_, _) => None,
+        };
+        // A time that has passed wakes nobody, and must not hide a later one.
+        let times = [times_out, parted, due, Some(self.read.not_before), self.taken_over.next_visit()];
+        times.into_iter().flatten().filter(|at| *at > visit.now).min()
+    }
+}
+
+/// Reported for a rollout that this run has ended without changing a pod.
+const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
+
+fn timeout(goal: &Goal) -> Duration {
+    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
+}
+
+/// What an answer says of a write.
+fn stored(answer: &Answer) -> Stored {
+    match answer {
+        Answer::Accepted | Answer::Read => Stored::Yes,
+        Answer::Conflict { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => Stored::No,
+        Answer::Unknown { .. } | Answer::ReadFailed { .. } | Answer::Hook(_) => Stored::Unknown,
+    }
+}
+
+/// The wall clock at a time of the run: what it was at the beginning, and what has passed.
+fn wall_clock(began: &str, now: Now) -> String {
+    let seconds = i64::try_from(now.as_secs()).unwrap_or(0);
+    let time = began.parse::<jiff::Timestamp>().ok();
+    let time = time.and_then(|time| time.checked_add(jiff::SignedDuration::from_secs(seconds)).ok());
+    time.map_or_else(|| began.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+}

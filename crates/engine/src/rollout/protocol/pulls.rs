@@ -1,0 +1,478 @@
+//! Pre-pull within a turn: before anything is changed, pods of our own make each node pull what it lacks.
+//!
+//! Decided from the pods alone: a missing pod is created, one that has pulled is judged, and in the end, however the
+//! run ends, none is left. Pods that another run of the same workload has left are deleted first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::k8s::failure;
+use crate::k8s::metadata;
+use crate::k8s::names::WorkloadRef;
+use crate::kinds::PODS;
+use crate::report::Notice;
+use crate::rollout::pre_pull::{
+    ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, is_pull_pod, judge, moving_tags, pull_pod,
+    pull_pod_name,
+};
+use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
+use crate::state::outcome::EndResult;
+
+use crate::rollout::action::STOP_WITHIN;
+use crate::rollout::fault::Fault;
+use crate::rollout::goal::{Goal, Mode};
+use crate::rollout::polled::PolledRead;
+use crate::rollout::visit::Visit;
+use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
+
+use super::{Asker, Effect, Effects};
+
+/// Names the workload that a pull pod was created for.
+const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
+
+/// Nodes that pull at once.
+const AT_ONCE: usize = 20;
+
+/// How often one pull pod is created, at most.
+const MAX_MAKES: u8 = 3;
+
+/// How long a failed pull that may heal is waited for: the kubelet's own back-off begins at ten seconds and shows
+/// nothing new.
+const HEALS_WITHIN: Duration = Duration::from_secs(8);
+
+/// How long a refused create may be due to pods of ours that are gone: the quota controller counts again a moment later.
+const COUNTED_WITHIN: Duration = Duration::from_secs(5);
+
+/// The pause before a refused pod is created again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long pull pods are still deleted once the time for pulls is over.
+const LAST_CALL: Duration = Duration::from_secs(30);
+
+const POD: ObjectKind = ObjectKind::Workload(PODS);
+
+/// The request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Read,
+    /// The pod of the pull at this position.
+    Make(usize),
+    Delete,
+}
+
+/// What is kept of the pulls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pulls {
+    read: PolledRead,
+    /// Writes whose answers are outstanding.
+    under_way: usize,
+    began: Option<Now>,
+    makes: BTreeMap<usize, u8>,
+    /// The server's words about pods that may not be created, by position.
+    refused: BTreeMap<usize, String>,
+    /// What the namespace has room for, once it has refused more.
+    room: Option<Room>,
+    /// When pods of ours were there last.
+    seen: Option<Now>,
+    /// When the last one was created.
+    made: Now,
+    reads_failed: u32,
+    /// Since when a pull reports a failure, by position.
+    failing: BTreeMap<usize, Now>,
+    /// Pulls whose begin was reported, by position.
+    reported: BTreeSet<usize>,
+    /// Nodes that are done with, by position.
+    settled: BTreeSet<usize>,
+    pulled: Vec<PulledImage>,
+    /// Why it is over though not everything was pulled.
+    failed: Option<(EndResult, Option<String>)>,
+    notices: Vec<Notice>,
+    /// Nothing of ours is left.
+    over: bool,
+}
+
+/// What a quota, or whatever else refuses a pod beside others of ours, leaves room for.
+#[derive(Debug, Clone)]
+struct Room {
+    /// So many at once.
+    pods: usize,
+    /// The server's words.
+    why: String,
+    /// When the next one is created.
+    again: Now,
+}
+
+impl Pulls {
+    pub(crate) fn is_over(&self) -> bool {
+        self.over && self.failed.is_none()
+    }
+
+    /// The run ends for a reason of its own: the pull pods are deleted, and none is created any more.
+    pub(crate) fn leave(&mut self, result: EndResult, why: Option<String>) {
+        self.failed.get_or_insert((result, why));
+    }
+
+    pub(crate) fn answer(&mut self, asked: Asked, answer: Answer, now: Now) {
+        if asked == Asked::Read {
+            if !self.read.answered(&answer, now) {
+                self.reads_failed = self.reads_failed.saturating_add(1);
+            }
+            return;
+        }
+        self.under_way = self.under_way.saturating_sub(1);
+        // The outcome is read.
+        self.read.is_stale = true;
+        match (asked, answer) {
+            (Asked::Make(position), Answer::Refused { message, .. }) => {
+                self.refused.insert(position, message);
+                self.was_not_made(position);
+            }
+            (_, Answer::Refused { message, .. }) => {
+                // A caller that may not delete them leaves them to their deadline.
+                self.notices.push(Notice::PrePullSkipped { node: String::new(), why: message });
+                self.over = true;
+            }
+            (Asked::Make(position), Answer::NotDone { after, .. }) => {
+                self.was_not_made(position);
+                self.read.put_off(after, now);
+            }
+            (_, Answer::NotDone { after, .. }) => self.read.put_off(after, now),
+            // A pod that was created after all is found by the next read; only one that was created and went away
+            // counts.
+            (Asked::Make(position), Answer::Unknown { .. }) => self.was_not_made(position),
+            (_, _) => {}
+        }
+    }
+
+    fn was_not_made(&mut self, position: usize) {
+        if let Some(makes) = self.makes.get_mut(&position) {
+            *makes = makes.saturating_sub(1);
+        }
+    }
+
+    /// A node where nothing can be pulled first: `auto` goes on without, and `always` ends it.
+    fn cannot(&mut self, position: usize, pull: &Pull, why: String, mode: PrePull) {
+        self.settled.insert(position);
+        let node = pull.node.clone();
+        match mode {
+            PrePull::Always => {
+                let why = format!("the images could not be pulled first on {node} (--pre-pull=always): {why}");
+                self.failed.get_or_insert((EndResult::Failed, Some(why)));
+            }
+            PrePull::Auto | PrePull::Never => self.notices.push(Notice::PrePullSkipped { node, why }),
+        }
+    }
+}
+
+/// Returns the create of the pod that pulls.
+pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
+    let deadline = u32::try_from(timeout(goal).as_secs()).unwrap_or(300).saturating_add(60);
+    let mut pod = pull_pod(&goal.id, &goal.workload, pull, deadline);
+    if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
+    }
+    let process = goal.process.as_ref().and_then(|process| serde_json::to_string(process).ok());
+    if let Some((annotations, process)) =
+        pod.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut).zip(process)
+    {
+        annotations.insert(PROCESS_ANNOTATION.into(), process.into());
+    }
+    ObjectWrite::Create { kind: POD, namespace: goal.workload.namespace.clone(), object: pod }
+}
+
+/// The label's value: kind and name.
+fn workload_label(workload: &WorkloadRef) -> String {
+    let name: String = workload.name.chars().take(40).collect();
+    format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
+}
+
+/// Returns the selector of every pull pod of a workload, whatever run created it.
+pub fn pull_pods_of(workload: &WorkloadRef) -> String {
+    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::rollout::pre_pull::pull_selector(None), workload_label(workload))
+}
+
+/// Returns whether a pod is a pull pod of this workload, whatever run created it.
+pub fn is_pull_pod_of(workload: &WorkloadRef, pod: &Value) -> bool {
+    let label = pod.pointer("/metadata/labels").and_then(|labels| labels.get(PULL_WORKLOAD_LABEL));
+    is_pull_pod(pod) && label.and_then(Value::as_str) == Some(workload_label(workload).as_str())
+}
+
+/// Returns the delete of exactly this pull pod. `None` for a pod that only carries the labels of one.
+pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
+    is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })
+}
+
+fn timeout(goal: &Goal) -> Duration {
+    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+}
+
+/// The pull pods, as they were read last, beside the pulls that are wanted.
+struct View<'a> {
+    pods: Vec<&'a Value>,
+    names: Vec<String>,
+}
+
+impl View<'_> {
+    fn of_pull(&self, position: usize) -> Option<&Value> {
+        let name = self.names.get(position)?;
+        self.pods.iter().copied().find(|pod| name_of(pod) == name)
+    }
+}
+
+/// Its part of a turn.
+impl Pulls {
+    /// Takes the pulls one step further.
+    pub(crate) fn advance(&mut self, visit: Visit<'_>) -> Effects {
+        let mut effects = Effects::default();
+        self.step(visit, &mut effects);
+        effects.0.extend(self.notices.drain(..).map(Effect::Say));
+        effects
+    }
+
+    fn step(&mut self, visit: Visit<'_>, effects: &mut Effects) {
+        let (goal, now) = (visit.goal, visit.now);
+        if self.over {
+            return;
+        }
+        if goal.mode == Mode::Follow || !goal.looks_for_pull_pods() {
+            self.over = true;
+            return;
+        }
+        let began = *self.began.get_or_insert(now);
+        if self.abandons(goal, began, now) {
+            self.over = true;
+            return;
+        }
+        if self.is_waiting() || self.read.not_before > now {
+            return;
+        }
+        let view = visit.world.pull_pods().filter(|_| !self.read.is_stale && self.read.last.is_some());
+        let Some(view) = view else { return self.ask_for_them(visit, effects) };
+        // A pod that only carries their labels is somebody else's.
+        let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
+        let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
+        let view = View { pods, names: goal.pulls.iter().map(name).collect() };
+        if !view.pods.is_empty() {
+            self.seen = Some(now);
+        }
+        self.settle_refused(visit, view.pods.len());
+        self.judge_all(visit, &view, effects);
+        let late = began + timeout(goal) <= now;
+        if late {
+            self.give_up_without_room(goal, &view);
+        }
+        if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {
+            self.failed = Some((EndResult::TimedOut, Some(self.what_is_late(goal))));
+        }
+        let cut_short = self.failed.is_some() || visit.stopped_since.is_some();
+        let ends = cut_short || self.settled.len() == goal.pulls.len();
+        self.delete(visit, &view, ends, effects);
+        if ends && (view.pods.is_empty() || visit.has(Fault::LeavesPulls)) {
+            return self.finish(effects);
+        }
+        if !ends {
+            self.make_missing(visit, &view, effects);
+        }
+        if !self.is_waiting() && self.read.due() <= now {
+            self.read.slow_down();
+            self.ask_for_them(visit, effects);
+        }
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.under_way > 0 || self.read.asked().is_some()
+    }
+
+    /// Deletes pods that nothing waits for: at the end every one.
+    fn delete(&mut self, visit: Visit<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
+        if visit.has(Fault::LeavesPulls) {
+            return;
+        }
+        let position = |pod: &Value| view.names.iter().position(|name| name == name_of(pod));
+        let is_wanted = |pod: &Value| position(pod).is_some_and(|position| !self.settled.contains(&position));
+        let is_doomed = |pod: &&Value| !metadata::is_terminating(pod) && (ends || !is_wanted(pod));
+        let doomed = view.pods.iter().copied().filter(is_doomed).filter_map(delete_pull_pod);
+        for write in doomed.collect::<Vec<_>>() {
+            self.write(visit.goal, Asked::Delete, write, effects);
+        }
+    }
+
+    fn write(&mut self, goal: &Goal, asked: Asked, write: ObjectWrite, effects: &mut Effects) {
+        self.under_way += 1;
+        effects.act(Asker::Pulls(asked), Action::Write { write, field_manager: goal.field_manager.clone() });
+    }
+
+    fn ask_for_them(&mut self, visit: Visit<'_>, effects: &mut Effects) {
+        self.read.ask(visit.now);
+        let (namespace, selector) = (visit.goal.workload.namespace.clone(), pull_pods_of(&visit.goal.workload));
+        effects.act(Asker::Pulls(Asked::Read), Action::ReadPullPods { namespace, selector });
+    }
+
+    /// Nodes whose pod the server refuses. Beside pods of ours that are there, or were a moment ago, it may be a quota that
+    /// leaves no room for one more: then the others come one after the other.
+    fn settle_refused(&mut self, visit: Visit<'_>, there: usize) {
+        let (goal, now) = (visit.goal, visit.now);
+        let may_be_full = self.seen.is_some_and(|seen| seen + COUNTED_WITHIN > self.made);
+        for (position, why) in std::mem::take(&mut self.refused) {
+            if may_be_full {
+                let pods = self.room.as_ref().map_or(AT_ONCE, |room| room.pods).min(there.max(1));
+                self.room = Some(Room { pods, why, again: now + PAUSE });
+            } else if let Some(pull) = goal.pulls.get(position) {
+                self.cannot(position, pull, why, goal.pre_pull);
+            }
+        }
+    }
+
+    /// The time is over, and for some nodes there was no room for a pod.
+    fn give_up_without_room(&mut self, goal: &Goal, view: &View<'_>) {
+        let Some(why) = self.room.as_ref().map(|room| room.why.clone()) else { return };
+        for (position, pull) in goal.pulls.iter().enumerate() {
+            if !self.settled.contains(&position) && view.of_pull(position).is_none() {
+                self.cannot(position, pull, why.clone(), goal.pre_pull);
+            }
+        }
+    }
+
+    /// Returns whether pre-pull is abandoned. Where nothing is pulled the reads only look for pods that another run has
+    /// left; else the reads and the deletes have their time.
+    fn abandons(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
+        let over = began + timeout(goal) + LAST_CALL <= now;
+        if goal.pulls.is_empty() {
+            return over || self.reads_failed > 0;
+        }
+        if over && self.failed.is_none() {
+            let why = "the pods that pull could not be read or taken away; no container was touched".to_owned();
+            self.failed = Some((EndResult::TimedOut, Some(why)));
+        }
+        over
+    }
+
+    fn make_missing(&mut self, visit: Visit<'_>, view: &View<'_>, effects: &mut Effects) {
+        let goal = visit.goal;
+        if self.room.as_ref().is_some_and(|room| room.again > visit.now) {
+            return;
+        }
+        let at_once = self.room.as_ref().map_or(AT_ONCE, |room| room.pods);
+        let mut at_work = view.pods.len();
+        for (position, pull) in goal.pulls.iter().enumerate() {
+            let is_there = view.of_pull(position).is_some();
+            if is_there || self.settled.contains(&position) || at_work >= at_once {
+                continue;
+            }
+            at_work += 1;
+            let makes = self.makes.entry(position).or_default();
+            *makes = makes.saturating_add(1);
+            if *makes > MAX_MAKES {
+                let why = "the pod that pulls went away again and again".to_owned();
+                self.cannot(position, pull, why, goal.pre_pull);
+                continue;
+            }
+            if self.reported.insert(position) {
+                let images = pull.images.iter().map(|image| image.image.clone()).collect();
+                effects.say(Notice::PullBegins { node: pull.node.clone(), images });
+            }
+            self.made = visit.now;
+            self.write(goal, Asked::Make(position), create_pull_pod(goal, pull), effects);
+        }
+    }
+
+    fn judge_all(&mut self, visit: Visit<'_>, view: &View<'_>, effects: &mut Effects) {
+        for (position, pull) in visit.goal.pulls.iter().enumerate() {
+            let Some(pod) = view.of_pull(position).filter(|_| !self.settled.contains(&position)) else { continue };
+            match judge(pod) {
+                Err(rejected) => {
+                    let why =
+                        format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
+                    self.cannot(position, pull, why, visit.goal.pre_pull);
+                }
+                Ok(images) => {
+                    let images = images.into_iter().map(|image| self.timed_out(image, position, visit.now));
+                    let images: Vec<ImageState> = images.collect();
+                    self.settle(pull, &images, position, effects);
+                }
+            }
+        }
+    }
+
+    /// A pull that has failed for this long, and still only reports that it may heal, has failed.
+    fn timed_out(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
+        if let PullState::Pulling { said: Some((reason, message)) } = &image.state
+            && failure::is_pull(reason)
+            && *self.failing.entry(position).or_insert(now) + HEALS_WITHIN <= now
+        {
+            image.state = PullState::Failed { reason: reason.clone(), message: message.clone() };
+        }
+        image
+    }
+
+    fn settle(&mut self, pull: &Pull, images: &[ImageState], position: usize, effects: &mut Effects) {
+        let mut pulled = Vec::new();
+        for image in images {
+            match &image.state {
+                PullState::Pulling { .. } => return,
+                PullState::Failed { reason, message } => {
+                    let why = format!(
+                        "node {} cannot pull {}: {reason}: {message}; no container was touched",
+                        pull.node, image.image
+                    );
+                    self.failed.get_or_insert((EndResult::Failed, Some(why)));
+                    return;
+                }
+                PullState::Pulled { image_id } => pulled.push((image.image.clone(), image_id.clone())),
+            }
+        }
+        self.settled.insert(position);
+        for (image, image_id) in pulled {
+            let (node, image_id) = (pull.node.clone(), image_id.unwrap_or_default());
+            effects.say(Notice::Pulled { node: node.clone(), image: image.clone(), image_id: image_id.clone() });
+            if !image_id.is_empty() {
+                self.pulled.push(PulledImage { node, image, image_id });
+            }
+        }
+    }
+
+    fn finish(&mut self, effects: &mut Effects) {
+        self.over = true;
+        effects.0.extend(self.notices.drain(..).map(Effect::Say));
+        for moving in moving_tags(&self.pulled) {
+            let nodes = moving.nodes.iter().map(|(image_id, nodes)| format!("{image_id} on {}", nodes.join(", ")));
+            let nodes = nodes.collect::<Vec<_>>().join("; ");
+            let what = format!("{} means something else from node to node: {nodes}", moving.image);
+            effects.say(Notice::TagDiffersByNode { what });
+        }
+    }
+
+    fn what_is_late(&self, goal: &Goal) -> String {
+        let late = goal.pulls.iter().enumerate().filter(|(position, _)| !self.settled.contains(position));
+        let nodes: Vec<&str> = late.map(|(_, pull)| pull.node.as_str()).collect();
+        format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
+    }
+
+    /// Returns the end that the pulls decide, if they do.
+    pub(crate) fn end(&self) -> Option<(EndResult, Option<String>)> {
+        self.failed.clone().filter(|_| self.over)
+    }
+
+    /// Returns whether the run may end: no pull pod is left, or the time to delete them is over.
+    pub(crate) fn can_finish(&self, visit: Visit<'_>) -> bool {
+        let stopped_long_ago = visit.stopped_since.is_some_and(|since| since + STOP_WITHIN <= visit.now);
+        self.over || stopped_long_ago || self.began.is_none()
+    }
+
+    /// When the pulls have to be visited again.
+    pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
+        if self.over {
+            return None;
+        }
+        let ends = self.began.map(|began| began + timeout(visit.goal));
+        let abandons = ends.map(|ends| ends + LAST_CALL);
+        let due = (!self.is_waiting()).then(|| self.read.due());
+        [ends.filter(|ends| *ends > visit.now), abandons, due].into_iter().flatten().min()
+    }
+}
+
+fn name_of(pod: &Value) -> &str {
+    pod.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,175 @@
+//! Whether the replacement pods are ready. A rollout that ends before they are has not shown that: an image
+//! that starts nowhere would pass where every pod of the plan was deleted meanwhile.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::k8s::names::PodKey;
+use crate::k8s::pod::ContainerList;
+use crate::report::Notice;
+use crate::rollout::Now;
+use crate::rollout::drain::is_ready_but_for_our_gate;
+use crate::rollout::entry::{Entry, Is};
+use crate::rollout::goal::{Mode, PodGoal};
+use crate::rollout::pods::Pods;
+use crate::rollout::visit::Visit;
+use crate::state::policy::CANARY_HOLD_SECONDS;
+use crate::value::count::count;
+use crate::value::duration::seconds_between;
+
+use super::super::{Effect, Effects};
+
+/// How many pods are named.
+const NAMED: usize = 5;
+
+/// What is kept of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ready {
+    /// Since when all of them are, and none of their containers has started again.
+    since: Option<Now>,
+    /// How often their containers had started again by then.
+    restarts: i64,
+    /// They have been ready for long enough.
+    is_proven: bool,
+    /// What is waited for.
+    waits: Option<String>,
+    /// How many pods were unready at the last report: it is repeated once they are fewer, since a crashing pod is ready
+    /// in between.
+    said: Option<usize>,
+}
+
+impl Ready {
+    /// Decides whether the end has to wait for them, once every pod of the plan is done or has left.
+    pub(super) fn visit_changed(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+        let mut effects = Effects::default();
+        let is_asked = visit.goal.owner.is_some() || follows_all(visit, pods);
+        if !is_asked || !pods.all_over() {
+            *self = Self::default();
+            effects.0.push(Effect::WaitForReplacements(false));
+            return effects;
+        }
+        if self.is_proven || !visit.is_live() || visit.ending_since.is_some() {
+            return effects;
+        }
+        let made = Made::of(visit, pods);
+        match made.waits() {
+            Some(why) => {
+                self.since = None;
+                if self.said.is_none_or(|said| made.lacking() < said) {
+                    self.said = Some(made.lacking());
+                    effects.say(Notice::WaitsToEnd { why: why.clone() });
+                }
+                self.waits = Some(why);
+            }
+            None => {
+                // A container that ends and starts again at once may be ready at every visit.
+                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(visit.now);
+                (self.since, self.restarts) = (Some(since), made.restarts);
+                self.is_proven = made.is_none() || since + hold(visit, pods) <= visit.now;
+                self.waits = None;
+            }
+        }
+        effects.0.push(Effect::WaitForReplacements(!self.is_proven));
+        effects
+    }
+
+    /// Returns why the rollout waits for them before its end.
+    pub(super) fn waits(&self) -> Option<&str> {
+        self.waits.as_deref()
+    }
+
+    /// Returns when they will have been ready for long enough.
+    pub(super) fn next_visit(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
+        self.since.filter(|_| !self.is_proven).map(|since| since + hold(visit, pods))
+    }
+}
+
+/// Whether an owner's pods are followed, and none of them has left since: the pods that it lacks are waited for, as
+/// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
+fn follows_all(visit: Visit<'_>, pods: &Pods) -> bool {
+    let is_there = |(goal, _): (&PodGoal, &Entry)| pods.present().contains(&goal.key);
+    visit.goal.mode == Mode::Follow && visit.goal.workload.kind.has_template() && pods.iter().all(is_there)
+}
+
+/// Where no pod of the plan has proven the change, the replacement pods are the first to prove it.
+fn hold(visit: Visit<'_>, pods: &Pods) -> Duration {
+    let policy = &visit.goal.policy;
+    let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
+    let seconds = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(canary));
+    Duration::from_secs(seconds.into())
+}
+
+/// The pods that the owner has made since the rollout began, and those that it still has to make.
+struct Made<'p> {
+    unready: BTreeSet<&'p PodKey>,
+    /// Unready ones beyond the planned number, as the owner was scaled up; the change does not rest on them.
+    surplus: usize,
+    missing: usize,
+    /// The restarts of their containers.
+    restarts: i64,
+    /// The rollout is only watched.
+    is_watched: bool,
+    count: usize,
+}
+
+impl<'p> Made<'p> {
+    fn of(visit: Visit<'_>, pods: &'p Pods) -> Self {
+        let began = visit.goal.owner.as_ref().map(|owner| &owner.lock.since).or(visit.goal.read_at.as_ref());
+        let since = began.map(String::as_str).unwrap_or_default();
+        let is_new = |key: &&PodKey| {
+            let created = visit.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));
+            pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
+        };
+        let made: BTreeSet<&PodKey> = pods.present().iter().filter(is_new).collect();
+        let is_unready =
+            |key: &&PodKey| pods.down().contains(*key) && !visit.world.pod(key).is_some_and(is_ready_but_for_our_gate);
+        let planned = usize::try_from(visit.goal.replicas).unwrap_or(usize::MAX);
+        let lacking = planned.min(visit.replicas()).saturating_sub(pods.present().len());
+        let missing = match visit.goal.mode {
+            Mode::Follow => lacking,
+            Mode::Durable | Mode::PodsOnly => pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
+        };
+        let pods_made = made.iter().filter_map(|key| visit.world.pod(key));
+        // Sidecars are among the init containers.
+        let lists = [ContainerList::Containers, ContainerList::InitContainers];
+        let restarts = pods_made
+            .map(|pod| lists.into_iter().flat_map(|list| pod.statuses(list)).map(|status| status.restart_count).sum());
+        let mut restarts: Vec<i64> = restarts.collect();
+        let surplus = pods.present().len().saturating_sub(planned);
+        // Those that crash are the ones that the change does not rest on.
+        restarts.sort_unstable();
+        restarts.truncate(restarts.len().saturating_sub(surplus));
+        Self {
+            restarts: restarts.iter().sum(),
+            unready: made.iter().copied().filter(is_unready).collect(),
+            surplus,
+            missing,
+            is_watched: visit.goal.mode == Mode::Follow,
+            count: made.len(),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.count == 0
+    }
+
+    fn lacking(&self) -> usize {
+        self.missing + self.unready.len()
+    }
+
+    fn waits(&self) -> Option<String> {
+        let unready = if self.unready.len() > self.surplus { self.unready.len() } else { 0 };
+        let named: Vec<String> = self.unready.iter().take(NAMED).map(ToString::to_string).collect();
+        let more = match self.unready.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let unready = (unready > 0).then(|| format!("new pods are not ready: {}{more}", named.join(", ")));
+        let missing = (self.missing > 0).then(|| match self.is_watched {
+            true => format!("{} still to be made", count(self.missing, "pod")),
+            false => format!("{} that left must still be replaced", count(self.missing, "pod")),
+        });
+        let waits: Vec<String> = [missing, unready].into_iter().flatten().collect();
+        (!waits.is_empty()).then(|| waits.join("; "))
+    }
+}

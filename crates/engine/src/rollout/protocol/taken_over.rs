@@ -1,0 +1,113 @@
+//! Pods that are taken over from a run that may still be active, or whose requests may still be on their way: each gets
+//! a note that such a request fails on, before anything else is done. And the other side: a run finds that its pods are
+//! another run's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::k8s::names::PodKey;
+use crate::k8s::pod::Pod;
+use crate::rollout::patch::taken_over_patch;
+use crate::state::durable::OwnerGoal;
+use crate::state::record::UpdateRecord;
+
+use crate::rollout::entry::{BACK_OFF, MAX_SENDS};
+use crate::rollout::goal::Goal;
+use crate::rollout::pods::Pods;
+use crate::rollout::visit::Visit;
+use crate::rollout::{Action, Answer, Now};
+
+use super::{Asker, Effects};
+
+/// After a failed test the watch soon shows why.
+const SOON: Duration = Duration::from_millis(200);
+
+/// What is kept of the notes that are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TakenOver {
+    asked: BTreeSet<PodKey>,
+    sends: BTreeMap<PodKey, u8>,
+    not_before: BTreeMap<PodKey, Now>,
+    /// The server's words, where it refuses.
+    refused: Option<String>,
+    /// A pod was taken over since the last call.
+    has_advanced: bool,
+}
+
+impl TakenOver {
+    pub(crate) fn answer(&mut self, key: PodKey, answer: Answer, now: Now) {
+        self.asked.remove(&key);
+        match answer {
+            Answer::Accepted | Answer::Read => self.has_advanced = true,
+            Answer::Refused { reason, message } => {
+                self.refused = Some(format!("taking over pod {} was refused ({reason}): {message}", key.name));
+            }
+            Answer::Conflict { .. } => {
+                self.not_before.insert(key, now + SOON);
+            }
+            Answer::NotDone { after, .. } => {
+                if let Some(sends) = self.sends.get_mut(&key) {
+                    *sends = sends.saturating_sub(1);
+                }
+                self.not_before.insert(key, now + after.unwrap_or(BACK_OFF));
+            }
+            Answer::Unknown { .. } | Answer::ReadFailed { .. } | Answer::Hook(_) => {
+                self.not_before.insert(key, now + BACK_OFF);
+            }
+        }
+    }
+
+    /// When the next one may be sent again.
+    pub(crate) fn next_visit(&self) -> Option<Now> {
+        self.not_before.values().min().copied()
+    }
+
+    /// Sends what is missing. Returns whether something was noted since the last call, or why it cannot be.
+    pub(crate) fn advance(
+        &mut self,
+        visit: Visit<'_>,
+        pods: &Pods,
+        owner: &OwnerGoal,
+    ) -> Result<(bool, Effects), String> {
+        if let Some(refused) = self.refused.take() {
+            return Err(refused);
+        }
+        let mut effects = Effects::default();
+        let Some(by) = &owner.take_over else { return Ok((true, effects)) };
+        self.not_before.retain(|_, at| *at > visit.now);
+        for key in pods.present().difference(&self.asked.clone()) {
+            let is_put_off = self.not_before.contains_key(key);
+            let Some(pod) = visit.world.pod(key).filter(|_| !is_put_off) else { continue };
+            let Some(patch) = taken_over_patch(pod, by, &visit.goal.field_manager) else { continue };
+            let sends = self.sends.entry(key.clone()).or_default();
+            *sends = sends.saturating_add(1);
+            if *sends > MAX_SENDS {
+                return Err(format!("pod {} could not be taken over in {MAX_SENDS} tries", key.name));
+            }
+            self.asked.insert(key.clone());
+            effects.act(Asker::TakenOver(key.clone()), Action::Patch(patch));
+        }
+        Ok((std::mem::take(&mut self.has_advanced), effects))
+    }
+}
+
+/// Returns whether every pod that is there says that this run has it.
+pub(crate) fn is_done(owner: &OwnerGoal, visit: Visit<'_>, pods: &Pods) -> bool {
+    let Some(by) = &owner.take_over else { return true };
+    let is_ours = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.taken_over.as_ref() == Some(by));
+    let done = |key: &PodKey| {
+        let is_updated = pods.position(key).and_then(|at| pods.entry(at)).is_some_and(|pod| pod.patched);
+        is_updated || visit.world.pod(key).is_none_or(is_ours)
+    };
+    pods.present().iter().all(done)
+}
+
+/// Returns whether another run has taken this pod over from this one.
+pub(crate) fn by_another(goal: &Goal, pod: &Pod) -> bool {
+    let Some(owner) = &goal.owner else { return false };
+    let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over.clone());
+    taken.is_some_and(|taken| {
+        let is_known = taken.run == owner.lock.run || owner.earlier.contains(&taken.run);
+        taken.rollout == owner.lock.id && !is_known
+    })
+}

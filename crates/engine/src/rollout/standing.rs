@@ -1,0 +1,84 @@
+//! What is asked for and what is there when a run ends: the template's image, and the pods' by number.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::change::{self, FieldEffect, Row};
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::Pod;
+use crate::report::{FieldValue, Standing, StandingField, StandingImage};
+
+use super::protocol::owner::image_in;
+use super::state::RunState;
+use super::visit::Visit;
+
+/// Says for each container that the rollout changes what the template and the owner's pods ask for; nothing before the
+/// pods were listed.
+pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
+    if !state.listed {
+        return Vec::new();
+    }
+    let of_owner = visit.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
+    let of_pods = visit.goal.pods.iter().flat_map(|pod| pod.containers.keys());
+    let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
+    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(visit, state).into_iter().partition(|pod| pod.terminating);
+    let standing = |name: &ContainerName| Standing {
+        container: name.clone(),
+        template: state.owner.in_template(visit, |template| image_in(template, name)),
+        new_pods: state.owner.new_pods(visit, |template| image_in(template, name)),
+        pods: images(name, &pods),
+        going: going.len(),
+    };
+    names.into_iter().map(standing).collect()
+}
+
+/// Says the same for each field that the rollout changes in the template.
+pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField> {
+    let Some(owner) = visit.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
+    let fields = owner.lock.directed().fields;
+    let pods: Vec<&Pod> = pods_of(visit, state).into_iter().filter(|pod| !pod.terminating).collect();
+    let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
+    let standing = |row: Row| {
+        // The diff from a template to the wanted one has the present value as `before`.
+        let value = |template: &Value| {
+            let left = change::diff(template, owner.target()).change.fields.rows();
+            left.into_iter().find(|left| left.path == row.path).map_or_else(|| row.after.clone(), |left| left.before)
+        };
+        let lack = lacking.iter().filter(|left| left.iter().any(|left| left.path == row.path)).count();
+        let reaches_pods = row.effect != FieldEffect::LaterPods;
+        StandingField {
+            template: state
+                .owner
+                .in_template(visit, |template| Some(value(template)))
+                .map_or(FieldValue::Unread, FieldValue::from),
+            new_pods: state.owner.new_pods(visit, value),
+            have: reaches_pods.then(|| pods.len().saturating_sub(lack)),
+            lack: reaches_pods.then_some(lack),
+            what: row.what,
+            wanted: row.after.into(),
+        }
+    };
+    fields.rows().into_iter().map(standing).collect()
+}
+
+/// The owner's pods, those of every ReplicaSet: somebody else's template may have brought another one.
+fn pods_of<'a>(visit: Visit<'a>, state: &RunState) -> Vec<&'a Pod> {
+    let sets = visit.world.owner().into_iter().flat_map(|view| &view.owned);
+    let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
+    let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
+    let pods = visit.world.pods().filter(|pod| !pod.is_finished());
+    pods.filter(|pod| state.pods.is_owners(visit, pod) || is_owned(pod)).collect()
+}
+
+fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {
+    let mut images: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for pod in pods {
+        let Some((_, _, container)) = pod.container(name) else { continue };
+        let (number, ready) = images.entry(&container.image).or_default();
+        *number += 1;
+        *ready += usize::from(pod.is_ready());
+    }
+    let images = images.into_iter();
+    images.map(|(image, (pods, ready))| StandingImage { image: image.to_owned(), pods, ready }).collect()
+}

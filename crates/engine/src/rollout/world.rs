@@ -1,0 +1,207 @@
+//! All that has been observed. Watches replace it piece by piece; a relist replaces all pods.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::k8s::events::PodEvents;
+use crate::k8s::names::PodKey;
+use crate::k8s::pod::Pod;
+use crate::report::proof::DELETED;
+use crate::state::durable::OwnerView;
+
+/// What the shell has seen happen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Observation {
+    /// Every pod, complete: a pod that was not listed is gone.
+    Relisted(Vec<Pod>),
+    /// A pod was added or changed, or was read.
+    Applied(Box<Pod>),
+    /// A pod was deleted.
+    Deleted(PodKey),
+    /// The owner and what belongs to it were read.
+    Owner(Box<OwnerView>),
+    /// The pods that pull images were read.
+    PullPods(Vec<Value>),
+    /// The PodDisruptionBudgets were read.
+    Budgets(Vec<Value>),
+    /// EndpointSlices were read.
+    Slices(Vec<Value>),
+    /// The watch broke; it is being opened again and will come back as a relist.
+    WatchLost(String),
+    /// The kubelet's events of a pod were read.
+    Events(PodKey, PodEvents),
+}
+
+/// The state of the watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Watch {
+    /// The first list is not complete.
+    Opening,
+    /// Live.
+    Live,
+    /// Lost, and why.
+    Lost(String),
+}
+
+/// All pods of one selector, with an index of what changed since when.
+#[derive(Debug, Clone)]
+pub struct World {
+    pods: HashMap<PodKey, Pod>,
+    /// Uids that were seen deleted: a late answer must not bring them back.
+    deleted: BTreeSet<PodKey>,
+    /// Why deleted pods left, as far as they themselves showed it.
+    causes: HashMap<PodKey, String>,
+    events: HashMap<PodKey, PodEvents>,
+    owner: Option<OwnerView>,
+    pull_pods: Option<Vec<Value>>,
+    budgets: Option<Vec<Value>>,
+    slices: Option<Vec<Value>>,
+    watch: Watch,
+    /// Counts observations; each pod stands in `changes` under the count of its latest.
+    version: u64,
+    version_of: HashMap<PodKey, u64>,
+    changes: BTreeMap<u64, PodKey>,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            pods: HashMap::new(),
+            deleted: BTreeSet::new(),
+            causes: HashMap::new(),
+            events: HashMap::new(),
+            owner: None,
+            pull_pods: None,
+            budgets: None,
+            slices: None,
+            watch: Watch::Opening,
+            version: 0,
+            version_of: HashMap::new(),
+            changes: BTreeMap::new(),
+        }
+    }
+}
+
+impl World {
+    /// Takes in one observation.
+    ///
+    /// A pod older than the one known (by resourceVersion) changes nothing: reads, answers and the watch overtake
+    /// each other.
+    pub fn observe(&mut self, observation: Observation) {
+        match observation {
+            Observation::Relisted(pods) => {
+                let listed: BTreeSet<PodKey> = pods.iter().map(|pod| pod.key.clone()).collect();
+                let gone: BTreeSet<PodKey> = self.pods.keys().filter(|key| !listed.contains(key)).cloned().collect();
+                gone.into_iter().for_each(|key| self.delete(key));
+                pods.into_iter().for_each(|pod| self.apply(pod));
+                self.watch = Watch::Live;
+            }
+            Observation::Applied(pod) => self.apply(*pod),
+            Observation::Deleted(key) => self.delete(key),
+            Observation::Owner(view) => self.owner = Some(*view),
+            Observation::Budgets(budgets) => self.budgets = Some(budgets),
+            Observation::Slices(slices) => self.slices = Some(slices),
+            Observation::PullPods(pods) => self.pull_pods = Some(pods),
+            Observation::WatchLost(why) => self.watch = Watch::Lost(why),
+            Observation::Events(key, events) => {
+                self.events.insert(key.clone(), events);
+                self.changed(key);
+            }
+        }
+    }
+
+    fn apply(&mut self, pod: Pod) {
+        let stale = self
+            .pods
+            .get(&pod.key)
+            .is_some_and(|known| pod.resource_version <= known.resource_version && pod.resource_version != 0);
+        if stale || self.deleted.contains(&pod.key) {
+            return;
+        }
+        let key = pod.key.clone();
+        self.pods.insert(key.clone(), pod);
+        self.changed(key);
+    }
+
+    fn delete(&mut self, key: PodKey) {
+        // A watch by labels reports a pod as deleted once they no longer select it.
+        let left = self.pods.remove(&key);
+        let deleted = |pod: &Pod| pod.terminating.then(|| DELETED.to_owned());
+        if let Some(why) = left.and_then(|pod| pod.disruption().or_else(|| deleted(&pod))) {
+            self.causes.insert(key.clone(), why);
+        }
+        self.deleted.insert(key.clone());
+        self.changed(key);
+    }
+
+    fn changed(&mut self, key: PodKey) {
+        self.version += 1;
+        if let Some(before) = self.version_of.insert(key.clone(), self.version) {
+            self.changes.remove(&before);
+        }
+        self.changes.insert(self.version, key);
+    }
+
+    /// Returns a pod.
+    pub fn pod(&self, key: &PodKey) -> Option<&Pod> {
+        self.pods.get(key)
+    }
+
+    /// Returns every pod, in no order.
+    pub fn pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.values()
+    }
+
+    /// Returns whether exactly this pod, by uid, was seen deleted.
+    pub fn is_deleted(&self, key: &PodKey) -> bool {
+        self.deleted.contains(key)
+    }
+
+    /// Returns why a pod left, as far as its own status said so.
+    pub fn why_deleted(&self, key: &PodKey) -> Option<&str> {
+        self.causes.get(key).map(String::as_str)
+    }
+
+    /// Returns the kubelet's events of a pod, as last read.
+    pub fn events(&self, key: &PodKey) -> Option<&PodEvents> {
+        self.events.get(key)
+    }
+
+    /// Returns the owner as last read.
+    pub fn owner(&self) -> Option<&OwnerView> {
+        self.owner.as_ref()
+    }
+
+    /// Returns the pods that pull images, as last read.
+    pub fn pull_pods(&self) -> Option<&[Value]> {
+        self.pull_pods.as_deref()
+    }
+
+    /// Returns the PodDisruptionBudgets, as last read.
+    pub fn budgets(&self) -> Option<&[Value]> {
+        self.budgets.as_deref()
+    }
+
+    /// Returns the EndpointSlices, as last read.
+    pub fn slices(&self) -> Option<&[Value]> {
+        self.slices.as_deref()
+    }
+
+    /// Returns the state of the watch.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Returns the count of observations so far.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Returns the pods that changed after the given count, each once.
+    pub fn changed_since(&self, version: u64) -> impl Iterator<Item = &PodKey> {
+        self.changes.range(version.saturating_add(1)..).map(|(_, key)| key)
+    }
+}

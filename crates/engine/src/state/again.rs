@@ -1,0 +1,213 @@
+//! A container that ends and is started again. Of a crash loop one read shows the end, the wait for the next start, or a moment
+//! in which it runs and is ready.
+
+use std::fmt;
+
+use super::evidence::{Baseline, last_ended};
+use super::record::UpdateRecord;
+use crate::k8s::pod::{ContainerStatus, Pod, Terminated};
+use crate::value::count::count;
+use crate::value::duration::seconds_between;
+
+/// The kubelet forgets the ends of a container that has run for this long (`MaxContainerBackOff`, and twice that):
+/// until then the next one is of the same crash loop.
+const CRASH_LOOP_SECONDS: u64 = 600;
+
+/// A container that has ended since it was last changed, and runs again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Again {
+    /// How often it has been started again since the in-place update that the pod notes; `None` where that is not counted.
+    pub times: Option<u64>,
+    /// For how many seconds it has run, by the server's clock.
+    pub up_seconds: u64,
+}
+
+/// Reads how a container runs again that has ended since its image was set, or since it was resized.
+pub fn again(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<Again> {
+    let up = seconds_between(status.state.running.as_ref()?.started_at.as_deref()?, now?)?;
+    // The clocks of a node and of the server differ by a little.
+    let up_seconds = u64::try_from(up).unwrap_or(0);
+    let (baseline, _) = ended_since(pod, status)?;
+    (up_seconds < CRASH_LOOP_SECONDS).then_some(Again { times: baseline.restarts_since(status), up_seconds })
+}
+
+/// The last end of a container that has ended by itself and is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    restarts: u64,
+    exit_code: i64,
+    seconds_ago: u64,
+}
+
+/// Reads it, the same in whichever moment of a crash loop the container is met.
+pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<Ends> {
+    let waiting = status.state.waiting.as_ref();
+    let is_met = match status.state.running {
+        Some(_) => again(pod, status, now).is_some(),
+        None => waiting.is_none_or(|waiting| waiting.reason == "CrashLoopBackOff"),
+    };
+    let (baseline, ended) = ended_since(pod, status).filter(|_| is_met)?;
+    // An update stops a container, too, and not every writer is known.
+    if ended.was_stopped() && waiting.is_none() && baseline != Baseline::Created {
+        return None;
+    }
+    let seconds = seconds_between(ended.finished_at.as_deref()?, now?)?;
+    (pod.stays_down(&status.name, None).is_none()).then(|| Ends {
+        restarts: baseline.restarts_since(status).unwrap_or(u64::try_from(status.restart_count).unwrap_or(0)),
+        exit_code: ended.exit_code,
+        seconds_ago: u64::try_from(seconds).unwrap_or(0),
+    })
+}
+
+impl fmt::Display for Ends {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let restarts = usize::try_from(self.restarts).unwrap_or(usize::MAX);
+        let (restarts, exit_code, ago) = (count(restarts, "restart"), self.exit_code, self.seconds_ago);
+        write!(f, "{restarts}, the last end {ago} s ago with exit code {exit_code}")
+    }
+}
+
+/// The end that came last, if it came after the container was last changed.
+fn ended_since<'s>(pod: &Pod, status: &'s ContainerStatus) -> Option<(Baseline, &'s Terminated)> {
+    let record = UpdateRecord::of(pod);
+    let resized = record.as_ref().and_then(|record| record.resize_baseline(pod, &status.name));
+    let baseline = resized.map_or_else(|| Baseline::of(pod, &status.name), Baseline::Recorded);
+    let ended = last_ended(status)?;
+    let is_of_it = baseline.ended_after(ended) == Some(true) && !is_of_image_before(pod, status, &baseline, ended);
+    is_of_it.then_some((baseline, ended))
+}
+
+/// Whether the container that ended may be one of the image before, made between the update's note and the kubelet's sight of
+/// the image: then it is the only one since, and had started before the image was set, or was about to be started again.
+fn is_of_image_before(pod: &Pod, status: &ContainerStatus, baseline: &Baseline, ended: &Terminated) -> bool {
+    let Baseline::Recorded(record) = baseline else { return false };
+    let set = UpdateRecord::set_at(pod, &status.name);
+    let was_before = || ended.started_at.as_deref().zip(set.as_deref()).is_some_and(|(started, set)| started < set);
+    baseline.restarts_since(status) == Some(1) && (record.waiting.is_some() || was_before())
+}
+
+/// Where a container is in a crash loop, as it was noted at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum InLoop {
+    /// In none that is known.
+    #[default]
+    No,
+    /// It has ended, and is started again.
+    Down,
+    /// It has crashed, and runs again since then (RFC 3339).
+    Up(String),
+}
+
+impl InLoop {
+    /// Notes it.
+    pub fn of(status: &ContainerStatus) -> Self {
+        let has_crashed = status.last_state.terminated.as_ref().is_some_and(|ended| !ended.was_stopped());
+        match (&status.state.running, has_crashed) {
+            (None, _) if last_ended(status).is_some() => Self::Down,
+            (Some(running), true) => running.started_at.clone().map_or(Self::No, Self::Up),
+            (Some(_) | None, _) => Self::No,
+        }
+    }
+
+    /// Returns whether the container that has started since belongs to the loop: the one that was noted was down, or ended before
+    /// the kubelet would have forgotten the crash before it.
+    pub fn goes_on(&self, status: &ContainerStatus) -> bool {
+        match self {
+            Self::No => false,
+            Self::Down => true,
+            Self::Up(since) => {
+                let ended = last_ended(status).and_then(|ended| ended.finished_at.as_deref());
+                let up = ended.and_then(|ended| seconds_between(since, ended));
+                up.is_some_and(|up| u64::try_from(up).unwrap_or(0) < CRASH_LOOP_SECONDS)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::k8s::pod::ImageSet;
+
+    fn at(second: u32) -> String {
+        format!("2026-01-01T00:{:02}:{:02}Z", second / 60, second % 60)
+    }
+
+    fn pod(state: &Value, last: &Value, restarts: i64) -> Pod {
+        let set = json!([{"manager": "kube-controller-manager", "operation": "Update", "time": at(0),
+            "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]);
+        let object = json!({"metadata": {"name": "web-0", "uid": "u", "creationTimestamp": at(0), "managedFields": set},
+            "spec": {"restartPolicy": "Always", "containers": [{"name": "side", "image": "a:1"}]},
+            "status": {"phase": "Running", "containerStatuses": [{"name": "side", "image": "a:1", "imageID": "i",
+                "containerID": "c://now", "ready": true, "restartCount": restarts, "state": state, "lastState": last}]}});
+        Pod::from_object(&object).unwrap()
+    }
+
+    fn terminated(code: i64, finished: u32) -> Value {
+        json!({"terminated": {"exitCode": code, "reason": "Error", "containerID": "c://then",
+            "startedAt": at(finished - 3), "finishedAt": at(finished)}})
+    }
+
+    fn running(since: u32) -> Value {
+        json!({"running": {"startedAt": at(since)}})
+    }
+
+    #[test]
+    fn a_crash_loop_is_the_same_in_whichever_moment_it_is_met() {
+        let waits = |reason: &str| json!({"waiting": {"reason": reason, "message": ""}});
+        let said = Some("3 restarts, the last end 14 s ago with exit code 3".to_owned());
+        for (what, state, last, expected) in [
+            ("it waits", waits("CrashLoopBackOff"), terminated(3, 100), said.clone()),
+            ("its end is shown", terminated(3, 100), terminated(3, 50), said.clone()),
+            ("it runs for the moment", running(112), terminated(3, 100), said),
+            ("it cannot be pulled", waits("ImagePullBackOff"), terminated(3, 100), None),
+            ("it has never ended", running(10), json!({}), None),
+        ] {
+            let pod = pod(&state, &last, 3);
+            let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
+            assert_eq!(found.map(|ends| ends.to_string()), expected, "{what}");
+        }
+        // Nobody has changed it: it has stopped by itself. After another image, an update may have stopped it.
+        for (is_set, expected) in [(false, true), (true, false)] {
+            let mut pod = pod(&running(112), &terminated(0, 100), 3);
+            if is_set {
+                let by = || ImageSet { manager: "kubectl-set".to_owned(), time: at(50) };
+                pod.image_set.values_mut().for_each(|known| *known = by());
+            }
+            let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
+            assert_eq!(found.is_some(), expected, "{is_set}");
+        }
+        let long_ago = pod(&running(100), &terminated(3, 90), 3);
+        assert_eq!(
+            ends(&long_ago, &long_ago.status.container_statuses[0], Some(&at(800))),
+            None,
+            "it has stayed since"
+        );
+    }
+
+    #[test]
+    fn a_crash_is_of_an_older_loop_only_if_the_one_before_is_not_forgotten() {
+        let status = |state: Value, last: Value| pod(&state, &last, 3).status.container_statuses[0].clone();
+        for (what, before, after, expected) in [
+            ("it was down", status(terminated(3, 100), json!({})), status(running(130), terminated(3, 100)), true),
+            (
+                "it ran between two ends",
+                status(running(100), terminated(3, 90)),
+                status(running(130), terminated(3, 120)),
+                true,
+            ),
+            ("it had stayed", status(running(100), terminated(3, 90)), status(running(900), terminated(3, 890)), false),
+            ("it had never crashed", status(running(100), json!({})), status(running(130), terminated(3, 120)), false),
+            (
+                "it was stopped before",
+                status(running(100), terminated(0, 90)),
+                status(running(130), terminated(3, 120)),
+                false,
+            ),
+        ] {
+            assert_eq!(InLoop::of(&before).goes_on(&after), expected, "{what}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What was done to a workload in place: the annotation on the owner, and the union over what the controller copied.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::change::FieldChanges;
+use crate::k8s::names::{ContainerName, RolloutId};
+use crate::state::outcome::EndResult;
+
+/// The annotation's key.
+pub const HISTORY_ANNOTATION: &str = "kubectl-inplace.io/history";
+
+/// The same key as JSON pointers have it.
+pub const HISTORY_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1history";
+
+/// Reported for a rollout that another run has aborted, or is on its way back with.
+pub const ABORTED: &str = "it was aborted by another run";
+
+/// Rollouts that are kept.
+pub const KEPT: usize = 10;
+
+/// One rollout that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryEntry {
+    /// The rollout.
+    pub id: RolloutId,
+    /// Who began it: the user as the server knows it.
+    pub who: String,
+    /// Who ended it, where that was somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
+    /// When it began (RFC 3339).
+    pub began: String,
+    /// When it ended (RFC 3339).
+    pub ended: String,
+    /// Why, in the user's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The images, by container.
+    pub containers: BTreeMap<ContainerName, HistoryImage>,
+    /// What else of the template changed.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
+    /// How it ended.
+    pub outcome: EndResult,
+    /// The rollout that took its place before it had ended: then it is superseded by that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<RolloutId>,
+    /// The owner's update strategy from before, where the rollout has left its own in place of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Value>,
+}
+
+impl HistoryEntry {
+    /// Says how another run has ended it, as a sentence without a full stop.
+    pub fn ended_by_another(&self) -> String {
+        let by = self.by();
+        match (&self.replaced_by, self.outcome) {
+            (Some(rollout), EndResult::Superseded) => format!("rollout \"{rollout}\" took its place{by}"),
+            (None, EndResult::Superseded) => format!("another run{by} found it changed by another client and ended it"),
+            (_, EndResult::Complete | EndResult::Deferred) => format!("it was completed by another run{by}"),
+            (_, EndResult::Aborted) => format!("{ABORTED}{by}"),
+            (
+                _,
+                EndResult::NothingToDo
+                | EndResult::Changes
+                | EndResult::NotEligible
+                | EndResult::Error
+                | EndResult::Failed
+                | EndResult::TimedOut
+                | EndResult::Interrupted
+                | EndResult::Terminated
+                | EndResult::Paused,
+            ) => format!("its history was edited: no rollout ends as {}", self.outcome.word()),
+        }
+    }
+
+    /// Says who ended it, as in "aborted by another run (...)"; empty where that is not known.
+    fn by(&self) -> String {
+        let who = self.ended_by.as_ref().unwrap_or(&self.who);
+        if who.is_empty() { String::new() } else { format!(" ({who})") }
+    }
+}
+
+/// One container's images.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryImage {
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+    /// What the pods ran before (`imageID`), where all ran the same.
+    #[serde(rename = "imageID", default, skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<String>,
+}
+
+/// Reads the history of one object; what cannot be read counts as none.
+pub fn of(object: &Value) -> Vec<HistoryEntry> {
+    let text = object.pointer(HISTORY_POINTER).and_then(Value::as_str);
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+/// Returns the union by id over the owner and its ReplicaSets, the oldest first.
+///
+/// `kubectl rollout undo` replaces a Deployment's annotations by those of a ReplicaSet (kubectl
+/// `polymorphichelpers/rollback.go`), so the Deployment's alone may be an older state. The order is that of the
+/// annotations, to which each run appends: times come from the clock of each writer.
+pub fn union<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
+    objects.into_iter().map(of).fold(Vec::new(), merged)
+}
+
+/// Merges two lists, each in its own order. Times decide only between entries that have no common entry between them.
+fn merged(known: Vec<HistoryEntry>, other: Vec<HistoryEntry>) -> Vec<HistoryEntry> {
+    let mut merged: Vec<HistoryEntry> = Vec::new();
+    let mut known = VecDeque::from(known);
+    let mut pending: VecDeque<HistoryEntry> = VecDeque::new();
+    for entry in other {
+        let is_it = |known: &HistoryEntry| known.id == entry.id;
+        if let Some(at) = known.iter().position(is_it) {
+            let rest = known.split_off(at);
+            by_time(&mut merged, std::mem::replace(&mut known, rest), std::mem::take(&mut pending));
+            merged.extend(known.pop_front());
+        } else if !merged.iter().chain(&pending).any(is_it) {
+            pending.push_back(entry);
+        }
+    }
+    by_time(&mut merged, known, pending);
+    merged
+}
+
+fn by_time(merged: &mut Vec<HistoryEntry>, mut a: VecDeque<HistoryEntry>, mut b: VecDeque<HistoryEntry>) {
+    while let (Some(first), Some(second)) = (a.front(), b.front()) {
+        let earlier = if second.ended < first.ended { &mut b } else { &mut a };
+        merged.extend(earlier.pop_front());
+    }
+    merged.extend(a.into_iter().chain(b));
+}
+
+/// Writes the annotation's value: the last [`KEPT`] entries.
+pub fn to_text(entries: &[HistoryEntry]) -> String {
+    let first = entries.len().saturating_sub(KEPT);
+    serde_json::to_string(entries.get(first..).unwrap_or_default()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(id: &str, ended: &str) -> HistoryEntry {
+        HistoryEntry {
+            id: id.into(),
+            who: "jane".into(),
+            ended_by: None,
+            began: "2026-03-01T10:00:00Z".into(),
+            ended: ended.into(),
+            reason: None,
+            containers: BTreeMap::new(),
+            fields: FieldChanges::default(),
+            outcome: EndResult::Complete,
+            replaced_by: None,
+            strategy: None,
+        }
+    }
+
+    fn object(entries: &[HistoryEntry]) -> Value {
+        json!({"metadata": {"annotations": {HISTORY_ANNOTATION: to_text(entries)}}})
+    }
+
+    #[test]
+    fn the_union_is_by_id_and_in_order() {
+        let (one, two, three) = (
+            entry("a", "2026-03-01T10:01:00Z"),
+            entry("b", "2026-03-01T10:02:00Z"),
+            entry("c", "2026-03-01T10:03:00Z"),
+        );
+        let objects = [
+            object(std::slice::from_ref(&two)),
+            object(&[one.clone(), three.clone()]),
+            json!({}),
+            object(std::slice::from_ref(&two)),
+        ];
+        assert_eq!(union(&objects), [one, two, three]);
+    }
+
+    /// Two clients whose clocks differ: the one that came later says that it ended earlier.
+    #[test]
+    fn the_order_of_the_annotations_is_the_truth_whatever_the_clocks_said() {
+        let entries = |ids: &[(&str, u32)]| -> Value {
+            let entries: Vec<HistoryEntry> =
+                ids.iter().map(|(id, minute)| entry(id, &format!("2026-03-01T10:{minute:02}:00Z"))).collect();
+            object(&entries)
+        };
+        type Lists<'a> = &'a [&'a [(&'a str, u32)]];
+        let cases: &[(Lists<'_>, &str)] = &[
+            (&[&[("a", 1), ("b", 9), ("c", 4)]], "abc"),
+            (&[&[("a", 1), ("b", 9), ("c", 4)], &[("a", 1), ("b", 9)]], "abc"),
+            (&[&[("a", 1)], &[("a", 1), ("b", 9), ("c", 4)]], "abc"),
+            (&[&[("b", 9), ("d", 2)], &[("a", 8), ("b", 9), ("c", 4), ("d", 2)]], "abcd"),
+            // No common entry stands between: the times are all there is.
+            (&[&[("a", 1), ("c", 3)], &[("b", 2)]], "abc"),
+            (&[&[("a", 1), ("c", 3)], &[("a", 1), ("b", 2)]], "abc"),
+            // Edited, so that the two contradict each other: each is there once.
+            (&[&[("a", 1), ("b", 2)], &[("b", 2), ("a", 1)]], "ab"),
+            (&[&[], &[("a", 1)], &[]], "a"),
+        ];
+        for (lists, expected) in cases {
+            let objects: Vec<Value> = lists.iter().map(|list| entries(list)).collect();
+            let order: String = union(&objects).iter().map(|entry| entry.id.as_str().to_owned()).collect();
+            assert_eq!(order, *expected, "{lists:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_in_the_same_second_the_later_one_stays_the_later_one() {
+        let (first, second) = (entry("z", "2026-03-01T10:01:00Z"), entry("a", "2026-03-01T10:01:00Z"));
+        let objects = [object(&[first.clone(), second.clone()]), object(std::slice::from_ref(&first))];
+        assert_eq!(union(&objects), [first, second]);
+    }
+
+    #[test]
+    fn only_the_last_ones_are_kept_and_an_edited_annotation_is_none() {
+        let many: Vec<HistoryEntry> =
+            (10..30).map(|second| entry(&format!("id-{second}"), &format!("2026-03-01T10:00:{second}Z"))).collect();
+        let kept = of(&object(&many));
+        assert_eq!((kept.len(), kept.first().map(|entry| entry.id.as_str())), (KEPT, Some("id-20")));
+        assert_eq!(of(&json!({"metadata": {"annotations": {HISTORY_ANNOTATION: "edited"}}})), []);
+    }
+}

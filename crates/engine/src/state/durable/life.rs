@@ -1,0 +1,226 @@
+//! Whether the run that holds a lock is active: its last sign of life.
+//!
+//! Promise: no client's clock is asked. A run notes the server's time in its lock, and renews it while it goes on in a
+//! label of the owner, which is compared with the server's time of the read. It is a label because an annotation raises a
+//! Deployment's generation, so that every fence would wait for its controller, which would copy it to ReplicaSets too
+//! (`pkg/registry/apps/deployment/strategy.go`, `getSkippedAnnotations`).
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::holder::ProcessState;
+use super::lock::{LockState, RolloutLock};
+use crate::value::duration;
+
+/// The label's key.
+pub const BEAT_LABEL: &str = "kubectl-inplace.io/beat";
+
+/// The same key as JSON pointers have it.
+pub const BEAT_POINTER: &str = "/metadata/labels/kubectl-inplace.io~1beat";
+
+/// A sign of life is given this often: none of a rollout that ends sooner.
+pub const BEAT_EVERY: SignedDuration = SignedDuration::from_secs(10);
+
+/// After this time without one, a run counts as gone: three in a row are missing.
+const SILENT_AFTER: SignedDuration = SignedDuration::from_secs(30);
+
+/// How a label spells a time: it may have no colon.
+const LABEL_FORMAT: &str = "%Y%m%dT%H%M%SZ";
+
+/// Whether a run is active.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Life {
+    /// It says itself that it has ended.
+    Ended,
+    /// It gave a sign of life this long ago.
+    Alive(Duration),
+    /// It is a process of this machine, and gone.
+    Gone,
+    /// It has given no sign of life for this long.
+    Silent(Duration),
+    /// Likewise, and its process exists on this machine.
+    Stalled {
+        /// For how long.
+        silent: Duration,
+        /// Somebody has stopped the process.
+        stopped: bool,
+    },
+    /// It cannot be known.
+    Unknown(UnknownLife),
+}
+
+/// Why it is unknown whether a run is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownLife {
+    /// The lock does not say when the run was last active.
+    NoSign,
+    /// The server's answer had no time.
+    NoClock,
+}
+
+impl Life {
+    /// Says whether the run that holds an object's lock is active. `now` is the server's time of the read.
+    pub fn of(lock: &RolloutLock, object: &Value, now: Option<&str>, process: ProcessState) -> Self {
+        if lock.state != LockState::Running {
+            return Self::Ended;
+        }
+        if process == ProcessState::Gone {
+            return Self::Gone;
+        }
+        let Some(now) = now.and_then(time) else { return Self::Unknown(UnknownLife::NoClock) };
+        let Some(age) = last_sign(lock, object, now).map(|sign| now.duration_since(sign)) else {
+            return Self::Unknown(UnknownLife::NoSign);
+        };
+        let past = Duration::try_from(age).unwrap_or_default();
+        if age <= SILENT_AFTER {
+            return Self::Alive(past);
+        }
+        match process {
+            ProcessState::Running => Self::Stalled { silent: past, stopped: false },
+            ProcessState::Stopped => Self::Stalled { silent: past, stopped: true },
+            ProcessState::NotKnown | ProcessState::Gone => Self::Silent(past),
+        }
+    }
+
+    /// Returns whether another run needs `--take-over` to act in its place.
+    pub fn may_be_at_work(&self) -> bool {
+        match self {
+            Self::Alive(_) | Self::Unknown(_) => true,
+            Self::Ended | Self::Gone | Self::Silent(_) | Self::Stalled { .. } => false,
+        }
+    }
+
+    /// Says it in a few words, as in "the run is ...".
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Ended => "ended".into(),
+            Self::Alive(age) => format!("at work, last sign of life {} ago", whole_seconds(*age)),
+            Self::Gone => "gone, its process has ended".into(),
+            Self::Silent(age) => format!("probably gone, no sign of life for {}", whole_seconds(*age)),
+            Self::Stalled { silent, stopped } => {
+                let how =
+                    if *stopped { "stopped: its process is there, and" } else { "stuck: its process is there, and" };
+                format!("{how} has given no sign of life for {}", whole_seconds(*silent))
+            }
+            Self::Unknown(UnknownLife::NoSign) => {
+                "perhaps at work, its lock does not tell when it was last seen (another version, or edited)".into()
+            }
+            Self::Unknown(UnknownLife::NoClock) => "perhaps at work, the server does not tell its time".into(),
+        }
+    }
+
+    /// Returns the word that stands for it in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Alive(_) => "alive",
+            Self::Gone => "gone",
+            Self::Silent(_) => "silent",
+            Self::Stalled { .. } => "stalled",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+fn whole_seconds(age: Duration) -> String {
+    duration::human(Duration::from_secs(age.as_secs()))
+}
+
+fn time(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
+}
+
+/// Returns the label of an object.
+pub fn beat_of(object: &Value) -> Option<&str> {
+    object.pointer(BEAT_POINTER).and_then(Value::as_str)
+}
+
+/// Returns when the run that holds a lock was last seen: when it took the lock, or gave a sign of life since. The clocks
+/// of several API servers differ by a little; what lies far ahead was never written by a run.
+fn last_sign(lock: &RolloutLock, object: &Value, now: Timestamp) -> Option<Timestamp> {
+    let since = lock.holder.as_ref().and_then(|holder| holder.since.as_deref());
+    let signs = [since, beat_of(object)].into_iter().flatten().filter_map(time);
+    signs.filter(|sign| sign.duration_since(now) <= SILENT_AFTER).max()
+}
+
+/// Returns the value of the label that a run is to give now; `None` while the last one is young enough.
+pub fn next_beat(lock: &RolloutLock, object: &Value, now: Option<&str>) -> Option<String> {
+    let now = now.and_then(time)?;
+    let is_due = last_sign(lock, object, now).is_none_or(|sign| now.duration_since(sign) >= BEAT_EVERY);
+    is_due.then(|| now.strftime(LABEL_FORMAT).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn lock(since: Option<&str>) -> RolloutLock {
+        let holder = since.map(|since| json!({"who": "jane", "host": "laptop", "boot": "b", "pid": 7, "since": since}));
+        let mut lock = json!({"id": "1", "run": "r", "who": "jane", "since": "2031-01-01T00:00:00Z", "version": "0",
+            "state": "running", "direction": "forward", "change": {}, "history": {"do": "keep"},
+            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+        if let Some(holder) = holder {
+            lock["holder"] = holder;
+        }
+        serde_json::from_value(lock).unwrap()
+    }
+
+    fn beaten(beat: Option<&str>) -> Value {
+        beat.map_or_else(|| json!({}), |beat| json!({"metadata": {"labels": {BEAT_LABEL: beat}}}))
+    }
+
+    const TEN: &str = "2026-03-01T10:00:00Z";
+
+    #[test]
+    fn a_run_is_alive_while_it_gives_signs_by_the_servers_clock() {
+        let seconds = Duration::from_secs;
+        let cases = [
+            (Some(TEN), None, "2026-03-01T10:00:05Z", Life::Alive(seconds(5))),
+            (Some(TEN), None, "2026-03-01T10:00:30Z", Life::Alive(seconds(30))),
+            (Some(TEN), None, "2026-03-01T10:00:31Z", Life::Silent(seconds(31))),
+            (Some(TEN), Some("20260301T100020Z"), "2026-03-01T10:00:31Z", Life::Alive(seconds(11))),
+            (Some(TEN), Some("20260301T100020Z"), "2026-03-01T12:00:20Z", Life::Silent(seconds(7200))),
+            // Another API server, whose clock is behind.
+            (Some(TEN), None, "2026-03-01T09:59:58Z", Life::Alive(seconds(0))),
+            (Some("9999-12-30T22:00:00Z"), None, TEN, Life::Unknown(UnknownLife::NoSign)),
+            (Some("9999-12-30T22:00:00Z"), Some("20260301T095959Z"), TEN, Life::Alive(seconds(1))),
+            (Some("x"), Some("99991230T220000Z"), TEN, Life::Unknown(UnknownLife::NoSign)),
+            (None, None, TEN, Life::Unknown(UnknownLife::NoSign)),
+            (Some(TEN), None, "no time", Life::Unknown(UnknownLife::NoClock)),
+        ];
+        for (since, beat, now, expected) in cases {
+            let life = Life::of(&lock(since), &beaten(beat), Some(now), ProcessState::NotKnown);
+            assert_eq!(life, expected, "{since:?} {beat:?} {now}");
+        }
+    }
+
+    #[test]
+    fn a_process_of_this_machine_that_is_gone_is_known_at_once() {
+        let of = |process| Life::of(&lock(Some(TEN)), &json!({}), Some(TEN), process);
+        assert_eq!(of(ProcessState::Gone), Life::Gone);
+        assert_eq!(of(ProcessState::Running), Life::Alive(Duration::ZERO));
+        assert_eq!(of(ProcessState::Stopped), Life::Alive(Duration::ZERO));
+        let later = |process| Life::of(&lock(Some(TEN)), &json!({}), Some("2026-03-01T10:00:31Z"), process).sentence();
+        let silent = "has given no sign of life for 31s";
+        assert_eq!(later(ProcessState::Running), format!("stuck: its process is there, and {silent}"));
+        assert_eq!(later(ProcessState::Stopped), format!("stopped: its process is there, and {silent}"));
+        let mut stopped = lock(Some(TEN));
+        stopped.state = LockState::Stopped;
+        assert_eq!(Life::of(&stopped, &json!({}), Some(TEN), ProcessState::Running), Life::Ended);
+    }
+
+    #[test]
+    fn a_beat_is_due_after_ten_seconds_and_reads_as_it_was_written() {
+        let due = |beat, now| next_beat(&lock(Some(TEN)), &beaten(beat), Some(now));
+        assert_eq!(due(None, "2026-03-01T10:00:09Z"), None);
+        assert_eq!(due(None, "2026-03-01T10:00:10Z").as_deref(), Some("20260301T100010Z"));
+        assert_eq!(due(Some("20260301T100010Z"), "2026-03-01T10:00:19Z"), None);
+        assert_eq!(due(Some("20260301T100010Z"), "2026-03-01T10:00:21Z").as_deref(), Some("20260301T100021Z"));
+        assert_eq!(due(Some("edited"), "2026-03-01T10:00:21Z").as_deref(), Some("20260301T100021Z"));
+        assert_eq!(next_beat(&lock(None), &json!({}), None), None, "without a server's time none is written");
+    }
+}

@@ -1,0 +1,89 @@
+//! ControllerRevisions: the revisions of StatefulSets and DaemonSets (kube-controller-manager `pkg/controller/history`).
+
+use serde_json::Value;
+
+use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
+use super::{OwnerGoal, OwnerPhase, OwnerStep, Step};
+use crate::change::template::TemplateDiff;
+use crate::change::{self, Change, Difference, Direction, same};
+use crate::kinds;
+use crate::kinds::CONTROLLER_REVISION_HASH;
+
+/// Returns the template that a ControllerRevision holds.
+pub fn template_of(revision: &Value) -> Value {
+    let mut template = revision.pointer("/data/spec/template").cloned().unwrap_or(Value::Null);
+    if let Some(template) = template.as_object_mut() {
+        // The controllers keep it as a strategic merge patch.
+        template.remove("$patch");
+    }
+    template
+}
+
+/// Returns the revision with the highest number that holds the template.
+pub fn newest_with<'r>(revisions: &'r [Value], template: &Value) -> Option<&'r Value> {
+    let holds = revisions.iter().filter(|revision| same(&template_of(revision), template));
+    holds.max_by_key(|revision| number_of(revision))
+}
+
+/// Returns the number; `None` for an object that is no ControllerRevision.
+pub fn number_of(revision: &Value) -> Option<i64> {
+    revision.get("revision").and_then(Value::as_i64)
+}
+
+/// Returns the name.
+pub fn name_of(revision: &Value) -> &str {
+    revision.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the value of the pods' label.
+pub fn hash_of(revision: &Value) -> &str {
+    revision
+        .pointer("/metadata/labels")
+        .and_then(|labels| labels.get(CONTROLLER_REVISION_HASH)?.as_str())
+        .unwrap_or_default()
+}
+
+/// Returns the revision of a pod's label: by its name or, for a DaemonSet, by its hash.
+pub fn labelled<'r>(revisions: &'r [Value], label: &str) -> Option<&'r Value> {
+    let is_it = |revision: &&Value| name_of(revision) == label || hash_of(revision) == label;
+    if label.is_empty() { None } else { revisions.iter().find(is_it) }
+}
+
+/// Returns whether a change sets everything again that a revision lacks of a template.
+pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> bool {
+    let Difference { change: lacked, qos, rest } = change::diff(&template_of(revision), template);
+    rest == TemplateDiff::default() && qos.is_none() && change.covers(&lacked)
+}
+
+/// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it:
+/// under the user's own OnDelete they get it when they are created again, and the label shows which are left.
+pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
+    let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.change);
+    goal.lock.strategy.as_ref().is_some_and(kinds::has_on_delete)
+        && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
+}
+
+/// On the way back: revisions that this rollout, or one that it replaced, created and that nothing uses any more would
+/// be the next targets of `kubectl rollout undo`.
+pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase> {
+    if step.goal.lock.direction != Direction::Back {
+        return None;
+    }
+    // A revision that is older than the rollout that brought it is somebody else's.
+    let mut brought = step.goal.lock.left_by_the_others(&step.goal.before);
+    brought.push(("", step.goal.after.clone()));
+    let is_carried = |revision: &Value| {
+        [name_of(revision), hash_of(revision)].iter().any(|label| step.pods.labels.contains_key(*label))
+    };
+    let is_unused = |revision: &&Value| {
+        let name = name_of(revision);
+        let is_free =
+            !in_use.contains(&name) && step.goal.lock.reuses.as_deref() != Some(name) && !is_carried(revision);
+        let made = revision.pointer("/metadata/creationTimestamp").and_then(Value::as_str).unwrap_or_default();
+        is_free && brought.iter().any(|(since, template)| made >= *since && same(&template_of(revision), template))
+    };
+    let unused = step.owned.iter().find(is_unused)?;
+    let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
+    let version = version_of(unused);
+    Some(OwnerPhase::Write(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
+}

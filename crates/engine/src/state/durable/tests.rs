@@ -1,0 +1,289 @@
+//! What a run does with an owner without its lock, in tables.
+
+use serde_json::{Value, json};
+
+use super::history::{HISTORY_ANNOTATION, HistoryEntry, to_text};
+use super::*;
+use crate::change::{Change, FieldChanges};
+use crate::rollout::PodGoal;
+use crate::state::outcome::EndResult;
+
+const KIND: WorkloadKind = WorkloadKind::DaemonSet;
+
+fn template(tag: &str) -> Value {
+    json!({"spec": {"containers": [{"name": "side", "image": format!("side:{tag}")}]}})
+}
+
+fn goal(direction: &str) -> OwnerGoal {
+    let lock = json!({"id": "one", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
+        "state": "running", "direction": direction, "history": {"do": "keep"},
+        "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
+        "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+    OwnerGoal {
+        continues: false,
+        uid: "u".into(),
+        lock: serde_json::from_value(lock).unwrap(),
+        replaces: None,
+        adopts: false,
+        unless_alive: None,
+        take_over: None,
+        earlier: Default::default(),
+        before: template("1"),
+        after: template("2"),
+        clock: "2026-03-01T10:00:00Z".into(),
+        who: "jane".into(),
+        field_manager: "inplace-cli".into(),
+        keep_field_ownership: false,
+    }
+}
+
+fn entry(outcome: EndResult) -> HistoryEntry {
+    HistoryEntry {
+        id: "one".into(),
+        who: "jane".into(),
+        ended_by: Some("joe".into()),
+        began: "2026-03-01T10:00:00Z".into(),
+        ended: "2026-03-01T10:01:00Z".into(),
+        reason: None,
+        containers: [].into(),
+        fields: FieldChanges::default(),
+        outcome,
+        replaced_by: None,
+        strategy: None,
+    }
+}
+
+fn owner(tag: &str, generation: i64, entries: &[HistoryEntry]) -> OwnerView {
+    let object = json!({"metadata": {"uid": "u", "name": "web", "generation": generation,
+            "annotations": {HISTORY_ANNOTATION: to_text(entries)}},
+        "spec": {"template": template(tag), "updateStrategy": {"type": "RollingUpdate"}}});
+    OwnerView { object: Some(object), ..OwnerView::default() }
+}
+
+fn phase(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> OwnerPhase {
+    let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock };
+    owner_phase(goal, KIND, view, &PodsState::default(), run)
+}
+
+#[test]
+fn how_another_run_ended_the_rollout_is_reported() {
+    use EndResult::{
+        Aborted, Changes, Complete, Error, Failed, Interrupted, NotEligible, NothingToDo, Paused, Superseded,
+        Terminated, TimedOut,
+    };
+    let never = [NothingToDo, Changes, NotEligible, Error, Failed, TimedOut, Interrupted, Terminated, Paused];
+    let mut cases = vec![
+        ("forward", Complete, "2", None),
+        ("forward", Complete, "1", Some("it was completed by another run (joe), and changed since")),
+        ("forward", Aborted, "1", Some("it was aborted by another run (joe)")),
+        ("forward", Aborted, "2", Some("it was aborted by another run (joe)")),
+        ("forward", Superseded, "2", Some("another run (joe) found it changed by another client and ended it")),
+        ("back", Aborted, "1", None),
+        ("back", Aborted, "2", Some("it was aborted by another run (joe), and changed since")),
+        ("back", Complete, "2", Some("it was complete already; kubectl inplace undo takes it back")),
+        ("back", Complete, "1", Some("it was complete already; kubectl inplace undo takes it back")),
+        ("back", Superseded, "1", Some("another run (joe) found it changed by another client and ended it")),
+    ];
+    cases.extend(never.map(|outcome| ("forward", outcome, "2", Some("its history was edited"))));
+    cases.extend(never.map(|outcome| ("back", outcome, "1", Some("its history was edited"))));
+    for (direction, outcome, tag, expected) in cases {
+        let found = phase(&goal(direction), &owner(tag, 7, &[entry(outcome)]), OwnLock::Held);
+        match (expected, &found) {
+            (None, OwnerPhase::Closed) => {}
+            (Some(expected), OwnerPhase::Superseded { why, .. }) if why.starts_with(expected) => {}
+            _ => panic!("{direction} {outcome:?} {tag}: {found:?}"),
+        }
+    }
+    // The end that this run has recorded itself stays, whatever comes then.
+    let own = phase(&goal("forward"), &owner("1", 9, &[entry(Complete)]), OwnLock::Closed);
+    assert_eq!(own, OwnerPhase::Closed);
+}
+
+#[test]
+fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
+    for (own_lock, generation, begins) in [
+        (OwnLock::Unwritten, 7, true),
+        (OwnLock::Unclear { generation: 7 }, 7, true),
+        // Somebody scaled, or our write alone: it would still be there.
+        (OwnLock::Unclear { generation: 7 }, 8, true),
+        // Our write and the one that removed it again.
+        (OwnLock::Unclear { generation: 7 }, 9, false),
+        (OwnLock::Held, 9, false),
+        (OwnLock::Closed, 9, false),
+    ] {
+        let found = phase(&goal("forward"), &owner("1", generation, &[]), own_lock);
+        let is_begin = matches!(&found, OwnerPhase::Write(OwnerStep::SetTemplate, _));
+        let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
+        assert_eq!((is_begin, is_over), (begins, !begins), "{own_lock:?} {generation}: {found:?}");
+    }
+}
+
+/// Under its present name or its earlier one; what is of a subresource, or of another client, stays.
+#[test]
+fn the_last_write_gives_up_what_this_program_owns() {
+    let entry = |manager: &str, operation: &str, subresource: &str| json!({"manager": manager, "operation": operation, "subresource": subresource});
+    let entries = [
+        entry("kubectl-inplace", "Update", ""),
+        entry("kubectl", "Update", ""),
+        entry("inplace-cli", "Update", "status"),
+        entry("inplace-cli", "Apply", ""),
+        entry("inplace-cli", "Update", ""),
+    ];
+    let goal = goal("forward");
+    let mut object = owner("2", 9, &[]).object.unwrap();
+    object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
+    object["metadata"]["managedFields"] = entries.into();
+    object["status"] = json!({"observedGeneration": 9});
+    let view = OwnerView { object: Some(object), ..OwnerView::default() };
+    for (manager, keep, gone) in
+        [("inplace-cli", false, &[4, 0][..]), ("inplace-cli", true, &[]), ("kubectl-edit", false, &[])]
+    {
+        let goal = OwnerGoal { field_manager: manager.into(), keep_field_ownership: keep, ..goal.clone() };
+        let pods = PodsState { done: true, ..PodsState::default() };
+        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
+        let found = owner_phase(&goal, WorkloadKind::ReplicaSet, &view, &pods, run);
+        let OwnerPhase::Write(OwnerStep::Close, ObjectWrite::Patch { operations, .. }) = found else {
+            panic!("{manager}: {found:?}");
+        };
+        let operations = serde_json::to_value(&operations).unwrap();
+        let of = |op: &str| -> Vec<String> {
+            let found = operations.as_array().unwrap().iter().filter(|one| one["op"] == op);
+            let paths = found.map(|one| one["path"].as_str().unwrap().to_owned());
+            paths.filter(|path| path.starts_with("/metadata/managedFields")).collect()
+        };
+        let entries = gone.iter().map(|index| format!("/metadata/managedFields/{index}"));
+        assert_eq!(of("remove"), entries.collect::<Vec<_>>(), "{manager} {keep}");
+        assert_eq!(of("test").len(), 2 * gone.len());
+    }
+}
+
+/// A run of an earlier version has set it, and this one goes on: nobody else has.
+#[test]
+fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_another_client() {
+    let mut goal = goal("forward");
+    goal.lock.strategy = Some(json!({"type": "RollingUpdate"}));
+    let pods = PodsState { done: true, replaced: true, ..PodsState::default() };
+    let revision = json!({"metadata": {"name": "web-a", "labels": {"controller-revision-hash": "a"}}, "revision": 1,
+        "data": {"spec": {"template": template("2")}}});
+    for (manager, is_another) in [("inplace-cli", false), ("kubectl-inplace", false), ("kubectl-edit", true)] {
+        let mut object = owner("2", 9, &[]).object.unwrap();
+        object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
+        object["metadata"]["managedFields"] = json!([{"manager": manager, "operation": "Update",
+            "fieldsV1": {"f:spec": {"f:updateStrategy": {"f:type": {}}}}}]);
+        object["status"] = json!({"observedGeneration": 9});
+        let view = OwnerView { object: Some(object), owned: vec![revision.clone()], ..OwnerView::default() };
+        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
+        let found = owner_phase(&goal, KIND, &view, &pods, run);
+        let is_superseded = matches!(&found, OwnerPhase::Superseded { .. });
+        let is_closed = matches!(&found, OwnerPhase::Write(OwnerStep::Close, _));
+        assert_eq!((is_superseded, is_closed), (is_another, !is_another), "{manager}: {found:?}");
+    }
+}
+
+#[test]
+fn another_rollouts_lock_is_never_touched() {
+    let theirs = RolloutLock { id: "two".into(), run: "theirs".into(), ..goal("forward").lock };
+    for (outcome, own_lock) in [(None, OwnLock::Held), (Some(EndResult::Aborted), OwnLock::Held)] {
+        let entries: Vec<HistoryEntry> = outcome.map(entry).into_iter().collect();
+        let mut view = owner("1", 9, &entries);
+        view.object.as_mut().unwrap()["metadata"]["annotations"][ROLLOUT_ANNOTATION] = theirs.to_text().into();
+        let found = phase(&goal("forward"), &view, own_lock);
+        let is_reported = matches!(&found, OwnerPhase::TakenOver { by } if by.run == "theirs");
+        let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
+        assert!(if outcome.is_none() { is_reported } else { is_over }, "{outcome:?}: {found:?}");
+    }
+}
+
+/// The leftovers must not say that the pods were created with a template that none of them has had.
+#[test]
+fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_back_too() {
+    for direction in ["forward", "back"] {
+        let mut goal = goal(direction);
+        let outgoing = json!({"name": "web-a", "uid": "set", "revision": 1});
+        goal.lock.outgoing = Some(serde_json::from_value(outgoing).unwrap());
+        let mut of_set = template("2");
+        of_set["metadata"] = json!({"labels": {"pod-template-hash": "a"}});
+        let set = json!({"metadata": {"name": "web-a", "uid": "set", "resourceVersion": "5"},
+            "spec": {"replicas": 2, "template": of_set}});
+        let mut view = owner("3", 9, &[]);
+        let object = view.object.as_mut().unwrap();
+        object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
+        object["spec"]["paused"] = true.into();
+        view.owned = vec![set];
+        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
+        let found = owner_phase(&goal, WorkloadKind::Deployment, &view, &PodsState::default(), run);
+        let OwnerPhase::Superseded { cleanup: Cleanup::Write(OwnerStep::SetReplicaSetTemplate, write), .. } = &found
+        else {
+            panic!("{direction}: {found:?}");
+        };
+        assert!(format!("{write:?}").contains("side:1"), "{direction}: {write:?}");
+    }
+}
+
+#[test]
+fn what_a_late_create_has_left_of_an_aborted_rollout_is_deleted_and_nothing_else() {
+    let set = |name: &str, hash: &str, created: &str, tag: &str, replicas: i64| {
+        let mut template = template(tag);
+        template["metadata"] = json!({"labels": {"pod-template-hash": hash}});
+        json!({"metadata": {"name": name, "uid": name, "labels": {"pod-template-hash": hash}, "resourceVersion": "5",
+                "creationTimestamp": created}, "spec": {"replicas": replicas, "template": template}})
+    };
+    let hash = deployment::history_hash(&"one".into());
+    let name = format!("web-{hash}");
+    let current = set("web-a", "a", "2026-03-01T09:00:00Z", "1", 2);
+    let late = |tag: &str, replicas: i64| set(&name, &hash, "2026-03-01T10:00:00Z", tag, replicas);
+    let object = |outcome| owner("1", 1, &[entry(outcome)]).object.unwrap();
+    for (outcome, made, is_deleted) in [
+        (EndResult::Aborted, late("1", 0), true),
+        (EndResult::Superseded, late("1", 0), true),
+        (EndResult::Complete, late("1", 0), false),
+        (EndResult::Aborted, late("1", 1), false),
+        // Nobody else has its template.
+        (EndResult::Aborted, late("0", 0), false),
+        (EndResult::Aborted, set("web-b", "b", "2026-03-01T10:00:00Z", "1", 0), false),
+        (EndResult::Aborted, set(&name, &hash, "2026-03-01T08:00:00Z", "1", 0), false),
+    ] {
+        let found = deployment::leftover(&object(outcome), &[current.clone(), made.clone()], None);
+        assert_eq!(found.is_some(), is_deleted, "{outcome:?} {made}");
+        let left = deployment::leftover_name(&object(outcome), &[current.clone(), made.clone()]);
+        assert_eq!(left, is_deleted.then(|| name.clone()));
+        let key = |object: &ObjectKey| object.name == name;
+        let is_it =
+            |write: &ObjectWrite| matches!(write, ObjectWrite::Delete { object, version: Some(_) } if key(object));
+        assert!(found.iter().all(is_it), "{found:?}");
+    }
+}
+
+/// As the annotations of an owner and the goal of a recorded run were written before every kind of change was one type.
+#[test]
+fn what_was_noted_before_is_read_and_written_the_same() {
+    let metadata =
+        r#""metadata":{"labels":{"tier":{"from":"a","to":"b"}},"annotations":{"old":{"from":"1","to":null}}}"#;
+    let change = format!(
+        r#"{{"images":{{"init":{{"list":"initContainers","from":"i:1","to":"i:2"}},"side":{{"from":"s:1","to":"s:2"}}}},{metadata}}}"#
+    );
+    let read: Change = serde_json::from_str(&change).unwrap();
+    let shown = |fields: &FieldChanges| {
+        let rows = fields.rows().into_iter();
+        rows.map(|row| format!("{} {:?} {:?}", row.path, row.before, row.after)).collect::<Vec<_>>()
+    };
+    let expected = [r#"metadata.labels.tier Some("a") Some("b")"#, r#"metadata.annotations.old Some("1") None"#]
+        .map(str::to_owned);
+    assert_eq!((read.images.len(), shown(&read.fields)), (2, expected.to_vec()));
+    assert_eq!(serde_json::to_string(&read).unwrap(), change);
+    // Written by another version: going on with the known half would leave the other half.
+    let newer = change.replacen("\"images\"", "\"hostAliases\":{},\"images\"", 1);
+    assert!(serde_json::from_str::<Change>(&newer).unwrap_err().to_string().contains("no change of hostAliases"));
+
+    let entry = format!(
+        r#"[{{"id":"one","who":"jane","began":"2026-03-01T10:00:00Z","ended":"2026-03-01T10:01:00Z","containers":{{"side":{{"from":"s:1","to":"s:2","imageID":"sha256:1"}}}},{metadata},"outcome":"complete"}}]"#
+    );
+    let entries: Vec<HistoryEntry> = serde_json::from_str(&entry).unwrap();
+    assert_eq!(shown(&entries[0].fields), expected);
+    assert_eq!(to_text(&entries), entry);
+
+    let pod = format!(r#"{{"key":{{"namespace":"n","name":"p","uid":"u"}},"containers":{{}},{metadata}}}"#);
+    let goal: PodGoal = serde_json::from_str(&pod).unwrap();
+    assert_eq!(shown(&goal.fields), expected);
+    assert_eq!(serde_json::to_string(&goal).unwrap(), pod);
+}

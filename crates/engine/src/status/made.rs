@@ -1,0 +1,232 @@
+//! What the server makes of a template when a pod is created: admission may give it other images, CPU and memory. That is
+//! no drift.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Comparison, PodStatus};
+use crate::change::{FieldChanges, Row};
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::Pod;
+use crate::plan::{LiveWorkload, Made};
+use crate::state::evidence::Baseline;
+
+/// Something of the template that the server changes in the pods that are created from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The container's name, or `CONTAINER requests.cpu`.
+    pub what: String,
+    /// What the template says.
+    pub template: String,
+    /// What the server makes of it; `None` where it removes it.
+    pub made: Option<String>,
+}
+
+/// Returns a pod as the owner's controller creates it, to ask the server by a dry run what it makes of the template.
+pub fn pod_to_create(live: &LiveWorkload) -> Value {
+    let workload = &live.workload;
+    let (reference, template) = (&workload.reference, workload.template());
+    let owner = live.pods.iter().filter_map(Pod::controller).find(|owner| live.controllers.contains(&owner.uid));
+    let owner = owner.map(|owner| {
+        let kind = reference.kind.owns_through().unwrap_or(reference.kind).spec();
+        json!({"apiVersion": kind.api_version(), "kind": owner.kind, "name": owner.name, "uid": owner.uid, "controller": true})
+    });
+    let part = |pointer: &str| template.pointer(pointer).cloned().unwrap_or_default();
+    let mut spec = part("/spec");
+    let claims = workload.object.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
+    for name in claims.into_iter().flatten().filter_map(|claim| claim.pointer("/metadata/name")) {
+        let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
+        if let Some(spec) = spec.as_object_mut()
+            && let Some(volumes) = spec.entry("volumes").or_insert_with(|| json!([])).as_array_mut()
+        {
+            volumes.retain(|volume| volume.get("name") != Some(name));
+            volumes.push(volume);
+        }
+    }
+    json!({"apiVersion": "v1", "kind": "Pod", "spec": spec, "metadata": {"generateName": format!("{}-", reference.name),
+        "namespace": reference.namespace, "labels": part("/metadata/labels"), "annotations": part("/metadata/annotations"),
+        "ownerReferences": owner.into_iter().collect::<Vec<_>>()}})
+}
+
+impl Made {
+    fn pod(&self) -> Option<&Pod> {
+        match self {
+            Self::Pod(pod) => Some(pod),
+            Self::NotAsked | Self::NotKnown(_) => None,
+        }
+    }
+
+    /// Returns the image that the server gives a container of a new pod.
+    pub(super) fn image(&self, name: &ContainerName) -> Option<&str> {
+        self.pod()?.container(name).map(|(_, _, container)| container.image.as_str())
+    }
+
+    /// Returns what the server gives new pods of CPU and memory in place of what their template says.
+    pub(super) fn resources(&self, template: &Value) -> Vec<Row> {
+        self.pod().map(|made| FieldChanges::drift(template, made).rows()).unwrap_or_default()
+    }
+}
+
+/// Returns what the server has changed in these pods.
+pub(super) fn rewritten(live: &LiveWorkload, theirs: &[&Pod], pods: &[PodStatus]) -> Vec<Rewritten> {
+    let images =
+        pods.iter().flat_map(|pod| &pod.containers).filter(|report| report.comparison == Comparison::Rewritten);
+    let images: BTreeSet<_> = images
+        .filter_map(|report| Some((report.container.as_str(), report.asked.as_deref()?, &report.image)))
+        .collect();
+    let images = images.into_iter().map(|(container, template, made)| Rewritten {
+        what: container.to_owned(),
+        template: template.to_owned(),
+        made: Some(made.clone()),
+    });
+    let template = live.workload.template();
+    let mut rows = live.surroundings.made.resources(template);
+    let of_pods: Vec<Row> = theirs.iter().flat_map(|pod| FieldChanges::drift(template, pod).rows()).collect();
+    rows.retain(|row| of_pods.contains(row));
+    let resources = rows
+        .into_iter()
+        .filter_map(|Row { what, before, after, .. }| Some(Rewritten { what, template: before?, made: after }));
+    images.chain(resources).collect()
+}
+
+/// Returns whether a patch may bring a container's image in pods to the template's. Where the server changes what the template
+/// says, it may do so with the patch; whether it does is not known where it could not be asked, and nobody has set another
+/// image since the pods were created.
+pub(super) fn may_be_brought(live: &LiveWorkload, name: &ContainerName, template: &str) -> bool {
+    let is_by_server = |pod: &Pod| {
+        let differs = pod.container(name).is_some_and(|(_, _, container)| container.image != template);
+        differs && Baseline::of(pod, name) == Baseline::Created
+    };
+    match &live.surroundings.made {
+        Made::NotAsked => true,
+        made @ Made::Pod(_) => made.image(name) == Some(template),
+        Made::NotKnown(_) => !live.pods.iter().any(is_by_server),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::k8s::workload::Workload;
+    use crate::kinds::WorkloadKind;
+    use crate::status::tests::{CREATED, LATER, SET, Side, deployment, live, running};
+    use crate::status::{PodState, WorkloadStatus, status};
+
+    const TEMPLATE: &str = "acme/side:v1";
+    const MIRRORED: &str = "mirror.example/acme/side:v1";
+
+    fn made(image: &str) -> Made {
+        let object = json!({"metadata": {"name": "web-x"}, "spec": {"containers": [{"name": "side", "image": image,
+            "resources": {"requests": {"cpu": "250m"}}}]}});
+        Made::Pod(Box::new(Pod::from_object(&object).unwrap()))
+    }
+
+    /// A pod whose only container has not restarted.
+    fn pod(image: &'static str, set: &'static str) -> Value {
+        let mut pod = Side::new(image, set, running(CREATED)).pod();
+        pod["status"]["containerStatuses"][0]["restartCount"] = 0.into();
+        pod
+    }
+
+    fn seen(made: Made, owner: Value, pods: &[Value]) -> WorkloadStatus {
+        let mut live = live(owner, pods);
+        live.surroundings.made = made;
+        status(&live)
+    }
+
+    #[test]
+    fn what_the_server_makes_of_the_template_is_no_drift() {
+        let unknown = || Made::NotKnown("pods is forbidden".into());
+        let cases = [
+            ("made by the server", made(MIRRORED), MIRRORED, CREATED, ("rewritten", PodState::Ready, 0)),
+            ("the template's own, all the same", made(MIRRORED), TEMPLATE, CREATED, ("same", PodState::Ready, 0)),
+            // A patch to the template's image may be changed as well.
+            ("another one", made(MIRRORED), "acme/side:v3", CREATED, ("drifted", PodState::Drifted, 0)),
+            ("the server changes nothing", made(TEMPLATE), MIRRORED, CREATED, ("drifted", PodState::Drifted, 1)),
+            ("not known, and as created", unknown(), MIRRORED, CREATED, ("drifted", PodState::Drifted, 0)),
+            ("not known, and set since", unknown(), "acme/side:v3", SET, ("drifted", PodState::Drifted, 1)),
+            ("not asked", Made::NotAsked, MIRRORED, CREATED, ("drifted", PodState::Drifted, 1)),
+        ];
+        for (case, made, image, set, (comparison, state, ways)) in cases {
+            let is_unknown = matches!(made, Made::NotKnown(_));
+            let found = seen(made, deployment(TEMPLATE), &[pod(image, set)]);
+            let of_pod = &found.pods[0];
+            assert_eq!(
+                (of_pod.containers[0].comparison.word(), of_pod.state),
+                (comparison, state),
+                "{case}: {found:?}"
+            );
+            assert_eq!(found.ways.len(), ways, "{case}: {:?}", found.ways);
+            assert_eq!(found.not_read.len(), usize::from(is_unknown), "{case}");
+            let is_rewritten = comparison == "rewritten";
+            assert_eq!(
+                (found.rewritten.len(), found.is_notable()),
+                (usize::from(is_rewritten), state != PodState::Ready)
+            );
+        }
+    }
+
+    #[test]
+    fn cpu_and_memory_that_the_server_changes_are_no_drift() {
+        let mut owner = deployment(TEMPLATE);
+        owner["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m"}});
+        for (asks, expected) in [("250m", PodState::Ready), ("300m", PodState::Drifted)] {
+            let mut pod = pod(TEMPLATE, CREATED);
+            pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": asks}});
+            let found = seen(made(TEMPLATE), owner.clone(), &[pod]);
+            assert_eq!(
+                (found.pods[0].state, found.rewritten.len()),
+                (expected, usize::from(asks == "250m")),
+                "{found:?}"
+            );
+        }
+    }
+
+    /// An update that leaves the image alone may have been changed by admission: no entry shows it.
+    #[test]
+    fn an_image_that_admission_may_have_changed_in_a_running_pod_is_not_taken_for_what_runs() {
+        for (generation, shows, restarts, expected) in [
+            (2, TEMPLATE, 0, "unverified"),
+            (1, TEMPLATE, 0, "ready"),
+            (2, MIRRORED, 0, "ready"),
+            (2, TEMPLATE, 1, "ready"),
+        ] {
+            let mut pod = pod(MIRRORED, CREATED);
+            pod["metadata"]["generation"] = generation.into();
+            let status = &mut pod["status"]["containerStatuses"][0];
+            (status["image"], status["restartCount"]) = (shows.into(), restarts.into());
+            let found = seen(made(MIRRORED), deployment(TEMPLATE), &[pod]).pods.remove(0);
+            assert_eq!(found.containers[0].condition.word(), expected, "{generation} {shows} {restarts}");
+        }
+    }
+
+    #[test]
+    fn what_has_ended_in_a_pod_on_its_way_out_has_not_drifted() {
+        let ended = json!({"state": {"terminated": {"exitCode": 143, "containerID": "containerd://new"}}});
+        let mut pod = Side::new("acme/side:v3", SET, ended).not_ready().pod();
+        pod["metadata"]["deletionTimestamp"] = LATER.into();
+        let found = seen(Made::NotAsked, deployment(TEMPLATE), &[pod]);
+        assert_eq!(found.pods[0].state, PodState::Terminating);
+        assert_ne!(found.pods[0].containers[0].comparison, Comparison::Drifted);
+        assert!(!found.has_drifted() && found.ways.is_empty());
+    }
+
+    #[test]
+    fn the_pod_that_is_asked_about_is_whole() {
+        let mut owner = deployment(TEMPLATE);
+        owner["spec"]["template"]["metadata"] = json!({"labels": {"app": "web"}});
+        let mut deployed = live(owner.clone(), &[pod(TEMPLATE, CREATED)]);
+        let asked = pod_to_create(&deployed);
+        assert_eq!(asked["metadata"]["labels"], json!({"app": "web"}));
+        assert_eq!(asked["metadata"]["ownerReferences"][0]["apiVersion"], "apps/v1");
+        assert_eq!(
+            (asked["metadata"]["ownerReferences"][0]["kind"].as_str(), &asked["spec"]["volumes"]),
+            (Some("ReplicaSet"), &Value::Null)
+        );
+        owner["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}}]);
+        deployed.workload = Workload::from_object(WorkloadKind::StatefulSet, owner).unwrap();
+        let volumes = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+        assert_eq!(pod_to_create(&deployed)["spec"]["volumes"], volumes);
+    }
+}

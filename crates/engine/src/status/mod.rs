@@ -1,0 +1,594 @@
+//! The state of a workload and its pods, from one read: what runs, what is asked for, what is in progress, failed or
+//! drifted, and who holds it.
+//!
+//! Promise: it says that a container runs what is asked for only where that is proven (`evidence`); what one read
+//! cannot show is called unverified, never done. Out of scope: what changes over time, such as whether ready holds;
+//! that is `follow`.
+
+mod budget;
+mod container;
+mod drift;
+mod made;
+mod owner;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::change::{self, Direction, FieldChanges, FieldProgress, Row, same};
+use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use crate::k8s::pod::{ContainerList, Pod};
+use crate::kinds::{HoldsBy, IfResumed, WorkloadKind};
+use crate::plan::{
+    CurrentRevision, Hold, LiveWorkload, Made, has_on_delete, hold, if_resumed, images_before, is_left_held,
+    leads_back, leads_on, left_strategy, present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
+};
+use crate::rollout::drain;
+use crate::state::durable::deployment;
+use crate::state::durable::history::{self, HistoryEntry};
+use crate::state::durable::life::Life;
+use crate::state::durable::lock::RolloutLock;
+use crate::state::outcome::EndResult;
+use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::state::unpulled::cannot_be_pulled;
+use crate::value::json_path::text;
+
+pub use crate::state::again::Again;
+pub use budget::waits_for_budgets;
+pub use container::{Comparison, Condition, ContainerReport, LastEnd};
+pub use drift::Drift;
+pub use made::{Rewritten, pod_to_create};
+pub use owner::{Held, OwnerState};
+pub use ways::{Deed, Way, only_fails};
+
+/// One workload, as one read shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadStatus {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Its uid.
+    pub uid: Uid,
+    /// How many pods the owner wants.
+    pub desired: u32,
+    /// Which rollout of this program's holds it.
+    pub held: Held,
+    /// Whether the run of that rollout is active; `None` where none holds it.
+    pub life: Option<Life>,
+    /// What holds it, as far as somebody can do something about it: also where the lock is gone or cannot be read.
+    pub hold: Option<Hold>,
+    /// What leads on from it, the one that helps most first.
+    pub ways: Vec<Way>,
+    /// What its own controller is at, and what is in its way; empty when there is nothing to say.
+    pub owner: Vec<OwnerState>,
+    /// The containers that the template asks for; empty for a pod, which is its own template.
+    pub template: Vec<TemplateContainer>,
+    /// Its pods, in the order in which the owner's controller would take them.
+    pub pods: Vec<PodStatus>,
+    /// What of the template the server has changed in pods.
+    pub rewritten: Vec<Rewritten>,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+}
+
+/// One container of the template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateContainer {
+    /// The container.
+    pub container: ContainerName,
+    /// Its list in the pod spec.
+    pub list: ContainerList,
+    /// The image that it asks for.
+    pub image: String,
+}
+
+/// One pod, as one read shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PodStatus {
+    /// The pod.
+    pub key: PodKey,
+    /// Its node; empty while it has none.
+    pub node: String,
+    /// The one word for it.
+    pub state: PodState,
+    /// The condition `Ready` is `True`.
+    pub ready: bool,
+    /// Since when the condition `Ready` has its present status (RFC 3339).
+    pub ready_since: Option<String>,
+    /// Why it has no node, in the scheduler's words.
+    pub unscheduled: Option<String>,
+    /// The revision that it was created from, where that is not the owner's current one.
+    pub older_revision: Option<String>,
+    /// The in-place update that it notes, if what it asks for now is still that update's.
+    pub update: Option<RolloutId>,
+    /// What it is drained by, such as `label serving`: an active run has removed it, or one that is gone has left it
+    /// removed.
+    pub out_of_services: Option<String>,
+    /// What the kubelet says of a resize that is not done.
+    pub resizing: Option<FieldProgress>,
+    /// What differs from the template in cpu and memory.
+    pub resources: Vec<Row>,
+    /// Labels of the template that it lacks, though nothing notes that they are off or still to come: a Service may not find it.
+    pub missing_labels: BTreeMap<String, String>,
+    /// Its record of an in-place update cannot be read: written by another version, or edited.
+    pub unreadable_record: bool,
+    /// Its containers: the plain ones, then init containers and sidecars.
+    pub containers: Vec<ContainerReport>,
+}
+
+/// The one word for a pod: the first of these that is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PodState {
+    /// It is being deleted.
+    Terminating,
+    /// It has ended for good.
+    Finished,
+    /// A container has failed: nothing but another patch, or what the reason names, heals it.
+    Failed,
+    /// A container does not run yet what the pod asks for.
+    Updating,
+    /// It is not ready.
+    NotReady,
+    /// It is ready, but a container of it has ended since it was changed, and has only just been started again.
+    Restarted,
+    /// The kubelet has not given it yet the cpu or memory that it asks for.
+    Resizing,
+    /// The same, and its node has no room for that now.
+    Deferred,
+    /// The rollout that holds the workload has not reached it yet.
+    Pending,
+    /// It was created from an older template, or the owner's controller is about to replace it.
+    Older,
+    /// It asks for another image than the template, or for other cpu or memory.
+    Drifted,
+    /// It is ready, but one read cannot show whether a container is of the image that is asked for.
+    Unverified,
+    /// It is ready and runs what is asked.
+    Ready,
+}
+
+impl PodState {
+    /// Every state, in the order in which they are reported.
+    pub const ALL: [Self; 13] = [
+        Self::Terminating,
+        Self::Finished,
+        Self::Failed,
+        Self::Updating,
+        Self::NotReady,
+        Self::Restarted,
+        Self::Resizing,
+        Self::Deferred,
+        Self::Pending,
+        Self::Older,
+        Self::Drifted,
+        Self::Unverified,
+        Self::Ready,
+    ];
+
+    /// Returns its word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Terminating => "terminating",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Updating => "updating",
+            Self::Resizing => "resizing",
+            Self::Deferred => "deferred",
+            Self::NotReady => "notReady",
+            Self::Restarted => "justRestarted",
+            Self::Pending => "pending",
+            Self::Older => "older",
+            Self::Drifted => "drifted",
+            Self::Unverified => "unverified",
+            Self::Ready => "ready",
+        }
+    }
+
+    /// Returns its words as text for the terminal.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Terminating => "terminating",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Updating => "updating",
+            Self::Resizing => "resizing",
+            Self::Deferred => "resize deferred",
+            Self::NotReady => "not ready",
+            Self::Restarted => "just restarted",
+            Self::Pending => "pending",
+            Self::Older => "of an older revision",
+            Self::Drifted => "drifted",
+            Self::Unverified => "unverified",
+            Self::Ready => "ready",
+        }
+    }
+
+    /// Returns whether somebody on call wants to know of it. What is only not proven is no trouble: the pod is ready.
+    fn is_notable(self) -> bool {
+        match self {
+            Self::Failed | Self::Updating | Self::Resizing | Self::Deferred | Self::NotReady | Self::Restarted => true,
+            Self::Pending | Self::Older | Self::Drifted => true,
+            Self::Terminating | Self::Finished | Self::Unverified | Self::Ready => false,
+        }
+    }
+}
+
+impl PodStatus {
+    fn is_notable(&self) -> bool {
+        let lacks_traffic = self.out_of_services.is_some() || !self.missing_labels.is_empty();
+        self.state.is_notable() || self.unreadable_record || lacks_traffic
+    }
+}
+
+impl WorkloadStatus {
+    /// Returns how many pods have a state.
+    pub fn count(&self, state: PodState) -> usize {
+        self.pods.iter().filter(|pod| pod.state == state).count()
+    }
+
+    /// Returns the number of pods that exist and are not terminating.
+    pub fn present(&self) -> usize {
+        self.pods.iter().filter(|pod| !matches!(pod.state, PodState::Terminating | PodState::Finished)).count()
+    }
+
+    /// Returns whether pods differ from the template, and nothing of what is known says why.
+    pub fn has_drifted(&self) -> bool {
+        let is_drifted = |report: &ContainerReport| report.comparison == Comparison::Drifted;
+        self.pods.iter().any(|pod| pod.state == PodState::Drifted || pod.containers.iter().any(is_drifted))
+    }
+
+    /// Returns whether there is something to report: it is held, its controller is working or stuck, pods are missing,
+    /// or a pod is not as the template asks, ready and settled. A pinned digest is no problem: the image is the
+    /// template's.
+    pub fn is_notable(&self) -> bool {
+        let pods_missing = self.not_read.is_empty() && self.present() < usize::try_from(self.desired).unwrap_or(0);
+        self.held != Held::No || !self.owner.is_empty() || pods_missing || self.pods.iter().any(PodStatus::is_notable)
+    }
+}
+
+/// Whether a rollout that was superseded has paused a Deployment that has the template of its pods again.
+fn has_left_pause(live: &LiveWorkload, held: &Held) -> bool {
+    let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused && is_left_held(live);
+    *held == Held::No && is_paused && if_resumed(live) == IfResumed::KeepsPods
+}
+
+/// What was found of a workload, by which the ways on from there are chosen.
+struct Found<'a> {
+    held: &'a Held,
+    hold: Option<Hold>,
+    owner: &'a [OwnerState],
+    pods: &'a [PodStatus],
+    /// The update strategy from before, where the owner has OnDelete.
+    strategy: Option<Value>,
+    /// A revision is left that a rollout has kept.
+    is_left: bool,
+    has_on_delete: bool,
+}
+
+/// Returns what can be done next.
+fn ways_on(live: &LiveWorkload, found: Found<'_>) -> Vec<Way> {
+    let workload = &live.workload;
+    let Found { held, hold, owner, pods, strategy, is_left, has_on_delete } = found;
+    let may_go_on = |hold: &Hold| match hold {
+        Hold::LeftOnPods => leads_on(live),
+        Hold::WithoutLock(_) | Hold::HeldBack(_) | Hold::HeldOver(_) => !waits_for_partition(live),
+        Hold::AtWork
+        | Hold::PerhapsAtWork
+        | Hold::LeftBehind
+        | Hold::SetBack
+        | Hold::Overtaken
+        | Hold::Released
+        | Hold::Anothers => true,
+    };
+    let waits = waits_for_more(live);
+    // Nothing can be resumed, rolled back or applied over it.
+    let is_stuck = match hold {
+        Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
+        Some(_) => false,
+        None => *held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
+    };
+    match hold.filter(may_go_on) {
+        _ if is_stuck => ways::releasing(live, saved_strategy(live).as_ref()),
+        Some(hold) => {
+            let mut ways = ways::ways(hold, present(live).as_ref(), pods);
+            // Found again is as good as kept; made is not.
+            let is_made = present(live).is_none();
+            ways.retain(|way| way.deed != Deed::Abort || !is_made || leads_back(live));
+            let leads_on = ways.iter().any(|way| way.deed == Deed::Resume);
+            ways.retain(|way| way.deed != Deed::Abort || !leads_on || !leads_to_no_image(live));
+            ways
+        }
+        None => {
+            let is_at_rest = *held == Held::No && owner.iter().all(OwnerState::is_at_rest);
+            let left = is_left.then(ways::delete_left_revision);
+            let mut before = images_before(live);
+            before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
+            let back = ways::way_to_images_before(before, waits, owner, pods);
+            let others = ways::ways_without_rollout(live, pods, is_at_rest, strategy);
+            // Only what is known to be a rollout's: a user who sets OnDelete means it.
+            let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
+            let keeps = Way::template_set_back(live).filter(|_| is_left_over);
+            let on = hold.and_then(|_| ways::ways_from_left_pods(workload, owner));
+            let ended = way_it_ended(live).map(|way| ways::ended_already(way, waits));
+            let unpaused = has_left_pause(live, held).then(|| ways::unpaused(workload));
+            ended.into_iter().chain(unpaused).chain(left).chain(on).chain(back).chain(keeps).chain(others).collect()
+        }
+    }
+}
+
+/// Returns the state of a workload.
+pub fn status(live: &LiveWorkload) -> WorkloadStatus {
+    let workload = &live.workload;
+    let held = Held::of(workload);
+    let asked = Asked::of(live, &held);
+    let revision = CurrentRevision::of(live);
+    let mut theirs: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
+    theirs.sort_by(|a, b| workload.order(a, b));
+    let denied = live.surroundings.denied.iter().map(|denied| {
+        format!(
+            "you may not {} {}, so not all of its pods are known ({})",
+            denied.verb, denied.resource, denied.message
+        )
+    });
+    let not_made = match &live.surroundings.made {
+        Made::NotKnown(why) => Some(format!(
+            "what the server makes of the template could not be asked ({why}), so it is not known whether its admission makes pods differ from it"
+        )),
+        Made::Pod(_) | Made::NotAsked => None,
+    };
+    let pods: Vec<PodStatus> = theirs.iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
+    let life = match &held {
+        Held::By(lock) => {
+            let seen = &live.surroundings;
+            Some(Life::of(lock, &workload.object, seen.server_now.as_deref(), seen.holder))
+        }
+        Held::No | Held::Unreadable { .. } => None,
+    };
+    let hold = hold(live);
+    let has_on_delete = hold.is_none() && held == Held::No && has_on_delete(live);
+    let strategy = saved_strategy(live).filter(|_| has_on_delete);
+    let pods_wait = strategy.is_some() || pods.iter().any(|pod| pod.older_revision.is_some());
+    let on_delete = (has_on_delete && pods_wait).then(|| OwnerState::OnDelete {
+        before: strategy.as_ref().map(|strategy| text(strategy, "/type").to_owned()),
+        is_left: left_strategy(live).is_some(),
+    });
+    // Under a rollout it may still be wanted.
+    let left =
+        if held == Held::No { deployment::leftover_name(&workload.object, &live.surroundings.owned) } else { None };
+    let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
+    let is_left = left.is_some();
+    let waits = budget::blocking(live, &held, &theirs, &pods);
+    let owner = owner::states(workload, &held, on_delete.into_iter().chain(left).chain(waits));
+    let found = Found { held: &held, hold, owner: &owner, pods: &pods, strategy, is_left, has_on_delete };
+    let mut ways = ways_on(live, found);
+    let is_left_alone = workload.reference.kind.has_template() && hold != Some(Hold::AtWork);
+    ways.extend(ways::replacing(&pods).filter(|_| is_left_alone));
+    WorkloadStatus {
+        ways,
+        workload: workload.reference.clone(),
+        uid: workload.uid.clone(),
+        desired: workload.desired_replicas(),
+        owner,
+        template: if !workload.reference.kind.has_template() {
+            Vec::new()
+        } else {
+            template_containers(workload.template())
+        },
+        rewritten: made::rewritten(live, &theirs, &pods),
+        pods,
+        life,
+        hold,
+        not_read: denied.chain(live.not_read.iter().cloned()).chain(not_made).collect(),
+        held,
+    }
+}
+
+/// Whether the way back of the rollout that holds the workload leads to an image that cannot be pulled.
+fn leads_to_no_image(live: &LiveWorkload) -> bool {
+    let Some(lock) = present(live) else { return false };
+    lock.change.images.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, &image.from))
+}
+
+/// The rollouts of a workload that ended with every container proven.
+fn proven(live: &LiveWorkload) -> BTreeSet<RolloutId> {
+    let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
+    let entries = history::union(objects).into_iter();
+    let is_proven = |entry: &HistoryEntry| matches!(entry.outcome, EndResult::Complete | EndResult::Aborted);
+    entries.filter(is_proven).map(|entry| entry.id).collect()
+}
+
+/// What a pod of a workload should ask for.
+struct Asked<'a> {
+    /// It is a pod of its own: nothing else says what it should ask for.
+    own: bool,
+    /// By container, as the template says.
+    template: BTreeMap<ContainerName, String>,
+    /// The template itself.
+    whole: &'a Value,
+    /// The rollout that holds the workload: what it brings to the pods that it is about.
+    lock: Option<&'a RolloutLock>,
+    /// The owner's controller has not seen the template, or is replacing pods.
+    rolling_out: bool,
+    /// The server's time (RFC 3339), where the answer had it.
+    now: Option<&'a str>,
+    /// The rollouts that ended with every container proven.
+    proven: BTreeSet<RolloutId>,
+    /// What the server makes of the template.
+    made: &'a Made,
+}
+
+struct AskedImage<'a> {
+    image: &'a str,
+    /// The rollout that holds the workload brings it.
+    by_rollout: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn of(live: &'a LiveWorkload, held: &'a Held) -> Self {
+        let workload = &live.workload;
+        let template = template_containers(workload.template()).into_iter().map(|one| (one.container, one.image));
+        Self {
+            own: !workload.reference.kind.has_template(),
+            template: template.collect(),
+            whole: workload.template(),
+            lock: match held {
+                Held::By(lock) => Some(lock),
+                Held::No | Held::Unreadable { .. } => None,
+            },
+            rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
+            now: live.surroundings.server_now.as_deref(),
+            proven: proven(live),
+            made: &live.surroundings.made,
+        }
+    }
+
+    fn resources(&self, pod: &Pod) -> Vec<Row> {
+        if self.own {
+            return Vec::new();
+        }
+        let mut rows = FieldChanges::drift(self.whole, pod).rows();
+        let made = self.made.resources(self.whole);
+        rows.retain(|row| !made.contains(row));
+        rows
+    }
+
+    fn missing_labels(&self, pod: &Pod) -> BTreeMap<String, String> {
+        let lacked = if self.own { Vec::new() } else { drain::lacked(self.whole, pod) };
+        lacked.into_iter().map(|(key, value)| (key.clone(), value.to_owned())).collect()
+    }
+
+    /// Whether the rollout that holds the workload has not asked the pod yet for what it changes besides images.
+    fn waits(&self, pod: &Pod) -> bool {
+        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
+        chosen.is_some_and(|lock| {
+            // Lock and template are written together: another template is somebody else's, also the one from before.
+            let is_its_template = lock.change.sides(self.whole).is_some_and(|(before, after)| {
+                let wanted = match lock.direction {
+                    Direction::Forward => after,
+                    Direction::Back => before,
+                };
+                same(self.whole, &wanted)
+            });
+            is_its_template && lock.directed().fields.progress_in(pod) == FieldProgress::NotAsked
+        })
+    }
+
+    fn image(&self, pod: &Pod, name: &ContainerName) -> Option<AskedImage<'_>> {
+        if self.own {
+            return None;
+        }
+        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
+        if let Some((lock, change)) = chosen.and_then(|lock| Some((lock, lock.change.images.get(name)?))) {
+            let image = match lock.direction {
+                Direction::Forward => &change.to,
+                Direction::Back => &change.from,
+            };
+            // Lock and template are written together: another template is somebody else's, and what new pods get.
+            if self.template.get(name).is_none_or(|template| template == image) {
+                return Some(AskedImage { image, by_rollout: true });
+            }
+        }
+        self.template.get(name).map(|image| AskedImage { image, by_rollout: false })
+    }
+}
+
+/// Reads the containers of a template; what is none is left out.
+pub fn template_containers(template: &Value) -> Vec<TemplateContainer> {
+    let mut found = Vec::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        for container in containers.into_iter().flatten() {
+            let text = |key: &str| container.get(key).and_then(Value::as_str);
+            if let (Some(name), Some(image)) = (text("name"), text("image")) {
+                found.push(TemplateContainer { container: name.into(), list, image: image.to_owned() });
+            }
+        }
+    }
+    found
+}
+
+/// Whether a pod that the selector matches belongs to the workload. Where the ReplicaSets may not be read, any ReplicaSet's
+/// pod counts as a Deployment's: the selector is all that is left.
+fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
+    let kind = live.workload.reference.kind;
+    if !kind.has_template() {
+        return pod.key.uid == live.workload.uid;
+    }
+    let is_unread = |through: &WorkloadKind| {
+        let plural = through.spec().plural;
+        live.surroundings.denied.iter().any(|denied| denied.resource.starts_with(plural))
+    };
+    let unknown = kind.owns_through().filter(is_unread);
+    pod.controller().is_some_and(|owner| {
+        live.controllers.contains(&owner.uid) || unknown.is_some_and(|through| owner.kind == through.spec().kind)
+    })
+}
+
+fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> PodStatus {
+    // Under a rollout of this program the pods are of the revision before, and none is replaced.
+    let older = if asked.lock.is_some() { revision.older(pod) } else { revision.another(pod) };
+    let is_older = older.is_some() || asked.rolling_out;
+    let reports =
+        pod.all_containers().map(|(list, container)| container::report(pod, list, container, asked, is_older));
+    let containers: Vec<ContainerReport> = reports.collect();
+    let resizing = change::resizing(pod);
+    let waits = asked.waits(pod);
+    let record = UpdateRecord::of(pod);
+    let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
+    let resources = asked.resources(pod);
+    let compared = Compared { is_older: older.is_some(), waits, has_other_resources: !resources.is_empty() };
+    PodStatus {
+        key: pod.key.clone(),
+        node: pod.spec.node_name.clone(),
+        state: pod_state(pod, &containers, compared, resizing.as_ref()),
+        ready: pod.is_ready(),
+        ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
+        unscheduled: pod.unscheduled().map(str::to_owned),
+        older_revision: older.map(|older| older.revision),
+        update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
+        out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),
+        resizing,
+        resources,
+        missing_labels: if is_older || waits { BTreeMap::new() } else { asked.missing_labels(pod) },
+        unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
+        containers,
+    }
+}
+
+/// How a pod compares with what its owner, or the rollout that holds it, asks for.
+#[derive(Clone, Copy)]
+struct Compared {
+    is_older: bool,
+    /// It asks for other cpu or memory than the template.
+    has_other_resources: bool,
+    /// The rollout has not asked it for other cpu or memory, labels or annotations yet.
+    waits: bool,
+}
+
+fn pod_state(
+    pod: &Pod,
+    containers: &[ContainerReport],
+    compared: Compared,
+    resizing: Option<&FieldProgress>,
+) -> PodState {
+    let has = |wanted: fn(&Condition) -> bool| containers.iter().any(|report| wanted(&report.condition));
+    let compares = |wanted: Comparison| containers.iter().any(|report| report.comparison == wanted);
+    match () {
+        () if pod.terminating => PodState::Terminating,
+        () if pod.is_finished() => PodState::Finished,
+        () if has(|condition| matches!(condition, Condition::Failed(_))) => PodState::Failed,
+        () if matches!(resizing, Some(FieldProgress::Failed { .. })) => PodState::Failed,
+        () if has(|condition| matches!(condition, Condition::Updating { .. })) => PodState::Updating,
+        () if !pod.is_ready() => PodState::NotReady,
+        () if has(|condition| matches!(condition, Condition::Restarted { .. })) => PodState::Restarted,
+        () if matches!(resizing, Some(FieldProgress::Waiting { deferred: true, .. })) => PodState::Deferred,
+        () if resizing.is_some() => PodState::Resizing,
+        () if compared.waits || compares(Comparison::Pending) => PodState::Pending,
+        () if compared.is_older || compares(Comparison::Older) => PodState::Older,
+        () if compared.has_other_resources || compares(Comparison::Drifted) => PodState::Drifted,
+        () if has(|condition| matches!(condition, Condition::Unverified { .. })) => PodState::Unverified,
+        () => PodState::Ready,
+    }
+}

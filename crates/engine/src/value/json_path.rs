@@ -1,0 +1,35 @@
+//! Paths into an object, as they are shown: `spec.containers[app].env[A]`; and the text at a path.
+
+use serde_json::Value;
+
+/// The bytes of a path beyond which nothing is joined to it.
+const MAX_PATH_BYTES: usize = 512;
+
+/// Returns the text at a JSON pointer; empty where there is none.
+pub(crate) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Joins a path and a key; keys with dots or slashes, such as those of labels, are in brackets.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    match (path.is_empty(), key.contains(['.', '/'])) {
+        (true, false) => cut(key).to_owned(),
+        (false, false) => longer(path, || format!("{path}.{}", cut(key))),
+        (_, true) => element(path, key),
+    }
+}
+
+/// Joins a path and the name of an element.
+pub(crate) fn element(path: &str, name: &str) -> String {
+    longer(path, || format!("{path}[{}]", cut(name)))
+}
+
+fn longer(path: &str, joined: impl Fn() -> String) -> String {
+    if path.len() > MAX_PATH_BYTES { path.to_owned() } else { joined() }
+}
+
+/// Cuts off what no name of Kubernetes is long enough to have.
+fn cut(name: &str) -> &str {
+    let ends = name.char_indices().map(|(start, _)| start).take_while(|start| *start <= MAX_PATH_BYTES);
+    if name.len() <= MAX_PATH_BYTES { name } else { name.get(..ends.last().unwrap_or(0)).unwrap_or_default() }
+}
