@@ -17,14 +17,6 @@
 //! | [`cli`] | the command line; clap types without behaviour | `render` (its formats) |
 //! | [`commands`] | thin glue, one file a command | all of the above |
 
-#![cfg_attr(
-    test,
-    expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "a test looks for what it expects, and fails for everything else"
-    )
-)]
-
 pub mod cli;
 pub mod cluster;
 pub mod commands;

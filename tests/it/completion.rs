@@ -9,7 +9,7 @@ use crate::support::scene::{server_with, two_containers};
 
 fn needed(shell: &str) -> String {
     let path = format!("/usr/bin/{shell}");
-    assert!(Path::new(&path).exists(), "{path} is missing: tests/run deps installs it");
+    assert!(Path::new(&path).exists(), "{path} is missing: tests/run tools installs it");
     path
 }
 

@@ -325,7 +325,7 @@ fn killed_at_every_write(kind: Kind, name: &str, (moment, verb): (Moment, &str))
     let namespace = Namespace::new(name);
     let gate = Gate::open();
     let owner = Owner::with((&namespace, &gate.api), kind, (2, MOST_WRITES), Fields::Containers(fields));
-    let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
+    let reference = owner.reference();
     for number in 1..=MOST_WRITES {
         let container = format!("c{number}");
         gate.stop_at(number, moment);

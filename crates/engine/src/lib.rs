@@ -6,6 +6,14 @@
 //! Words are Kubernetes' own. A *rollout* is the process over many pods, an *update* the change to one pod, a *restart*
 //! what the kubelet does to one container.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a test looks for what it expects, and fails for everything else"
+    )
+)]
+
 pub mod change;
 pub mod k8s;
 pub mod kinds;

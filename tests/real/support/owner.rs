@@ -201,7 +201,7 @@ impl<'a> Owner<'a> {
         if let Some(pod) = pods.iter().find(|pod| !super::is_ready(pod)) {
             return Some(format!("pod {} is not ready", pod["metadata"]["name"]));
         }
-        if let Some(pod) = pods.iter().find(|pod| running(pod) != images(&pod["spec"])) {
+        if let Some(pod) = pods.iter().find(|pod| !super::pods::runs_what_it_asks_for(pod)) {
             return Some(format!("pod {} does not run what it asks for", pod["metadata"]["name"]));
         }
         if object["status"]["observedGeneration"] != object["metadata"]["generation"] {
@@ -287,17 +287,8 @@ fn strategy(object: &Value) -> Value {
 
 /// The tag of each container in a pod's spec.
 fn images(spec: &Value) -> Map<String, Value> {
-    tags(&spec["containers"])
-}
-
-/// The tag of each container that a pod's status shows.
-fn running(pod: &Value) -> Map<String, Value> {
-    tags(&pod["status"]["containerStatuses"])
-}
-
-fn tags(containers: &Value) -> Map<String, Value> {
     let tag = |image: &str| image.rsplit_once('/').map_or(image, |(_, image)| image).to_owned();
-    let mut containers: Vec<&Value> = containers.as_array().into_iter().flatten().collect();
+    let mut containers: Vec<&Value> = spec["containers"].as_array().into_iter().flatten().collect();
     containers.sort_by_key(|container| container["name"].as_str());
     containers
         .into_iter()

@@ -1,6 +1,8 @@
 //! What a pod's JSON says about its containers.
 
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 
 use serde_json::Value;
 
@@ -54,6 +56,33 @@ pub(crate) fn image<'a>(pod: &'a Value, container: &str) -> &'a str {
 /// Returns what each pod's spec asks for in one container, in the order of the pods.
 pub(crate) fn images<'a>(pods: &'a [Value], container: &str) -> Vec<&'a str> {
     pods.iter().map(|pod| image(pod, container)).collect()
+}
+
+/// Returns whether each container runs the image that the pod asks for: by its digest, since a status may show any name of it.
+pub(super) fn runs_what_it_asks_for(pod: &Value) -> bool {
+    let asked =
+        |name: &Value| pod["spec"]["containers"].as_array()?.iter().find(|it| it["name"] == *name)?["image"].as_str();
+    pod["status"]["containerStatuses"].as_array().into_iter().flatten().all(|status| {
+        let text = |key: &str| status[key].as_str().unwrap_or_default();
+        let is_of =
+            |asked: &str| text("image") == asked || digest(asked).is_some_and(|it| text("imageID").ends_with(&it));
+        asked(&status["name"]).is_some_and(is_of)
+    })
+}
+
+/// The digest that the registry knows a tag by.
+fn digest(image: &str) -> Option<String> {
+    const KINDS: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
+        application/vnd.docker.distribution.manifest.v2+json";
+    let (registry, (repository, tag)) =
+        image.split_once('/').and_then(|(host, rest)| Some((host, rest.rsplit_once(':')?)))?;
+    let mut stream = TcpStream::connect(registry).ok()?;
+    write!(stream, "HEAD /v2/{repository}/manifests/{tag} HTTP/1.0\r\nAccept: {KINDS}\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let of_digest =
+        |line: &str| line.to_lowercase().strip_prefix("docker-content-digest:").map(|it| it.trim().to_owned());
+    answer.lines().find_map(of_digest)
 }
 
 /// Returns the containers with another containerID than before, each as `pod/container`, in the order of `before`.
