@@ -435,10 +435,13 @@ const TAGS: [&str; 16] = [
     "slow",
 ];
 
+/// The bytes that every image has.
+pub(crate) const IMAGE_SIZE: u64 = 1_000_000;
+
 /// An image as a node's status lists it.
 pub fn listed_image(image: &str) -> Value {
     let names = [crate::api_server::image_id(image), crate::api_server::normalised(image)];
-    json!({"names": names, "sizeBytes": 1_000_000})
+    json!({"names": names, "sizeBytes": IMAGE_SIZE})
 }
 
 /// A node that is Ready and lists no image.
