@@ -9,6 +9,10 @@ use crate::api_server::{ApiServer, Times};
 use crate::builders;
 use crate::clock;
 
+/// The name of its cluster, context, and user.
+const USER: &str = "sandbox";
+const SHOP: &str = "shop";
+
 /// How fast its kubelets are: as on an ordinary node with a registry nearby.
 fn times() -> Times {
     Times {
@@ -25,22 +29,35 @@ fn times() -> Times {
     }
 }
 
-/// Starts a sandbox on a port of loopback; 0 is any that is free.
+/// Starts a sandbox on a port of loopback (0: a free one), and waits until its pods are ready.
 ///
 /// # Errors
 ///
 /// The port is taken.
 pub fn start(port: u16) -> io::Result<ApiServer> {
     let server = ApiServer::bind(port)?;
-    server.kubelet(times());
-    server.change(|state| state.make_whole("sandbox"));
-    for namespace in ["default", "kube-system", "kube-public", "kube-node-lease"] {
-        let created = server.create(&builders::namespace(namespace));
-        debug_assert!(created.is_ok(), "{created:?}");
+    server.change(|state| state.make_whole(USER));
+    for namespace in ["default", "kube-system", "kube-public", "kube-node-lease", SHOP] {
+        create(&server, &builders::namespace(namespace));
     }
     server.insert([node("node-1", 1), node("node-2", 2)]);
     server.run_controllers(true);
+    shop().iter().for_each(|object| create(&server, object));
+    for (plural, name) in [("deployments", "web"), ("statefulsets", "db"), ("daemonsets", "agent")] {
+        server.wait_for(plural, name, |object| {
+            let status = |field: &str| object["status"][field].as_i64();
+            let wanted = object["spec"]["replicas"].as_i64().or_else(|| status("desiredNumberScheduled"));
+            wanted.is_some_and(|wanted| wanted > 0)
+                && status("availableReplicas").or_else(|| status("numberAvailable")) == wanted
+        });
+    }
+    // Nobody waits for the first pods.
+    server.kubelet(times());
     Ok(server)
+}
+
+fn create(server: &ApiServer, object: &Value) {
+    server.create(object).expect("the server takes its own objects");
 }
 
 fn node(name: &str, number: u8) -> Value {
@@ -70,34 +87,48 @@ fn node(name: &str, number: u8) -> Value {
     node
 }
 
-/// Creates the objects of a manifest, in their namespaces or in `namespace`, and waits until the pods of its Deployments
-/// are ready; the error is a sentence.
-///
-/// # Errors
-///
-/// The manifest is none, the server refuses an object, or the pods are not ready within a minute.
-pub fn apply(server: &ApiServer, manifest: &str, namespace: &str) -> Result<(), String> {
-    let documents: Vec<Value> = serde_saphyr::from_multiple(manifest).map_err(|error| error.to_string())?;
-    let mut waits = Vec::new();
-    for mut object in documents.into_iter().filter(|document| !document.is_null()) {
-        if object["metadata"]["namespace"].is_null() && object["kind"] != "Namespace" {
-            object["metadata"]["namespace"] = namespace.into();
-        }
-        server.create(&object)?;
-        if object["kind"] == "Deployment" {
-            waits.push(object["metadata"]["name"].as_str().unwrap_or_default().to_owned());
-        }
-    }
-    let deadline = clock::now() + Duration::from_secs(60);
-    let is_available = |name: &String| {
-        let found = server.object("deployments", name).unwrap_or_default();
-        found["status"]["availableReplicas"] == found["spec"]["replicas"]
+/// Returns a kubeconfig for it, in JSON (which is YAML).
+pub fn kubeconfig(server: &ApiServer) -> Value {
+    json!({"apiVersion": "v1", "kind": "Config", "current-context": USER,
+        "clusters": [{"name": USER, "cluster": {"server": server.url()}}],
+        "users": [{"name": USER, "user": {}}],
+        "contexts": [{"name": USER, "context": {"cluster": USER, "user": USER, "namespace": SHOP}}]})
+}
+
+/// What the namespace `shop` has.
+fn shop() -> Vec<Value> {
+    let web = [container("app", "shop/web:v1", 8080), container("side", "shop/proxy:v1", 9090)];
+    let service = |name: &str, port: u16, more: Value| {
+        let mut spec = json!({"selector": {"app": name}, "ports": [{"port": 80, "targetPort": port}]});
+        json_patch::merge(&mut spec, &more);
+        named("v1", "Service", name, &spec)
     };
-    while !waits.iter().all(is_available) {
-        if clock::now() > deadline {
-            return Err(format!("the pods of {} are not ready after a minute", waits.join(", ")));
-        }
-        clock::sleep(Duration::from_millis(50));
-    }
-    Ok(())
+    let budget = json!({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}});
+    vec![
+        service("web", 8080, json!({})),
+        service("db", 5432, json!({"clusterIP": "None"})),
+        named("policy/v1", "PodDisruptionBudget", "web", &budget),
+        workload("Deployment", "web", &web, &json!({"replicas": 3})),
+        workload("StatefulSet", "db", &[container("db", "shop/db:v1", 5432)], &json!({"replicas": 3, "serviceName": "db"})),
+        workload("DaemonSet", "agent", &[container("agent", "shop/agent:v1", 9100)], &json!({})),
+    ]
+}
+
+fn named(api_version: &str, kind: &str, name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": SHOP, "labels": {"app": name}},
+        "spec": spec})
+}
+
+fn workload(kind: &str, name: &str, containers: &[Value], more: &Value) -> Value {
+    let labels = json!({"app": name});
+    let mut spec = json!({"selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}});
+    json_patch::merge(&mut spec, more);
+    named("apps/v1", kind, name, &spec)
+}
+
+fn container(name: &str, image: &str, port: u16) -> Value {
+    json!({"name": name, "image": image, "ports": [{"containerPort": port}],
+        "readinessProbe": {"tcpSocket": {"port": port}, "periodSeconds": 1},
+        "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "128Mi"}}})
 }

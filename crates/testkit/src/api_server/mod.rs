@@ -2,10 +2,10 @@
 //! objects is the model's ([`crate::api_model`]).
 //!
 //! It behaves as Kubernetes 1.36 where `kubectl inplace` reads or writes: objects with resourceVersions, selectors,
-//! watches with their history, the four kinds of patch, dry runs, preconditions, validation of pod updates, field
-//! owners, and the
-//! status that a kubelet shows around an image change; on demand, the controllers of the stock workloads. It is not
-//! complete: there is no garbage collection, no quota, no conversion, no EndpointSlices made from Services, and PUT is refused because the program never sends one.
+//! watches with their history, PUT and the four kinds of patch, dry runs, preconditions, validation of pod updates, field
+//! owners, and the status that a kubelet shows around an image change; on demand, the controllers of the stock workloads.
+//! A whole cluster (the sandbox) has a scheduler, a garbage collector, Tables, endpoint slices, events, and logs too. There
+//! are no quotas, no conversion, and no schemas.
 
 mod cluster;
 mod controllers;
@@ -121,13 +121,11 @@ impl ApiServer {
 
     /// Returns a kubeconfig for it, in JSON (which is YAML); the current namespace is `default`.
     pub fn kubeconfig(&self) -> Value {
-        let user = self.shared.lock().user;
-        let name = if user == USER { "fake" } else { user };
         serde_json::json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": name,
-            "clusters": [{"name": name, "cluster": {"server": self.url()}}],
-            "users": [{"name": user, "user": {}}],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": user, "namespace": "default"}}],
+            "apiVersion": "v1", "kind": "Config", "current-context": "fake",
+            "clusters": [{"name": "fake", "cluster": {"server": self.url()}}],
+            "users": [{"name": USER, "user": {}}],
+            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": USER, "namespace": "default"}}],
         })
     }
 
