@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::State;
+use super::{State, patch};
 use super::http::{Answer, Request};
 use super::resource::{RESOURCES, Resource, Target};
 
@@ -147,7 +147,7 @@ fn openapi(path: &[&str]) -> Option<Value> {
             "x-kubernetes-action": "patch", "x-kubernetes-group-version-kind": kind});
         (format!("/{}/{middle}{}/{{name}}", path_of(group, version), resource.plural), json!({"patch": patch}))
     });
-    Some(json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.36.3"},
+    Some(json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.36.3"}, "components": {"schemas": {}},
         "paths": paths.collect::<serde_json::Map<_, _>>()}))
 }
 
@@ -156,7 +156,7 @@ fn access_review(state: &State, request: &Request) -> Answer {
     if !state.tells_permissions {
         return super::status::failure(500, "InternalError", "the authorizer is away", Value::Null);
     }
-    let mut review: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let mut review = patch::options(request).unwrap_or_default();
     let asked = review["spec"]["resourceAttributes"].clone();
     let text = |field: &str| asked[field].as_str().unwrap_or_default().to_owned();
     let allowed = Resource::of_plural(&text("resource")).is_none_or(|resource| {
@@ -170,7 +170,7 @@ fn access_review(state: &State, request: &Request) -> Answer {
 
 /// Everything is allowed.
 fn rules_review(request: &Request) -> Answer {
-    let mut review: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let mut review = patch::options(request).unwrap_or_default();
     review["status"] = json!({"incomplete": false,
         "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
         "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]});

@@ -7,6 +7,7 @@
 //! A whole cluster (the sandbox) has a scheduler, a garbage collector, Tables, endpoint slices, events, and logs too. There
 //! are no quotas, no conversion, and no schemas.
 
+mod base64;
 mod cluster;
 mod controllers;
 mod defaults;
@@ -17,6 +18,7 @@ mod kubelet;
 mod logs;
 mod managed_fields;
 mod patch;
+mod protobuf;
 mod resource;
 mod resources;
 mod selector;

@@ -159,7 +159,7 @@ impl Serialize for Item<'_> {
 }
 
 fn create(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
-    let object = patch::parse(&call.request.body)?;
+    let object = patch::body(call.request)?;
     create_object(state, call, object)
 }
 
@@ -215,7 +215,7 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 /// PUT.
 fn replace(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let live = call.live(state)?;
-    let mut next = patch::parse(&call.request.body)?;
+    let mut next = patch::body(call.request)?;
     for field in ["kind", "apiVersion"] {
         copy_field(&live, &mut next, &[], field);
     }
@@ -276,7 +276,7 @@ fn scale(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         let content_type = call.request.header("content-type").unwrap_or_default();
         patch::apply(content_type, &of(&live), &call.request.body, &writer, true)?
     } else {
-        patch::parse(&call.request.body)?
+        patch::body(call.request)?
     };
     let version = Some(api_model::text(&asked, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty());
     api_model::expect(&live, None, version)
@@ -306,7 +306,7 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let resource = call.target.resource;
     let key = call.key();
     let live = call.live(state)?;
-    let options: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
+    let options = patch::options(call.request)?;
     let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default().to_owned();
     let wanted = |field: &str| options["preconditions"][field].as_str();
     api_model::expect(&live, wanted("uid"), wanted("resourceVersion")).map_err(|refused| {
@@ -363,7 +363,7 @@ fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answe
 /// The eviction subresource: a budget that allows no disruption answers 429.
 fn evict(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let pod = call.live(state)?;
-    let body: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
+    let body = patch::options(call.request)?;
     if let Some(budget) = state.exhausted_budget(&pod) {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";
         let cause = json!({"reason": "DisruptionBudget", "message": format!("The disruption budget {budget} needs more healthy pods")});

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::http::Answer;
 use super::super::resource::Resource;
 use super::super::store::Key;
-use super::super::{State, status};
+use super::super::{State, base64, status};
 use crate::api_model::{Refused, at, put, text};
 use crate::builders::letters;
 use crate::controllers::fields::{is_terminating, name};
@@ -81,22 +81,8 @@ fn secret(object: &mut Value) {
         return;
     };
     for (key, text) in texts {
-        put(object, &["data", &key], json!(base64(text.as_str().unwrap_or_default().as_bytes())));
+        put(object, &["data", &key], json!(base64::encode(text.as_str().unwrap_or_default().as_bytes())));
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let letter = |bits: u32| char::from(LETTERS[(bits & 63) as usize]);
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        let letters = [letter(bits >> 18), letter(bits >> 12), letter(bits >> 6), letter(bits)];
-        text.extend(letters.iter().take(chunk.len() + 1));
-        text.extend(std::iter::repeat_n('=', 3 - chunk.len()));
-    }
-    text
 }
 
 /// The plugins `ServiceAccount`, `DefaultTolerationSeconds` and `Priority`.
@@ -138,18 +124,6 @@ fn pod(object: &mut Value) {
             if let Some(mounts) = container["volumeMounts"].as_array_mut() {
                 mounts.push(mount.clone());
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base64;
-
-    #[test]
-    fn texts_are_kept_as_base64() {
-        for (text, wanted) in [("", ""), ("a", "YQ=="), ("ab", "YWI="), ("abc", "YWJj"), ("abcd?>", "YWJjZD8+")] {
-            assert_eq!(base64(text.as_bytes()), wanted, "{text}");
         }
     }
 }
