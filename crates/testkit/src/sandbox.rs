@@ -98,19 +98,16 @@ pub fn kubeconfig(server: &ApiServer) -> Value {
 /// What the namespace `shop` has.
 fn shop() -> Vec<Value> {
     let web = [container("app", "shop/web:v1", 8080), container("side", "shop/proxy:v1", 9090)];
-    let service = |name: &str, port: u16, more: Value| {
-        let mut spec = json!({"selector": {"app": name}, "ports": [{"port": 80, "targetPort": port}]});
-        json_patch::merge(&mut spec, &more);
-        named("v1", "Service", name, &spec)
-    };
-    let budget = json!({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}});
+    let (db, agent) = (container("db", "shop/db:v1", 5432), container("agent", "shop/agent:v1", 9100));
+    // Only the Service selects the second label: a pod that loses it gets no traffic, and keeps its owner.
+    let service = json!({"clusterIP": "None", "selector": {"app": "db", "serving": "yes"}, "ports": [{"port": 5432}]});
+    let budget = json!({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "db"}}});
     vec![
-        service("web", 8080, json!({})),
-        service("db", 5432, json!({"clusterIP": "None"})),
-        named("policy/v1", "PodDisruptionBudget", "web", &budget),
+        named("v1", "Service", "db", &service),
+        named("policy/v1", "PodDisruptionBudget", "db", &budget),
         workload("Deployment", "web", &web, &json!({"replicas": 3})),
-        workload("StatefulSet", "db", &[container("db", "shop/db:v1", 5432)], &json!({"replicas": 3, "serviceName": "db"})),
-        workload("DaemonSet", "agent", &[container("agent", "shop/agent:v1", 9100)], &json!({})),
+        workload("StatefulSet", "db", &[db], &json!({"replicas": 3, "serviceName": "db"})),
+        workload("DaemonSet", "agent", &[agent], &json!({})),
     ]
 }
 
@@ -122,7 +119,7 @@ fn named(api_version: &str, kind: &str, name: &str, spec: &Value) -> Value {
 fn workload(kind: &str, name: &str, containers: &[Value], more: &Value) -> Value {
     let labels = json!({"app": name});
     let mut spec = json!({"selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}});
+        "template": {"metadata": {"labels": {"app": name, "serving": "yes"}}, "spec": {"containers": containers}}});
     json_patch::merge(&mut spec, more);
     named("apps/v1", kind, name, &spec)
 }

@@ -364,7 +364,9 @@ fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answe
 fn evict(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let pod = call.live(state)?;
     let body = patch::options(call.request)?;
-    if let Some(budget) = state.exhausted_budget(&pod) {
+    // `canIgnorePDB`: a pod that does not run yet, or any more, is not protected.
+    let is_protected = !["Pending", "Succeeded", "Failed"].contains(&api_model::text(&pod, &["status", "phase"]));
+    if let Some(budget) = state.exhausted_budget(&pod).filter(|_| is_protected) {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";
         let cause = json!({"reason": "DisruptionBudget", "message": format!("The disruption budget {budget} needs more healthy pods")});
         return Err(status::failure(429, "TooManyRequests", message, json!({"causes": [cause]})));

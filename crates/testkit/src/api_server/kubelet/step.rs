@@ -457,10 +457,9 @@ impl Run<'_> {
             let message = format!("Back-off restarting failed container {name} in pod {reference}");
             self.said.push(Said::warning(name, "BackOff", message));
         }
-        self.plan(
-            self.kubelet.times.back_off * crashes.min(50),
-            Step::Retry { container: name.to_owned(), try_number },
-        );
+        let times = &self.kubelet.times;
+        let after = if crashes == 1 { times.restart } else { times.back_off * crashes.min(50) };
+        self.plan(after, Step::Retry { container: name.to_owned(), try_number });
     }
 }
 
