@@ -11,14 +11,16 @@ pub(crate) fn parse(text: &str) -> Option<i128> {
         "u" => (1, 1_000),
         "m" => (1, 1),
         "" => (1_000, 1),
-        _ => (1_000 * scale(suffix)?, 1),
+        _ => (scale(suffix)?.checked_mul(1_000)?, 1),
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let places = i128::from(10_u8).checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
     let product = digits.checked_mul(numerator)?;
     let divisor = denominator.checked_mul(places)?;
-    Some(product / divisor + i128::from(product > 0 && product % divisor != 0))
+    let rounded = product / divisor + i128::from(product > 0 && product % divisor != 0);
+    // As upstream's, so that sums stay numbers.
+    Some(rounded.min(i128::from(i64::MAX) * 1_000))
 }
 
 fn scale(suffix: &str) -> Option<i128> {
@@ -60,6 +62,8 @@ mod tests {
             ("1Xi", None),
             ("", None),
             ("1.0.0", None),
+            ("1e38", None),
+            ("99999999E", Some(i128::from(i64::MAX) * 1_000)),
         ];
         for (text, wanted) in table {
             assert_eq!(parse(text), wanted, "{text}");

@@ -23,6 +23,7 @@ mod resource;
 mod resources;
 mod selector;
 mod serve;
+mod shape;
 mod state;
 mod status;
 mod store;

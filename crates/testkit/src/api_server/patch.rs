@@ -68,7 +68,11 @@ pub(crate) fn body(request: &Request) -> Result<Value, Answer> {
 
 /// Reads a body that need not be there.
 pub(crate) fn options(request: &Request) -> Result<Value, Answer> {
-    if request.body.is_empty() { Ok(Value::Null) } else { body(request) }
+    let options = if request.body.is_empty() { Value::Null } else { body(request)? };
+    if options.is_null() || options.is_object() {
+        return Ok(options);
+    }
+    Err(status::bad_request("json: cannot unmarshal the body of the request into Go value of type map[string]interface {}"))
 }
 
 /// Reads a JSON body.

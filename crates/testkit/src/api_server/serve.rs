@@ -79,7 +79,7 @@ fn converse(shared: &Shared, stream: TcpStream) {
             Reply::None => true,
             Reply::Close => false,
         };
-        if !going_on {
+        if !going_on || request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close")) {
             break;
         }
     }

@@ -182,6 +182,9 @@ fn image(field: &str, image: &Value) -> Vec<Cause> {
 fn workload(live: Option<&Value>, next: &Value) -> Vec<Cause> {
     let mut causes = api_model::validate(text(next, &["kind"]), live, next);
     let containers = &next["spec"]["template"]["spec"]["containers"];
+    if containers.as_array().is_none_or(Vec::is_empty) {
+        causes.push(required("spec.template.spec.containers"));
+    }
     causes.extend(images(containers, "spec.template.spec.containers"));
     causes
 }
@@ -210,16 +213,12 @@ pub(crate) fn create(resource: &Resource, key: &Key, object: &Value) -> Result<(
         causes.push(Cause::invalid("metadata.name", message));
     }
     let spec = &object["spec"];
-    let is_empty = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
     match resource.kind {
-        "Pod" if is_empty(&spec["containers"]) => causes.push(required("spec.containers")),
+        "Pod" if spec["containers"].as_array().is_none_or(Vec::is_empty) => causes.push(required("spec.containers")),
         "Pod" => causes.extend(images(&spec["containers"], "spec.containers")),
         "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => {
             if spec["selector"].is_null() {
                 causes.push(required("spec.selector"));
-            }
-            if is_empty(&spec["template"]["spec"]["containers"]) {
-                causes.push(required("spec.template.spec.containers"));
             }
             let mut whole = object.clone();
             whole["kind"] = resource.kind.into();

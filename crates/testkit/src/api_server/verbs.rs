@@ -11,7 +11,7 @@ use super::resource::{Resource, Target};
 use super::selector::Selector;
 use super::store::Key;
 use super::table::{Form, table};
-use super::{State, cluster, defaults, logs, patch, status, validate};
+use super::{State, cluster, defaults, logs, patch, shape, status, validate};
 use crate::api_model::{self, Cause, Precondition, Refused, copy_field};
 use crate::clock;
 use crate::controllers::fields::{is_terminating, number};
@@ -31,11 +31,12 @@ impl Call<'_> {
             ("GET", _) if watch => "watch",
             ("GET", true) => "list",
             ("GET", false) => "get",
-            ("POST", _) => "create",
+            ("POST", is_collection) if is_collection || !target.subresource.is_empty() => "create",
             ("PATCH", _) => "patch",
             ("DELETE", true) => "deletecollection",
             ("DELETE", false) => "delete",
-            _ => "update",
+            ("PUT", false) => "update",
+            _ => "none",
         }
     }
 
@@ -165,6 +166,7 @@ fn create(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 
 fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Result<Answer, Answer> {
     let resource = call.target.resource;
+    shape::check(resource, &object)?;
     let name = object.pointer("/metadata/name").and_then(Value::as_str).map(ToOwned::to_owned);
     let prefix = object.pointer("/metadata/generateName").and_then(Value::as_str).map(ToOwned::to_owned);
     let name = match (name, prefix) {
@@ -228,6 +230,7 @@ fn replace(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 /// Stores what a client has made of an object, if it may.
 fn write(state: &mut State, call: &Call<'_>, live: &Value, mut next: Value, applied: bool) -> Result<Answer, Answer> {
     let (resource, writer) = (call.target.resource, call.writer());
+    shape::check(resource, &next)?;
     api_model::keep(resource.kind, writer.part(), live, &mut next);
     defaults::fill(&mut next);
     if call.target.subresource == "resize" {
@@ -281,14 +284,9 @@ fn scale(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let version = Some(api_model::text(&asked, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty());
     api_model::expect(&live, None, version)
         .map_err(|refused| status::refused(call.target.resource, &call.target.name, &refused))?;
-    let replicas = number(&asked, &["spec", "replicas"]);
-    if replicas < 0 {
-        let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
-        let causes = vec![Cause::invalid("spec.replicas", message)];
-        return Err(status::refused(call.target.resource, &call.target.name, &Refused::Invalid(causes)));
-    }
+    shape::check(call.target.resource, &asked)?;
     let mut next = (*live).clone();
-    next["spec"]["replicas"] = replicas.into();
+    next["spec"]["replicas"] = number(&asked, &["spec", "replicas"]).into();
     let answer = write(state, call, &live, next, false)?;
     let Body::Json(stored) = &answer.body else { return Ok(answer) };
     Ok(Answer::json(200, of(stored)))

@@ -50,7 +50,7 @@ pub fn label<'v>(object: &'v Value, key: &str) -> &'v str {
 }
 
 pub fn revision(object: &Value) -> i64 {
-    annotation(object, REVISION).and_then(|text| text.parse().ok()).unwrap_or(0)
+    annotation(object, REVISION).and_then(|text| text.parse::<i32>().ok()).map_or(0, i64::from)
 }
 
 pub fn is_terminating(object: &Value) -> bool {
@@ -106,10 +106,10 @@ pub fn hash(template: &Value, collisions: i64) -> String {
 
 /// A number of pods, or a percentage of all (`intstr.GetScaledValueFromIntOrPercent`).
 pub fn portion(value: &Value, of: i64, rounds_up: bool) -> i64 {
-    let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i32>().ok()).map(i64::from);
     match percent {
         Some(percent) => (percent * of + if rounds_up { 99 } else { 0 }) / 100,
-        None => value.as_i64().unwrap_or(0),
+        None => value.as_i64().and_then(|number| i32::try_from(number).ok()).map_or(0, i64::from),
     }
 }
 
