@@ -36,10 +36,8 @@ fn scale(suffix: &str) -> Option<i128> {
 
 /// Returns the quantity of a field; 0 where there is none.
 pub(crate) fn of(value: &Value) -> i128 {
-    match value {
-        Value::String(text) => parse(text).unwrap_or(0),
-        other => other.as_i64().map_or(0, |number| i128::from(number) * 1000),
-    }
+    let number = || value.as_i64().map_or(0, |number| i128::from(number) * 1000);
+    value.as_str().map_or_else(number, |text| parse(text).unwrap_or(0))
 }
 
 #[cfg(test)]

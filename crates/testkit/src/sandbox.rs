@@ -73,7 +73,6 @@ fn node(name: &str, number: u8) -> Value {
     let info = json!({"osImage": "Sandbox", "kernelVersion": "simulated", "machineID": "", "systemUUID": "", "bootID": "",
         "kubeProxyVersion": ""});
     json_patch::merge(&mut node["status"]["nodeInfo"], &info);
-    node["spec"] = json!({"podCIDR": format!("10.244.{number}.0/24")});
     node["status"]["capacity"] = room.clone();
     node["status"]["allocatable"] = room;
     node["status"]["addresses"] = json!([{"type": "InternalIP", "address": format!("192.0.2.{number}")},

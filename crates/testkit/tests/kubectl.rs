@@ -1,5 +1,4 @@
 //! The sandbox with the kubectl on the PATH, verb by verb.
-#![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -40,16 +39,32 @@ fn get_prints_what_there_is() {
     assert_eq!(pods.matches(" Running ").count(), 8, "{pods}");
     assert_eq!(sandbox.kubectl("get nodes --no-headers").lines().count(), 2);
     let all = sandbox.kubectl("get all -A");
-    has(&all, &["pod/db-2", "service/db", "daemonset.apps/agent", "deployment.apps/web", "replicaset.apps/web-", "NAMESPACE"]);
+    has(
+        &all,
+        &["pod/db-2", "service/db", "daemonset.apps/agent", "deployment.apps/web", "replicaset.apps/web-", "NAMESPACE"],
+    );
     has(&sandbox.kubectl("get pods -o wide"), &["NODE", "10.244.", "node-1", "node-2"]);
     has(&sandbox.kubectl("get nodes -o wide"), &["INTERNAL-IP", "v1.36.3", "containerd://"]);
     assert_eq!(sandbox.kubectl("get pods -l app=web,serving!=no --no-headers").lines().count(), 3);
     assert_eq!(sandbox.kubectl("get pods --field-selector metadata.name=db-1 -o name"), "pod/db-1\n");
-    has(&sandbox.kubectl("get deployment web -o yaml"), &["kind: Deployment", "image: shop/web:v1", "readyReplicas: 3"]);
+    has(
+        &sandbox.kubectl("get deployment web -o yaml"),
+        &["kind: Deployment", "image: shop/web:v1", "readyReplicas: 3"],
+    );
     let list: serde_json::Value = serde_json::from_str(&sandbox.kubectl("get pods -o json")).expect("JSON");
     assert_eq!((&list["kind"], list["items"].as_array().map_or(0, Vec::len)), (&"List".into(), 8));
-    has(&sandbox.kubectl("get endpointslices,pdb,controllerrevisions,events,namespaces,serviceaccounts"), &["IPv4", "10.244.",
-        "poddisruptionbudget.policy/db", "statefulset.apps/db", "SuccessfulCreate", "namespace/kube-system", "serviceaccount/default"]);
+    has(
+        &sandbox.kubectl("get endpointslices,pdb,controllerrevisions,events,namespaces,serviceaccounts"),
+        &[
+            "IPv4",
+            "10.244.",
+            "poddisruptionbudget.policy/db",
+            "statefulset.apps/db",
+            "SuccessfulCreate",
+            "namespace/kube-system",
+            "serviceaccount/default",
+        ],
+    );
     has(&sandbox.kubectl("get pods -o wide --sort-by .metadata.name --show-labels"), &["controller-revision-hash=db-"]);
     has(&sandbox.kubectl("events --for statefulset/db"), &["create Pod db-0 in StatefulSet db successful"]);
     has(&sandbox.kubectl("version"), &["Server Version: v1.36.3"]);
@@ -205,7 +220,9 @@ fn a_pod_is_resized_as_far_as_its_node_has_room() {
     let Some(sandbox) = Sandbox::for_kubectl() else { return };
     let resize = |cpu: &str| {
         let resources = format!("{{\"requests\":{{\"cpu\":\"{cpu}\"}},\"limits\":{{\"cpu\":\"{cpu}\"}}}}");
-        format!("patch pod db-0 --subresource resize -p {{\"spec\":{{\"containers\":[{{\"name\":\"db\",\"resources\":{resources}}}]}}}}")
+        format!(
+            "patch pod db-0 --subresource resize -p {{\"spec\":{{\"containers\":[{{\"name\":\"db\",\"resources\":{resources}}}]}}}}"
+        )
     };
     let cpu = "get pod db-0 -o jsonpath={.status.containerStatuses[0].resources.requests.cpu}/{.status.containerStatuses[0].restartCount}";
     sandbox.kubectl(&resize("600m"));
@@ -226,7 +243,9 @@ fn nodes_are_cordoned_and_drained() {
     assert_eq!((left.lines().count(), left.contains("agent-")), (1, true), "{left}");
     has(&sandbox.kubectl("uncordon node-1"), &["uncordoned"]);
     has(&sandbox.kubectl("taint node node-1 a=b:NoSchedule"), &["tainted"]);
-    sandbox.kubectl("run big --image acme/x:v1 --overrides {\"spec\":{\"nodeSelector\":{\"kubernetes.io/hostname\":\"node-1\"}}}");
+    sandbox.kubectl(
+        "run big --image acme/x:v1 --overrides {\"spec\":{\"nodeSelector\":{\"kubernetes.io/hostname\":\"node-1\"}}}",
+    );
     sandbox.until("describe pod big", "0/2 nodes are available: 1 node(s) didn't match");
 }
 

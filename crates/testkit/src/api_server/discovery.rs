@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{State, patch};
 use super::http::{Answer, Request};
 use super::resource::{RESOURCES, Resource, Target};
+use super::{State, patch};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -147,8 +147,10 @@ fn openapi(path: &[&str]) -> Option<Value> {
             "x-kubernetes-action": "patch", "x-kubernetes-group-version-kind": kind});
         (format!("/{}/{middle}{}/{{name}}", path_of(group, version), resource.plural), json!({"patch": patch}))
     });
-    Some(json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.36.3"}, "components": {"schemas": {}},
-        "paths": paths.collect::<serde_json::Map<_, _>>()}))
+    Some(
+        json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.36.3"}, "components": {"schemas": {}},
+        "paths": paths.collect::<serde_json::Map<_, _>>()}),
+    )
 }
 
 /// Says yes unless a rule forbids it.

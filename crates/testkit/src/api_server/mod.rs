@@ -29,7 +29,6 @@ mod status;
 mod store;
 mod strategic;
 mod table;
-mod table_pod;
 mod validate;
 mod verbs;
 mod watch;

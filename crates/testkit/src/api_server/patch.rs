@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::http::{Answer, Request};
 use super::managed_fields::{self, Writer};
-use super::{protobuf, status};
 use super::strategic;
+use super::{protobuf, status};
 use crate::api_model;
 
 /// Applies a patch of the given content type; nothing is checked yet but the patch itself.
@@ -72,7 +72,9 @@ pub(crate) fn options(request: &Request) -> Result<Value, Answer> {
     if options.is_null() || options.is_object() {
         return Ok(options);
     }
-    Err(status::bad_request("json: cannot unmarshal the body of the request into Go value of type map[string]interface {}"))
+    Err(status::bad_request(
+        "json: cannot unmarshal the body of the request into Go value of type map[string]interface {}",
+    ))
 }
 
 /// Reads a JSON body.

@@ -136,7 +136,8 @@ fn message(name: &str, bytes: &[u8]) -> Option<Value> {
             object.entry(*field).or_insert_with(|| json!({})).as_object_mut()?.insert(key, value);
         } else {
             let value = single(kind, wire)?;
-            let is_default = is_empty(&value) || *kind == "i" && value == json!(0) || *kind == "b" && value == json!(false);
+            let is_default =
+                is_empty(&value) || *kind == "i" && value == json!(0) || *kind == "b" && value == json!(false);
             if !is_default {
                 object.insert((*field).to_owned(), value);
             }
@@ -202,7 +203,8 @@ mod tests {
     fn what_is_known_is_read_and_nothing_is_lost() {
         let label = [field(1, b"a"), field(2, b"b")].concat();
         let metadata = |more: &[u8]| field(1, &[&field(1, b"two"), &field(11, &label), &field(3, b""), more].concat());
-        let namespace = json!({"metadata": {"name": "two", "labels": {"a": "b"}}, "apiVersion": "v1", "kind": "Namespace"});
+        let namespace =
+            json!({"metadata": {"name": "two", "labels": {"a": "b"}}, "apiVersion": "v1", "kind": "Namespace"});
         assert_eq!(decode(&body("Namespace", &metadata(&field(8, b"")))), Some(namespace));
         let secret = [metadata(b""), field(2, &[field(1, b"key"), field(2, b"abc")].concat())].concat();
         assert_eq!(decode(&body("Secret", &secret)).unwrap_or_default()["data"], json!({"key": "YWJj"}));

@@ -1,7 +1,7 @@
 //! The kinds that the fake serves, and what a path means.
 
 /// One kind as discovery lists it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Resource {
     pub group: &'static str,
     pub version: &'static str,

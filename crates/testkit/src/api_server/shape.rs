@@ -141,6 +141,7 @@ fn wrong<'v>(kind: &str, depth: usize, path: &str, object: &'v Value) -> Option<
             return None;
         }
         let items = value.as_array().into_iter().flatten();
-        wrong(kind, depth + 1, &below, value).or_else(|| items.into_iter().find_map(|one| wrong(kind, depth + 1, &below, one)))
+        wrong(kind, depth + 1, &below, value)
+            .or_else(|| items.into_iter().find_map(|one| wrong(kind, depth + 1, &below, one)))
     })
 }

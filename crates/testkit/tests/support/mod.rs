@@ -26,8 +26,7 @@ pub(crate) struct Sandbox {
 pub(crate) fn directory() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sandbox-{}-{number}", std::process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sandbox-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&path).expect("a directory for temporary files");
     path
 }

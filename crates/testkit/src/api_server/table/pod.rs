@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::table::since;
+use super::since;
 use crate::api_model::{at, text};
 use crate::controllers::fields::{condition, is_terminating, number};
 
