@@ -95,7 +95,7 @@ fn shape(kind: &str, depth: usize, field: &str) -> Shape {
 }
 
 /// Refuses an object that is none of its kind.
-pub(super) fn check(resource: &Resource, object: &Value) -> Result<(), Answer> {
+pub(super) fn check(verb: &str, resource: &Resource, object: &Value) -> Result<(), Answer> {
     let found = if object.is_object() { wrong(resource.kind, 0, "", object) } else { Some((String::new(), object)) };
     let Some((path, value)) = found else { return Ok(()) };
     if let Some(number) = value.as_i64().filter(|number| *number < 0) {
@@ -112,10 +112,11 @@ pub(super) fn check(resource: &Resource, object: &Value) -> Result<(), Answer> {
         Value::Object(_) => "object",
     };
     let (kind, version) = (resource.kind, resource.version);
-    let message = format!(
-        "{kind} in version \"{version}\" cannot be handled as a {kind}: json: cannot unmarshal {found} into Go struct \
-         field {kind}{path}"
-    );
+    let why = format!("json: cannot unmarshal {found} into Go struct field {kind}{path}");
+    if verb == "patch" {
+        return Err(status::failure(422, "Invalid", &format!("patch: Invalid value: {why}"), Value::Null));
+    }
+    let message = format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {why}");
     Err(status::bad_request(&message))
 }
 

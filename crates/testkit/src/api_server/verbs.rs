@@ -166,7 +166,7 @@ fn create(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 
 fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Result<Answer, Answer> {
     let resource = call.target.resource;
-    shape::check(resource, &object)?;
+    shape::check(call.verb, resource, &object)?;
     let name = object.pointer("/metadata/name").and_then(Value::as_str).map(ToOwned::to_owned);
     let prefix = object.pointer("/metadata/generateName").and_then(Value::as_str).map(ToOwned::to_owned);
     let name = match (name, prefix) {
@@ -230,7 +230,7 @@ fn replace(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
 /// Stores what a client has made of an object, if it may.
 fn write(state: &mut State, call: &Call<'_>, live: &Value, mut next: Value, applied: bool) -> Result<Answer, Answer> {
     let (resource, writer) = (call.target.resource, call.writer());
-    shape::check(resource, &next)?;
+    shape::check(call.verb, resource, &next)?;
     api_model::keep(resource.kind, writer.part(), live, &mut next);
     defaults::fill(&mut next);
     if call.target.subresource == "resize" {
@@ -284,7 +284,7 @@ fn scale(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let version = Some(api_model::text(&asked, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty());
     api_model::expect(&live, None, version)
         .map_err(|refused| status::refused(call.target.resource, &call.target.name, &refused))?;
-    shape::check(call.target.resource, &asked)?;
+    shape::check(call.verb, call.target.resource, &json!({"spec": asked["spec"]}))?;
     let mut next = (*live).clone();
     next["spec"]["replicas"] = number(&asked, &["spec", "replicas"]).into();
     let answer = write(state, call, &live, next, false)?;

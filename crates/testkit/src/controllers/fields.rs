@@ -138,24 +138,21 @@ pub fn selects(selector: &Value, object: &Value) -> bool {
         })
 }
 
-/// Sets a condition; its times move as upstream's `SetDeploymentCondition` moves them. Nothing happens if status and
-/// reason are the same.
+/// Sets a condition, which goes to the end; its times move as upstream's `SetDeploymentCondition` moves them. Nothing happens
+/// if status and reason are the same.
 pub fn set_condition(status: &mut Value, kind: &str, value: &str, reason: &str, message: &str, now: &str) {
     let mut all = at(status, &["conditions"]).as_array().cloned().unwrap_or_default();
-    let place = all.iter().position(|one| text(one, &["type"]) == kind);
-    let known = place.and_then(|place| all.get(place));
-    let same = |field: &str, value: &str| known.is_some_and(|known| text(known, &[field]) == value);
+    let known = all.iter().find(|one| text(one, &["type"]) == kind).cloned().unwrap_or_default();
+    let same = |field: &str, value: &str| text(&known, &[field]) == value;
     if same("status", value) && same("reason", reason) {
         return;
     }
-    let moved =
-        if same("status", value) { known.map(|known| at(known, &["lastTransitionTime"]).clone()) } else { None };
-    let condition = json!({"type": kind, "status": value, "lastUpdateTime": now,
-        "lastTransitionTime": moved.unwrap_or_else(|| now.into()), "reason": reason, "message": message});
-    match place {
-        Some(place) => all[place] = condition,
-        None => all.push(condition),
-    }
+    let moved = if same("status", value) { at(&known, &["lastTransitionTime"]).clone() } else { now.into() };
+    all.retain(|one| text(one, &["type"]) != kind);
+    all.push(
+        json!({"type": kind, "status": value, "lastUpdateTime": now, "lastTransitionTime": moved, "reason": reason,
+        "message": message}),
+    );
     put(status, &["conditions"], Value::Array(all));
 }
 
