@@ -159,7 +159,7 @@ fn manifests_that_are_none_are_refused_with_their_place() {
         (
             "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n",
             1,
-            vec!["job/a: skipped", "workloads are Deployment"],
+            vec!["job.batch/a: skipped", "workloads are Deployment"],
         ),
         ("apiVersion: apps/v1\nkind: Deployment\n", 1, vec!["metadata.name"]),
         ("just a sentence\n", 1, vec!["expected an object"]),

@@ -84,7 +84,7 @@ fn killed_at(
 }
 
 fn finish(namespace: &Namespace, owner: &Owner<'_>, then: Then) -> Output {
-    namespace.inplace(&[then.word(), &owner.reference(), "--yes", "--min-ready-seconds", "0"])
+    namespace.inplace_after_a_kill(&[then.word(), &owner.reference(), "--yes", "--min-ready-seconds", "0"])
 }
 
 fn assert_settled(owner: &Owner<'_>, before: &[Value], container: &str, context: &str) {

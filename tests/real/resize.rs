@@ -340,7 +340,9 @@ fn killed_at_every_write(kind: Kind, name: &str, (moment, verb): (Moment, &str))
         running.signal("KILL");
         assert_eq!(running.wait().code, 137);
         gate.lose();
-        let reported = case.inplace(&[verb, &reference, "--yes", "--min-ready-seconds", "0"], 0);
+        let finished = namespace.inplace_after_a_kill(&[verb, &reference, "--yes", "--min-ready-seconds", "0"]);
+        assert_eq!(finished.code, 0, "{finished:#?}");
+        let reported = finished.stdout + &finished.stderr;
         let context = format!("killed {moment:?} write {number}, {write}; {verb}: {reported}");
         owner.wait_settled_or(&context);
         owner.assert_same_pods(&context);

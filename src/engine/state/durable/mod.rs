@@ -120,6 +120,11 @@ impl OwnerGoal {
         if by.id != self.lock.id {
             return format!("rollout \"{}\" of {who}{host} has taken its place; no further changes by this run", by.id);
         }
+        let replaced = self.replaces.as_ref().and_then(|text| serde_json::from_str::<RolloutLock>(text).ok());
+        if replaced.is_some_and(|replaced| replaced.run == by.run) {
+            let run = format!("the run of {who}{host} that seemed to be gone has given another sign of life");
+            return format!("{run}; no further changes by this run");
+        }
         let what = match (by.direction, self.lock.direction) {
             (Direction::Back, Direction::Forward) => ", to abort it",
             (Direction::Forward, Direction::Back) => ", to resume it",

@@ -99,6 +99,21 @@ fn how_another_run_ended_the_rollout_is_reported() {
     assert_eq!(own, OwnerPhase::Closed);
 }
 
+/// A request that was on its way when a run was killed may reach the server after the next run has read.
+#[test]
+fn whoever_holds_the_lock_in_place_of_a_run_is_named() {
+    let replaced = goal("forward").lock;
+    let mut goal = OwnerGoal { replaces: serde_json::to_string(&replaced).ok(), ..goal("back") };
+    goal.lock.run = "r2".into();
+    let of = |run: &str| RolloutLock { run: run.into(), ..replaced.clone() };
+    for (run, says) in [
+        ("r", "the run of jane that seemed to be gone has given another sign of life; no further changes by this run"),
+        ("r3", "rollout \"one\" was taken over by jane, to resume it; no further changes by this run"),
+    ] {
+        assert_eq!(goal.taken_over(&of(run)), says);
+    }
+}
+
 #[test]
 fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
     for (own_lock, generation, begins) in [
