@@ -365,9 +365,14 @@ fn running(spec: &Value, pod: &str, index: usize) -> Value {
         } else {
             json!({"running": {"startedAt": now}})
         };
-        json!({"name": name, "image": crate::api_server::normalised(image), "imageID": crate::api_server::image_id(image),
-            "containerID": id, "lastState": {}, "ready": true, "restartCount": 0, "started": !done, "state": state,
-            "resources": container["resources"], "allocatedResources": container["resources"]["requests"]})
+        let mut status = json!({"name": name, "image": crate::api_server::normalised(image),
+            "imageID": crate::api_server::image_id(image), "containerID": id, "lastState": {}, "ready": true,
+            "restartCount": 0, "started": !done, "state": state, "resources": container["resources"]});
+        let requests = &container["resources"]["requests"];
+        if requests.is_object() {
+            status["allocatedResources"] = requests.clone();
+        }
+        status
     };
     let all = |list: &str, init: bool| -> Vec<Value> {
         spec[list].as_array().into_iter().flatten().map(|container| status(container, init)).collect()

@@ -44,7 +44,7 @@ fn a_deployment_changed_while_paused_keeps_its_pods_and_one_changed_at_once_does
     server.wait_for("deployments", "web", |object| observed(object) && object["status"]["updatedReplicas"].is_null());
     let mut history = server.object("replicasets", &set).expect("it is there");
     history["metadata"] = json!({"name": "web-history", "ownerReferences": history["metadata"]["ownerReferences"],
-        "annotations": {"deployment.kubernetes.io/revision": "1"}});
+        "labels": history["metadata"]["labels"], "annotations": {"deployment.kubernetes.io/revision": "1"}});
     history["spec"]["replicas"] = 0.into();
     history["status"] = json!({});
     server.insert([history]);
