@@ -45,7 +45,7 @@ fn a_wrong_command_line_is_one_line() {
     }
     let help = program().arg("--help").output().expect("the sandbox starts");
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    assert!(help.contains("--until-stdin-closes") && help.lines().all(|line| line.len() <= 120), "{help}");
+    assert!(help.contains("--until-stdin-closes") && help.lines().all(|line| line.len() <= 80), "{help}");
 }
 
 #[test]

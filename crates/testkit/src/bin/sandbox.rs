@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use testkit::sandbox;
 
-const USAGE: &str = "Simulate a Kubernetes cluster on loopback, to try kubectl and kubectl inplace.
+const USAGE: &str = "Simulate a Kubernetes cluster on loopback, to try kubectl and kubectl inplace
 
 usage: sandbox --kubeconfig FILE [--port N] [--until-stdin-closes]
 
@@ -18,9 +18,10 @@ usage: sandbox --kubeconfig FILE [--port N] [--until-stdin-closes]
   --port N              listen on this port of 127.0.0.1 [default: a free one]
   --until-stdin-closes  stop when standard input is closed
 
-The namespace shop has a Deployment web, a StatefulSet db, and a DaemonSet agent. The tag of an image sets how it
-behaves: nope cannot be pulled, crash exits again and again, never-ready fails its readiness probe. All others run.
-The sandbox prints one line when it is ready, and runs until SIGINT or SIGTERM.";
+The namespace shop has a Deployment web, a StatefulSet db, and a DaemonSet
+agent. The tag of an image sets how it behaves: nope cannot be pulled, crash
+exits again and again, never-ready fails its readiness probe. Other images run.
+The sandbox prints one line when it is ready. It runs until SIGINT or SIGTERM.";
 
 #[derive(Default)]
 struct Options {
