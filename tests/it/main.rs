@@ -46,6 +46,7 @@ mod resize_before;
 mod resize_versions;
 mod restart;
 mod runner;
+mod sandbox;
 mod saved;
 mod schemas;
 mod several;

@@ -365,9 +365,14 @@ fn running(spec: &Value, pod: &str, index: usize) -> Value {
         } else {
             json!({"running": {"startedAt": now}})
         };
-        json!({"name": name, "image": crate::api_server::normalised(image), "imageID": crate::api_server::image_id(image),
-            "containerID": id, "lastState": {}, "ready": true, "restartCount": 0, "started": !done, "state": state,
-            "resources": container["resources"], "allocatedResources": container["resources"]["requests"]})
+        let mut status = json!({"name": name, "image": crate::api_server::normalised(image),
+            "imageID": crate::api_server::image_id(image), "containerID": id, "lastState": {}, "ready": true,
+            "restartCount": 0, "started": !done, "state": state, "resources": container["resources"]});
+        let requests = &container["resources"]["requests"];
+        if requests.is_object() {
+            status["allocatedResources"] = requests.clone();
+        }
+        status
     };
     let all = |list: &str, init: bool| -> Vec<Value> {
         spec[list].as_array().into_iter().flatten().map(|container| status(container, init)).collect()
@@ -435,10 +440,13 @@ const TAGS: [&str; 16] = [
     "slow",
 ];
 
+/// The bytes that every image has.
+pub(crate) const IMAGE_SIZE: u64 = 1_000_000;
+
 /// An image as a node's status lists it.
 pub fn listed_image(image: &str) -> Value {
     let names = [crate::api_server::image_id(image), crate::api_server::normalised(image)];
-    json!({"names": names, "sizeBytes": 1_000_000})
+    json!({"names": names, "sizeBytes": IMAGE_SIZE})
 }
 
 /// A node that is Ready and lists no image.

@@ -16,6 +16,11 @@ pub fn now_text() -> String {
     text_in(0)
 }
 
+/// Returns the current time with its nanoseconds, as a kubelet writes it before a line of a log.
+pub fn now_in_full() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%9fZ").to_string()
+}
+
 /// Returns the time an hour ago, likewise: when the builders' objects were made.
 pub fn earlier_text() -> String {
     text_in(-60 * 60)
@@ -35,6 +40,11 @@ pub fn text_in(seconds: i64) -> String {
 pub fn http_date(seconds: i64) -> String {
     let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+/// Returns the seconds since a time as the API writes it; 0 if it is none.
+pub fn seconds_since(time: &str) -> i64 {
+    time.parse::<jiff::Timestamp>().map_or(0, |time| (jiff::Timestamp::now() - time).get_seconds())
 }
 
 /// Waits.

@@ -41,10 +41,10 @@ fn a_deployment_changed_while_paused_keeps_its_pods_and_one_changed_at_once_does
     let pods = uids(&server);
     let set = server.objects("replicasets").remove(0)["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     write(&server, "deployments", "web", &json!({"spec": {"paused": true, "template": template("acme/app:v2")}}));
-    server.wait_for("deployments", "web", |object| observed(object) && object["status"]["updatedReplicas"] == 0);
+    server.wait_for("deployments", "web", |object| observed(object) && object["status"]["updatedReplicas"].is_null());
     let mut history = server.object("replicasets", &set).expect("it is there");
     history["metadata"] = json!({"name": "web-history", "ownerReferences": history["metadata"]["ownerReferences"],
-        "annotations": {"deployment.kubernetes.io/revision": "1"}});
+        "labels": history["metadata"]["labels"], "annotations": {"deployment.kubernetes.io/revision": "1"}});
     history["spec"]["replicas"] = 0.into();
     history["status"] = json!({});
     server.insert([history]);
@@ -108,7 +108,9 @@ fn a_daemon_set_goes_by_the_hash_and_pods_lost_come_back() {
         "log",
         &json!({"spec": {"updateStrategy": {"type": "OnDelete"}, "template": template("acme/log:v2")}}),
     );
-    server.wait_for("daemonsets", "log", |object| observed(object) && object["status"]["updatedNumberScheduled"] == 0);
+    server.wait_for("daemonsets", "log", |object| {
+        observed(object) && object["status"]["updatedNumberScheduled"].is_null()
+    });
     let revisions = server.objects("controllerrevisions");
     let newest = revisions.iter().max_by_key(|one| one["revision"].as_u64()).expect("there are two");
     let hash = newest["metadata"]["labels"]["controller-revision-hash"].clone();

@@ -84,6 +84,20 @@ impl<K: Ord + Clone, O: Object, W> Store<K, O, W> {
         });
     }
 
+    /// Forgets the history but for so many writes.
+    pub fn forget(&mut self, kept: usize) {
+        let gone = self.history.len().saturating_sub(kept);
+        let Some(last) = gone.checked_sub(1).and_then(|last| self.history.get(last)) else { return };
+        let version = last.version;
+        self.compacted = version;
+        self.history.drain(..gone);
+        self.rows.retain(|_, row| {
+            let old = row.iter().rposition(|(written, _)| *written <= version).unwrap_or(0);
+            row.drain(..old);
+            row.len() > 1 || row.iter().any(|(_, object)| object.is_some())
+        });
+    }
+
     /// A number that was not given before.
     pub fn next_serial(&mut self) -> u64 {
         self.serial += 1;

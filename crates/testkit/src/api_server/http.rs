@@ -143,6 +143,16 @@ impl Connection {
         self.stream.write_all(head.as_bytes())
     }
 
+    /// Opens a text in chunks, as a log that is followed is one.
+    pub(crate) fn start_text(&mut self) -> io::Result<()> {
+        self.stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
+    }
+
+    /// Sends a piece of it.
+    pub(crate) fn send_text(&mut self, text: &str) -> io::Result<()> {
+        self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
+    }
+
     /// Sends one line of JSON as a chunk.
     pub(crate) fn send_event(&mut self, kind: &str, object: &Value) -> io::Result<()> {
         let line = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");

@@ -2,35 +2,48 @@
 //! objects is the model's ([`crate::api_model`]).
 //!
 //! It behaves as Kubernetes 1.36 where `kubectl inplace` reads or writes: objects with resourceVersions, selectors,
-//! watches with their history, the four kinds of patch, dry runs, preconditions, validation of pod updates, field
-//! owners, and the
-//! status that a kubelet shows around an image change; on demand, the controllers of the stock workloads. It is not
-//! complete: there is no garbage collection, no quota, no conversion, no EndpointSlices made from Services, and PUT is refused because the program never sends one.
+//! watches with their history, PUT and the four kinds of patch, dry runs, preconditions, validation of pod updates, field
+//! owners, and the status that a kubelet shows around an image change; on demand, the controllers of the stock workloads.
+//! A whole cluster (the sandbox) has a scheduler, a garbage collector, Tables, endpoint slices, events, and logs too. There
+//! are no quotas, no conversion, and no schemas.
 
+mod base64;
+mod cluster;
 mod controllers;
 mod defaults;
 mod discovery;
 mod faults;
 mod http;
 mod kubelet;
+mod logs;
 mod managed_fields;
 mod patch;
+mod protobuf;
 mod resource;
+mod resources;
 mod selector;
 mod serve;
+mod shape;
 mod state;
 mod status;
 mod store;
 mod strategic;
+mod table;
 mod validate;
 mod verbs;
 mod watch;
 
+use std::collections::BTreeMap;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
+
+use http::{Body, Request};
+use resource::{Resource, Target};
+use verbs::Call;
 
 pub use defaults::fill as fill_defaults;
 pub use faults::{Effect, USER, When};
@@ -44,7 +57,7 @@ use crate::clock;
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    connections: Mutex<Vec<TcpStream>>,
+    connections: Mutex<BTreeMap<u64, TcpStream>>,
 }
 
 impl Shared {
@@ -68,18 +81,27 @@ pub struct ApiServer {
 impl ApiServer {
     /// Starts an empty server (one namespace `default`) on a free port of loopback.
     pub fn start() -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
-        let address = listener.local_addr().expect("a bound listener has an address");
+        Self::bind(0).expect("loopback has a free port")
+    }
+
+    /// Starts an empty server on a port of loopback; 0 is any that is free.
+    ///
+    /// # Errors
+    ///
+    /// The port is taken.
+    pub fn bind(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
-            connections: Mutex::new(Vec::new()),
+            connections: Mutex::new(BTreeMap::new()),
         });
         let server = Self { shared: Arc::clone(&shared), address };
         let accepting = Arc::clone(&shared);
         std::thread::spawn(move || serve::accept(&accepting, &listener));
         std::thread::spawn(move || serve::run_cluster(&shared));
-        server
+        Ok(server)
     }
 
     /// Starts a server that has these objects.
@@ -125,6 +147,34 @@ impl ApiServer {
         });
     }
 
+    /// Creates an object as a client does.
+    ///
+    /// # Errors
+    ///
+    /// The message of the server, where it refuses the object.
+    pub fn create(&self, object: &Value) -> Result<(), String> {
+        let text = |field: &str| object[field].as_str().unwrap_or_default();
+        let (version, kind) = (text("apiVersion"), text("kind"));
+        let Some(resource) = Resource::of_kind(version, kind) else {
+            return Err(format!("no matches for kind {kind:?} in version {version:?}"));
+        };
+        let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("default");
+        let target = Target {
+            resource,
+            namespace: if resource.namespaced { namespace.to_owned() } else { String::new() },
+            name: String::new(),
+            subresource: String::new(),
+        };
+        let request =
+            Request { method: "POST".to_owned(), body: object.to_string().into_bytes(), ..Request::default() };
+        let call = Call { verb: "create", target, request: &request };
+        let answered = self.change(|state| verbs::execute(state, &call));
+        answered.map(drop).map_err(|refusal| match &refusal.body {
+            Body::Json(status) => status["message"].as_str().unwrap_or_default().to_owned(),
+            Body::List(text) | Body::Text(text) => text.clone(),
+        })
+    }
+
     /// Returns an object by plural and name, in any namespace.
     pub fn object(&self, resource: &str, name: &str) -> Option<Value> {
         self.shared.lock().find(resource, name).map(|(_, object)| (*object).clone())
@@ -163,7 +213,7 @@ impl ApiServer {
     /// Closes every open connection, watches too, without a word.
     pub fn drop_connections(&self) {
         let mut connections = self.shared.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        for connection in connections.drain(..) {
+        for connection in std::mem::take(&mut *connections).into_values() {
             // An error only says that the client was faster.
             drop(connection.shutdown(std::net::Shutdown::Both));
         }

@@ -3,10 +3,10 @@
 use json_patch::PatchOperation;
 use serde_json::Value;
 
-use super::http::Answer;
+use super::http::{Answer, Request};
 use super::managed_fields::{self, Writer};
-use super::status;
 use super::strategic;
+use super::{protobuf, status};
 use crate::api_model;
 
 /// Applies a patch of the given content type; nothing is checked yet but the patch itself.
@@ -28,10 +28,7 @@ pub(crate) fn apply(
             strategic::merge(live, &parse(body)?).map_err(|message| status::failure(500, "", &message, Value::Null))
         }
         "application/apply-patch+yaml" => managed_fields::apply(live, &parse_yaml(body)?, writer, force),
-        _ => {
-            let details = serde_json::json!({});
-            Err(status::failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", details))
-        }
+        _ => Err(status::unsupported("415: Unsupported Media Type")),
     }
 }
 
@@ -52,6 +49,32 @@ fn json_patch(live: &Value, body: &[u8]) -> Result<Value, Answer> {
     let mut next = live.clone();
     api_model::carry_out(&mut next, &patch).map_err(|_| status::patch_refused())?;
     Ok(next)
+}
+
+/// Reads the body of a request that is no PATCH.
+pub(crate) fn body(request: &Request) -> Result<Value, Answer> {
+    let content_type = request.header("content-type").unwrap_or_default();
+    match content_type.split(';').next().unwrap_or_default().trim() {
+        "" | "application/json" => parse(&request.body),
+        "application/yaml" => parse_yaml(&request.body),
+        "application/vnd.kubernetes.protobuf" => protobuf::decode(&request.body)
+            .ok_or_else(|| status::unsupported("the simulated API server cannot read this message in protobuf")),
+        _ => Err(status::unsupported(
+            "the body of the request was in an unknown format - accepted media types include: application/json, \
+             application/yaml, application/vnd.kubernetes.protobuf",
+        )),
+    }
+}
+
+/// Reads a body that need not be there.
+pub(crate) fn options(request: &Request) -> Result<Value, Answer> {
+    let options = if request.body.is_empty() { Value::Null } else { body(request)? };
+    if options.is_null() || options.is_object() {
+        return Ok(options);
+    }
+    Err(status::bad_request(
+        "json: cannot unmarshal the body of the request into Go value of type map[string]interface {}",
+    ))
 }
 
 /// Reads a JSON body.

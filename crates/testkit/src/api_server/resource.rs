@@ -1,7 +1,7 @@
 //! The kinds that the fake serves, and what a path means.
 
 /// One kind as discovery lists it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Resource {
     pub group: &'static str,
     pub version: &'static str,
@@ -11,54 +11,83 @@ pub struct Resource {
     pub namespaced: bool,
     /// Subresources beside the object itself.
     pub subresources: &'static [&'static str],
+    /// Nothing works on it here: a whole cluster shows that there is none, and takes none.
+    pub inert: bool,
 }
 
 const fn core(
     plural: &'static str,
     kind: &'static str,
     short_names: &'static [&'static str],
-    namespaced: bool,
     subresources: &'static [&'static str],
 ) -> Resource {
-    Resource { group: "", version: "v1", plural, kind, short_names, namespaced, subresources }
+    Resource { group: "", version: "v1", plural, kind, short_names, namespaced: true, subresources, inert: false }
 }
 
 const fn grouped(
-    group: &'static str,
-    version: &'static str,
+    (group, version): (&'static str, &'static str),
     plural: &'static str,
     kind: &'static str,
     short_names: &'static [&'static str],
     subresources: &'static [&'static str],
 ) -> Resource {
-    Resource { group, version, plural, kind, short_names, namespaced: true, subresources }
+    Resource { group, version, plural, kind, short_names, namespaced: true, subresources, inert: false }
 }
 
-/// Every kind that the fake serves, in the order of discovery.
+const fn cluster_wide(resource: Resource) -> Resource {
+    Resource { namespaced: false, ..resource }
+}
+
+const fn inert(resource: Resource) -> Resource {
+    Resource { inert: true, ..resource }
+}
+
+const STATUS: &[&str] = &["status"];
+const SCALED: &[&str] = &["scale", "status"];
+const APPS: (&str, &str) = ("apps", "v1");
+
+/// Every kind that is served, in the order of discovery.
 pub(crate) static RESOURCES: &[Resource] = &[
-    core("configmaps", "ConfigMap", &["cm"], true, &[]),
-    core("events", "Event", &["ev"], true, &[]),
-    core("limitranges", "LimitRange", &["limits"], true, &[]),
-    core("namespaces", "Namespace", &["ns"], false, &["status"]),
-    core("nodes", "Node", &["no"], false, &["status"]),
-    core("persistentvolumeclaims", "PersistentVolumeClaim", &["pvc"], true, &["status"]),
-    core("pods", "Pod", &["po"], true, &["eviction", "log", "resize", "status"]),
-    core("replicationcontrollers", "ReplicationController", &["rc"], true, &["status"]),
-    core("resourcequotas", "ResourceQuota", &["quota"], true, &["status"]),
-    core("secrets", "Secret", &[], true, &[]),
-    core("serviceaccounts", "ServiceAccount", &["sa"], true, &[]),
-    core("services", "Service", &["svc"], true, &["status"]),
-    grouped("apps", "v1", "controllerrevisions", "ControllerRevision", &[], &[]),
-    grouped("apps", "v1", "daemonsets", "DaemonSet", &["ds"], &["status"]),
-    grouped("apps", "v1", "deployments", "Deployment", &["deploy"], &["status"]),
-    grouped("apps", "v1", "replicasets", "ReplicaSet", &["rs"], &["status"]),
-    grouped("apps", "v1", "statefulsets", "StatefulSet", &["sts"], &["status"]),
-    grouped("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", &["hpa"], &["status"]),
-    grouped("batch", "v1", "cronjobs", "CronJob", &["cj"], &["status"]),
-    grouped("batch", "v1", "jobs", "Job", &[], &["status"]),
-    grouped("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", &[], &[]),
-    grouped("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", &["pdb"], &["status"]),
+    core("configmaps", "ConfigMap", &["cm"], &[]),
+    core("events", "Event", &["ev"], &[]),
+    inert(core("limitranges", "LimitRange", &["limits"], &[])),
+    cluster_wide(core("namespaces", "Namespace", &["ns"], STATUS)),
+    cluster_wide(core("nodes", "Node", &["no"], STATUS)),
+    inert(core("persistentvolumeclaims", "PersistentVolumeClaim", &["pvc"], STATUS)),
+    core("pods", "Pod", &["po"], &["eviction", "log", "resize", "status"]),
+    inert(core("replicationcontrollers", "ReplicationController", &["rc"], SCALED)),
+    inert(core("resourcequotas", "ResourceQuota", &["quota"], STATUS)),
+    core("secrets", "Secret", &[], &[]),
+    core("serviceaccounts", "ServiceAccount", &["sa"], &[]),
+    core("services", "Service", &["svc"], STATUS),
+    grouped(APPS, "controllerrevisions", "ControllerRevision", &[], &[]),
+    grouped(APPS, "daemonsets", "DaemonSet", &["ds"], STATUS),
+    grouped(APPS, "deployments", "Deployment", &["deploy"], SCALED),
+    grouped(APPS, "replicasets", "ReplicaSet", &["rs"], SCALED),
+    grouped(APPS, "statefulsets", "StatefulSet", &["sts"], SCALED),
+    inert(grouped(("autoscaling", "v2"), "horizontalpodautoscalers", "HorizontalPodAutoscaler", &["hpa"], STATUS)),
+    inert(grouped(("batch", "v1"), "cronjobs", "CronJob", &["cj"], STATUS)),
+    inert(grouped(("batch", "v1"), "jobs", "Job", &[], STATUS)),
+    grouped(("discovery.k8s.io", "v1"), "endpointslices", "EndpointSlice", &[], &[]),
+    grouped(("policy", "v1"), "poddisruptionbudgets", "PodDisruptionBudget", &["pdb"], STATUS),
 ];
+
+/// What `kubectl get all` shows.
+const ALL: &[&str] = &[
+    "cronjobs",
+    "daemonsets",
+    "deployments",
+    "horizontalpodautoscalers",
+    "jobs",
+    "pods",
+    "replicasets",
+    "replicationcontrollers",
+    "services",
+    "statefulsets",
+];
+
+const READ: &[&str] = &["get", "list", "watch"];
+const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 impl Resource {
     /// Returns the kind with this `apiVersion` and `kind`.
@@ -69,6 +98,34 @@ impl Resource {
     /// Returns the kind with this plural name, whatever its group.
     pub fn of_plural(plural: &str) -> Option<&'static Self> {
         RESOURCES.iter().find(|resource| resource.plural == plural)
+    }
+
+    /// Returns what may be done with it.
+    pub fn verbs(&self, whole: bool) -> &'static [&'static str] {
+        if self.inert && whole { READ } else { VERBS }
+    }
+
+    /// Returns what it is listed under together with others.
+    pub fn categories(&self) -> &'static [&'static str] {
+        if ALL.contains(&self.plural) { &["all"] } else { &[] }
+    }
+
+    /// Returns group, version and kind of what a subresource is written as.
+    pub fn kind_of(&self, subresource: &str) -> (&'static str, &'static str, &'static str) {
+        match subresource {
+            "eviction" => ("policy", "v1", "Eviction"),
+            "scale" => ("autoscaling", "v1", "Scale"),
+            _ => (self.group, self.version, self.kind),
+        }
+    }
+
+    /// Returns what may be done with a subresource.
+    pub fn verbs_of(&self, subresource: &str) -> &'static [&'static str] {
+        match subresource {
+            "eviction" => &["create"],
+            "log" => &["get"],
+            _ => &["get", "patch", "update"],
+        }
     }
 
     /// Returns `v1` or `apps/v1`.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::faults::{self, Effect};
 use super::http::{Answer, Connection, Request};
+use super::logs::Follow;
 use super::resource::Target;
 use super::state::Logged;
 use super::verbs::{self, Call};
@@ -15,16 +16,22 @@ use crate::{clock, tls};
 
 /// Accepts connections until the server stops.
 pub(super) fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
+    let mut number = 0_u64;
     for stream in listener.incoming() {
         if shared.lock().stopped {
             return;
         }
         let Ok(stream) = stream else { continue };
-        if let Ok(twin) = stream.try_clone() {
-            shared.connections.lock().unwrap_or_else(PoisonError::into_inner).push(twin);
-        }
+        let Ok(twin) = stream.try_clone() else { continue };
+        let mut connections = shared.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        number += 1;
+        connections.insert(number, twin);
+        drop(connections);
         let shared = Arc::clone(shared);
-        std::thread::spawn(move || converse(&shared, stream));
+        std::thread::spawn(move || {
+            converse(&shared, stream);
+            shared.connections.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        });
     }
 }
 
@@ -50,6 +57,7 @@ pub(super) fn run_cluster(shared: &Shared) {
 enum Reply {
     Answer(Answer),
     Watch(Watch),
+    Follow(Follow),
     None,
     Close,
 }
@@ -67,10 +75,11 @@ fn converse(shared: &Shared, stream: TcpStream) {
                 connection.send(&answer.with_header("Date", &date)).is_ok()
             }
             Reply::Watch(watch) => watch.run(shared, &mut connection).is_ok(),
+            Reply::Follow(follow) => follow.run(shared, &mut connection).is_ok(),
             Reply::None => true,
             Reply::Close => false,
         };
-        if !going_on {
+        if !going_on || request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close")) {
             break;
         }
     }
@@ -82,7 +91,9 @@ fn converse(shared: &Shared, stream: TcpStream) {
 
 fn reply(shared: &Shared, request: &Request) -> Reply {
     let mut state = shared.lock();
-    state.requests.push(Logged::new(request));
+    if !state.whole {
+        state.requests.push(Logged::new(request));
+    }
     if let Some(answer) = discovery::answer(&state, request) {
         return Reply::Answer(answer);
     }
@@ -147,6 +158,10 @@ fn carry_out(shared: &Shared, call: &Call<'_>, effects: &[Effect], headers: Vec<
             }
         }
         return Reply::Watch(watch);
+    }
+    let follows = call.request.parameter("follow").is_some_and(|value| value == "true");
+    if call.target.subresource == "log" && follows {
+        return Follow::new(&shared.lock(), call).map_or_else(Reply::Answer, Reply::Follow);
     }
     let mut answer = verbs::execute(&mut shared.lock(), call).unwrap_or_else(|refusal| refusal);
     shared.changed.notify_all();

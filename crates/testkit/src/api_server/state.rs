@@ -15,7 +15,7 @@ use super::managed_fields::{self, Writer};
 use super::resource::{Resource, Target};
 use super::selector::Selector;
 use super::store::{Key, Store};
-use super::{defaults, verbs};
+use super::{cluster, defaults, resources, verbs};
 use crate::api_model::{self, set_metadata};
 use crate::clock;
 
@@ -74,6 +74,9 @@ impl fmt::Display for Logged {
     }
 }
 
+/// A whole cluster runs for hours: watches are served from at least so many writes.
+const KEPT_WRITES: usize = 5000;
+
 /// Objects, faults, the kubelet, and what was asked.
 pub struct State {
     pub store: Store,
@@ -96,6 +99,10 @@ pub struct State {
     pub free_milli_cpu: Option<u64>,
     /// Access reviews are answered.
     pub tells_permissions: bool,
+    /// Whom it takes every client for.
+    pub(crate) user: &'static str,
+    /// A whole cluster: scheduler, garbage collector, events, endpoint slices, budgets, logs.
+    pub(crate) whole: bool,
 }
 
 impl Default for State {
@@ -114,6 +121,8 @@ impl Default for State {
             stopped: false,
             seconds_ahead: 0,
             tells_permissions: true,
+            user: super::faults::USER,
+            whole: false,
             allocatable_milli_cpu: None,
             free_milli_cpu: None,
         };
@@ -123,6 +132,23 @@ impl Default for State {
 }
 
 impl State {
+    /// From now on everything of a cluster works here, for this user.
+    pub fn make_whole(&mut self, user: &'static str) {
+        (self.whole, self.user) = (true, user);
+        let default = self.find("namespaces", "default");
+        default.into_iter().for_each(|(key, _)| self.remove(&key));
+    }
+
+    /// What the node of a pod has of cpu, in thousandths, where its admission plugin knows it.
+    pub(crate) fn allocatable(&self, pod: &Value) -> Option<i128> {
+        if let Some(set) = self.allocatable_milli_cpu {
+            return Some(set.into());
+        }
+        let node = pod["spec"]["nodeName"].as_str().filter(|_| self.whole)?;
+        let (_, node) = self.find("nodes", node)?;
+        Some(crate::quantity::of(&node["status"]["allocatable"]["cpu"]))
+    }
+
     /// Returns the minor version.
     pub fn minor(&self) -> u32 {
         self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
@@ -142,11 +168,65 @@ impl State {
         self.commit(&Key::new(resource, &namespace, &name), object);
     }
 
+    /// Returns an object as the server stores what is sent to be created.
+    pub(crate) fn as_created(&mut self, resource: &Resource, key: &Key, mut object: Value, writer: &Writer) -> Value {
+        api_model::as_new(&mut object);
+        object["kind"] = resource.kind.into();
+        object["apiVersion"] = resource.api_version().into();
+        set_metadata(&mut object, "name", key.name.as_str().into());
+        if resource.namespaced {
+            set_metadata(&mut object, "namespace", key.namespace.as_str().into());
+        }
+        defaults::fill(&mut object);
+        if resource.subresources.contains(&"status") {
+            object["status"] = json!({});
+        }
+        if resource.kind == "Pod" {
+            resources::default_requests(&mut object["spec"]);
+            object["status"] = json!({"phase": "Pending", "qosClass": resources::qos(&object["spec"])});
+        }
+        if self.whole {
+            cluster::admit(self, resource, &mut object);
+        }
+        self.complete(resource, &mut object, writer);
+        object
+    }
+
+    /// Returns an object as the server stores what a client has made of it; generation and field owners follow.
+    pub(crate) fn as_updated(&self, resource: &Resource, live: &Value, mut next: Value, writer: &Writer) -> Value {
+        api_model::keep(resource.kind, writer.part(), live, &mut next);
+        defaults::fill(&mut next);
+        verbs::finish_update(live, &mut next, writer, false, &resource.api_version());
+        next
+    }
+
+    /// Begins the deletion of a pod, which its kubelet ends; another object is gone at once.
+    pub(crate) fn begin_deletion(&mut self, key: &Key, grace: Option<u64>) {
+        let Some(live) = self.store.get(key).cloned() else { return };
+        if self.whole && cluster::waits(key, &live) {
+            self.commit(key, api_model::begin_deletion(&live, 0, &clock::now_text()));
+            return;
+        }
+        let is_placed = live.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty());
+        if key.plural != "pods" || !is_placed {
+            return self.remove(key);
+        }
+        let grace = grace.or_else(|| live.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64));
+        let grace = grace.unwrap_or(30);
+        self.commit(key, api_model::begin_deletion(&live, grace, &clock::now_text()));
+        if grace == 0 {
+            self.remove(key);
+        }
+    }
+
     /// Stores an object, and lets the kubelet see it.
     pub fn commit(&mut self, key: &Key, object: Value) -> Arc<Value> {
         let stored = self.store.put(key, object, ());
+        if self.whole && self.store.history().len() > KEPT_WRITES * 2 {
+            self.store.forget(KEPT_WRITES);
+        }
         if key.plural == "pods" {
-            self.kubelet.pod_written(key, &stored, clock::now());
+            self.kubelet.pod_written(key, &stored, clock::now(), self.whole);
         }
         stored
     }
@@ -229,10 +309,7 @@ impl State {
     pub fn exhausted_budget(&self, pod: &Value) -> Option<String> {
         let namespace = pod.pointer("/metadata/namespace")?;
         self.all("poddisruptionbudgets").iter().find_map(|budget| {
-            let labels = budget.pointer("/spec/selector/matchLabels").and_then(Value::as_object)?;
-            let selects = labels
-                .iter()
-                .all(|(key, value)| pod.pointer("/metadata/labels").and_then(|labels| labels.get(key)) == Some(value));
+            let selects = crate::controllers::fields::selects(budget.pointer("/spec/selector")?, pod);
             let exhausted = budget.pointer("/status/disruptionsAllowed").and_then(Value::as_u64).unwrap_or(0) == 0;
             let same = budget.pointer("/metadata/namespace") == Some(namespace);
             (same && selects && exhausted).then(|| budget["metadata"]["name"].as_str().unwrap_or_default().to_owned())

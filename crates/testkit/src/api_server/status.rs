@@ -56,6 +56,11 @@ pub(crate) fn bad_request(message: &str) -> Answer {
     failure(400, "BadRequest", message, Value::Null)
 }
 
+/// 415: the body is in a format that is not served.
+pub(crate) fn unsupported(message: &str) -> Answer {
+    failure(415, "UnsupportedMediaType", message, json!({}))
+}
+
 /// 422 without details: a JSON patch that cannot be carried out, whatever failed in it.
 pub(crate) fn patch_refused() -> Answer {
     failure(422, "Invalid", "the server rejected our request due to an error in our request", json!({}))

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::http::Answer;
 use super::resource::Resource;
 use super::status;
+use super::store::Key;
 use crate::api_model::{self, Cause, Refused, text};
+use crate::quantity;
 
 /// The text since Kubernetes 1.32; the real message goes on with a diff.
 pub(crate) const POD_FORBIDDEN: &str = "Forbidden: pod updates may not change fields other than \
@@ -34,7 +36,7 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
     }
     match resource.kind {
         "Pod" => causes.extend(pod(&live["spec"], &next["spec"])),
-        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => causes.extend(workload(live, next)),
+        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => causes.extend(workload(Some(live), next)),
         _ => {}
     }
     valid(resource, name, causes)
@@ -44,7 +46,7 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
 pub(crate) fn resize(
     resource: &Resource,
     (live, next): (&Value, &Value),
-    allocatable: Option<u64>,
+    allocatable: Option<i128>,
     minor: u32,
 ) -> Result<(), Answer> {
     let name = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
@@ -81,15 +83,16 @@ pub(crate) fn resize(
                     "Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
                 causes.push(forbidden(&format!("spec.{list}[{index}]"), message));
             }
-            let limit = |container: &Value| mebibytes(&container["resources"]["limits"]["memory"]);
+            let limit = |container: &Value| quantity::of(&container["resources"]["limits"]["memory"]);
             let restarts = policies
                 .into_iter()
                 .any(|policy| policy["resourceName"] == "memory" && policy["restartPolicy"] == "RestartContainer");
-            if minor < 34 && !restarts && limit(new) < limit(old) {
+            let is_lowered = limit(new) > 0 && limit(new) < limit(old);
+            if minor < 34 && !restarts && is_lowered {
                 let message = "Forbidden: memory limits cannot be decreased unless resizePolicy is RestartContainer";
                 causes.push(forbidden(&format!("spec.{list}[{index}].resources.limits"), message));
             }
-            let asked = milli_cpu(&new["resources"]["requests"]["cpu"]);
+            let asked = quantity::of(&new["resources"]["requests"]["cpu"]);
             // The admission plugin of 1.36; before it the kubelet says that it is infeasible.
             if minor >= 36 && allocatable.is_some_and(|allocatable| asked > allocatable) {
                 let message =
@@ -103,20 +106,6 @@ pub(crate) fn resize(
 
 fn valid(resource: &Resource, name: &str, causes: Vec<Cause>) -> Result<(), Answer> {
     if causes.is_empty() { Ok(()) } else { Err(status::refused(resource, name, &Refused::Invalid(causes))) }
-}
-
-/// Whole cpus and thousandths: all that the tests write.
-pub(crate) fn milli_cpu(quantity: &Value) -> u64 {
-    let text = quantity.as_str().unwrap_or_default();
-    match text.strip_suffix('m') {
-        Some(thousandths) => thousandths.parse().unwrap_or(0),
-        None => text.parse::<u64>().unwrap_or(0) * 1000,
-    }
-}
-
-/// Whole mebibytes: all that the tests write.
-fn mebibytes(quantity: &Value) -> Option<u64> {
-    quantity.as_str()?.strip_suffix("Mi")?.parse().ok()
 }
 
 fn forbidden(field: &str, message: &str) -> Cause {
@@ -190,15 +179,62 @@ fn image(field: &str, image: &Value) -> Vec<Cause> {
 }
 
 /// What the model says, and that every container has an image.
-fn workload(live: &Value, next: &Value) -> Vec<Cause> {
-    let mut causes = api_model::validate(text(next, &["kind"]), Some(live), next);
-    for (index, container) in
-        next["spec"]["template"]["spec"]["containers"].as_array().into_iter().flatten().enumerate()
-    {
-        if container["image"].as_str().unwrap_or_default().is_empty() {
-            let field = format!("spec.template.spec.containers[{index}].image");
-            causes.push(Cause { reason: "FieldValueRequired", field, message: "Required value".to_owned() });
-        }
+fn workload(live: Option<&Value>, next: &Value) -> Vec<Cause> {
+    let mut causes = api_model::validate(text(next, &["kind"]), live, next);
+    let containers = &next["spec"]["template"]["spec"]["containers"];
+    if containers.as_array().is_none_or(Vec::is_empty) {
+        causes.push(required("spec.template.spec.containers"));
     }
+    causes.extend(images(containers, "spec.template.spec.containers"));
     causes
+}
+
+fn images(containers: &Value, field: &str) -> Vec<Cause> {
+    let lacking = |(index, container): (usize, &Value)| {
+        container["image"].as_str().unwrap_or_default().is_empty().then(|| required(&format!("{field}[{index}].image")))
+    };
+    containers.as_array().into_iter().flatten().enumerate().filter_map(lacking).collect()
+}
+
+fn required(field: &str) -> Cause {
+    Cause { reason: "FieldValueRequired", field: field.to_owned(), message: "Required value".to_owned() }
+}
+
+/// Checks a new object: its name, and of pods and workloads what they cannot be without.
+pub(crate) fn create(resource: &Resource, key: &Key, object: &Value) -> Result<(), Answer> {
+    let mut causes = Vec::new();
+    if !is_subdomain(&key.name) {
+        let message = format!(
+            "Invalid value: {:?}: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
+             '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+            key.name
+        );
+        causes.push(Cause::invalid("metadata.name", message));
+    }
+    let spec = &object["spec"];
+    match resource.kind {
+        "Pod" if spec["containers"].as_array().is_none_or(Vec::is_empty) => causes.push(required("spec.containers")),
+        "Pod" => causes.extend(images(&spec["containers"], "spec.containers")),
+        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => {
+            if spec["selector"].is_null() {
+                causes.push(required("spec.selector"));
+            }
+            let mut whole = object.clone();
+            whole["kind"] = resource.kind.into();
+            causes.extend(workload(None, &whole));
+        }
+        _ => {}
+    }
+    valid(resource, &key.name, causes)
+}
+
+fn is_subdomain(name: &str) -> bool {
+    let is_alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &str| {
+        label.starts_with(is_alphanumeric)
+            && label.ends_with(is_alphanumeric)
+            && label.chars().all(|c| is_alphanumeric(c) || c == '-')
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
 }

@@ -1,19 +1,20 @@
-//! GET, LIST, POST, PATCH and DELETE on the store, as the generic registry carries them out.
+//! GET, LIST, POST, PUT, PATCH and DELETE on the store, as the generic registry carries them out.
 
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::http::{Answer, Body, Request};
 use super::managed_fields::{self, Writer};
-use super::patch;
-use super::resource::Target;
+use super::resource::{Resource, Target};
 use super::selector::Selector;
 use super::store::Key;
-use super::{State, defaults, status, validate};
-use crate::api_model::{self, Precondition, Refused, copy_field, set_metadata};
+use super::table::{Form, table};
+use super::{State, cluster, defaults, logs, patch, shape, status, validate};
+use crate::api_model::{self, Cause, Precondition, Refused, copy_field};
 use crate::clock;
+use crate::controllers::fields::{is_terminating, number};
 
 /// A request whose path names a kind.
 pub(crate) struct Call<'a> {
@@ -30,11 +31,12 @@ impl Call<'_> {
             ("GET", _) if watch => "watch",
             ("GET", true) => "list",
             ("GET", false) => "get",
-            ("POST", _) => "create",
+            ("POST", is_collection) if is_collection || !target.subresource.is_empty() => "create",
             ("PATCH", _) => "patch",
             ("DELETE", true) => "deletecollection",
             ("DELETE", false) => "delete",
-            _ => "update",
+            ("PUT", false) => "update",
+            _ => "none",
         }
     }
 
@@ -44,12 +46,12 @@ impl Call<'_> {
         Selector::parse(parameter("labelSelector"), parameter("fieldSelector")).map_err(|why| status::bad_request(&why))
     }
 
-    fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         Key::new(self.target.resource, &self.target.namespace, &self.target.name)
     }
 
     /// Returns the object of the path.
-    fn live(&self, state: &State) -> Result<Arc<Value>, Answer> {
+    pub(crate) fn live(&self, state: &State) -> Result<Arc<Value>, Answer> {
         let missing = || status::refused(self.target.resource, &self.target.name, &Refused::NotFound);
         state.store.get(&self.key()).cloned().ok_or_else(missing)
     }
@@ -66,18 +68,35 @@ impl Call<'_> {
 
 /// Carries out a request; both arms are answers.
 pub(crate) fn execute(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
-    match (call.verb, call.target.subresource.as_str()) {
-        ("get", "log") => log(state, call),
-        ("get", _) => Ok(Answer::json(200, call.live(state)?)),
+    let (resource, subresource) = (call.target.resource, call.target.subresource.as_str());
+    if !subresource.is_empty() && !resource.subresources.contains(&subresource) {
+        let message = "the server could not find the requested resource";
+        return Err(status::failure(404, "NotFound", message, json!({})));
+    }
+    let verbs = if subresource.is_empty() { resource.verbs(state.whole) } else { resource.verbs_of(subresource) };
+    if !verbs.contains(&call.verb) {
+        let message = "the server does not allow this method on the requested resource";
+        return Err(status::failure(405, "MethodNotAllowed", message, json!({})));
+    }
+    match (call.verb, subresource) {
+        ("get", "log") => logs::answer(state, call),
+        (_, "scale") => scale(state, call),
         ("list", _) => list(state, call),
         ("create", "eviction") => evict(state, call),
         ("create", _) => create(state, call),
         ("patch", _) => patch_object(state, call),
+        ("update", _) => replace(state, call),
         ("delete", _) => delete(state, call),
         ("deletecollection", _) => delete_collection(state, call),
-        _ => {
-            let message = "the server does not allow this method on the requested resource";
-            Err(status::failure(405, "MethodNotAllowed", message, json!({})))
+        (_, _) => {
+            let object = call.live(state)?;
+            Ok(match Form::of(call.request) {
+                Form::Objects => Answer::json(200, object),
+                Form::Table(include) => {
+                    let metadata = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
+                    Answer::json(200, table(resource, [&*object], &metadata, include, true))
+                }
+            })
         }
     }
 }
@@ -110,6 +129,10 @@ fn list(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
             metadata["continue"] = format!("{revision}:{}:{}", key.namespace, key.name).into();
         }
     }
+    if let Form::Table(include) = Form::of(call.request) {
+        let objects = rows.iter().map(|(_, object)| &**object);
+        return Ok(Answer::json(200, table(resource, objects, &metadata, include, true)));
+    }
     let (kind, api_version) = (format!("{}List", resource.kind), resource.api_version());
     let items = rows.iter().map(|(_, object)| Item(object)).collect();
     let list = List { kind, api_version, metadata, items };
@@ -137,12 +160,13 @@ impl Serialize for Item<'_> {
 }
 
 fn create(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
-    let object = patch::parse(&call.request.body)?;
+    let object = patch::body(call.request)?;
     create_object(state, call, object)
 }
 
 fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Result<Answer, Answer> {
     let resource = call.target.resource;
+    shape::check(call.verb, resource, &object)?;
     let name = object.pointer("/metadata/name").and_then(Value::as_str).map(ToOwned::to_owned);
     let prefix = object.pointer("/metadata/generateName").and_then(Value::as_str).map(ToOwned::to_owned);
     let name = match (name, prefix) {
@@ -150,27 +174,17 @@ fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Resul
         (None, Some(prefix)) => format!("{prefix}{:05x}", state.store.next_serial()),
         (None, None) => {
             let message = "Required value: name or generateName is required".to_owned();
-            let cause = api_model::Cause { reason: "FieldValueRequired", field: "metadata.name".to_owned(), message };
+            let cause = Cause { reason: "FieldValueRequired", field: "metadata.name".to_owned(), message };
             return Err(status::refused(resource, "", &Refused::Invalid(vec![cause])));
         }
     };
     let key = Key::new(resource, &call.target.namespace, &name);
+    cluster::admits_namespace(state, resource, &key)?;
     if state.store.get(&key).is_some() {
         return Err(status::refused(resource, &name, &Refused::AlreadyExists));
     }
-    api_model::as_new(&mut object);
-    object["kind"] = resource.kind.into();
-    object["apiVersion"] = resource.api_version().into();
-    set_metadata(&mut object, "name", name.into());
-    if resource.namespaced {
-        set_metadata(&mut object, "namespace", call.target.namespace.as_str().into());
-    }
-    defaults::fill(&mut object);
-    if resource.subresources.contains(&"status") {
-        object["status"] =
-            if resource.kind == "Pod" { json!({"phase": "Pending", "qosClass": "BestEffort"}) } else { json!({}) };
-    }
-    state.complete(resource, &mut object, &call.writer());
+    validate::create(resource, &key, &object)?;
+    object = state.as_created(resource, &key, object, &call.writer());
     if call.request.is_dry_run() {
         return Ok(Answer::json(201, object));
     }
@@ -196,20 +210,86 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         return create_object(state, call, object);
     };
     let force = call.request.parameter("force").is_some_and(|value| value == "true");
-    let mut next = patch::apply(content_type, &live, &call.request.body, &writer, force)?;
-    api_model::keep(resource.kind, writer.part(), &live, &mut next);
+    let next = patch::apply(content_type, &live, &call.request.body, &writer, force)?;
+    write(state, call, &live, next, is_apply)
+}
+
+/// PUT.
+fn replace(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let live = call.live(state)?;
+    let mut next = patch::body(call.request)?;
+    for field in ["kind", "apiVersion"] {
+        copy_field(&live, &mut next, &[], field);
+    }
+    if api_model::at(&next, &["metadata", "managedFields"]).is_null() {
+        copy_field(&live, &mut next, &["metadata"], "managedFields");
+    }
+    write(state, call, &live, next, false)
+}
+
+/// Stores what a client has made of an object, if it may.
+fn write(state: &mut State, call: &Call<'_>, live: &Value, mut next: Value, applied: bool) -> Result<Answer, Answer> {
+    let (resource, writer) = (call.target.resource, call.writer());
+    shape::check(call.verb, resource, &next)?;
+    api_model::keep(resource.kind, writer.part(), live, &mut next);
     defaults::fill(&mut next);
     if call.target.subresource == "resize" {
-        validate::resize(resource, (&live, &next), state.allocatable_milli_cpu, state.minor())?;
+        validate::resize(resource, (live, &next), state.allocatable(live), state.minor())?;
     } else {
-        validate::update(resource, &live, &next)?;
+        validate::update(resource, live, &next)?;
     }
-    finish_update(&live, &mut next, &writer, is_apply, &resource.api_version());
+    finish_update(live, &mut next, &writer, applied, &resource.api_version());
     if call.request.is_dry_run() {
-        copy_field(&live, &mut next, &["metadata"], "resourceVersion");
+        copy_field(live, &mut next, &["metadata"], "resourceVersion");
         return Ok(Answer::json(200, next));
     }
-    Ok(Answer::json(200, state.commit(&key, next)))
+    let stored = state.commit(&call.key(), next);
+    if is_free_to_go(resource, &stored) {
+        state.remove(&call.key());
+    }
+    Ok(Answer::json(200, stored))
+}
+
+/// The last finalizer is gone from an object that is to be deleted.
+fn is_free_to_go(resource: &Resource, object: &Value) -> bool {
+    let waits = |field: &str| api_model::at(object, &["metadata", field]).as_array().is_some_and(|all| !all.is_empty());
+    is_terminating(object) && resource.kind != "Pod" && resource.kind != "Namespace" && !waits("finalizers")
+}
+
+/// The scale subresource: the number of pods alone.
+fn scale(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let live = call.live(state)?;
+    let writer = call.writer();
+    let of = |object: &Value| {
+        let metadata = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+        let metadata: Map<String, Value> =
+            metadata.iter().map(|field| ((*field).to_owned(), object["metadata"][field].clone())).collect();
+        let selector = api_model::at(object, &["spec", "selector", "matchLabels"]).as_object();
+        let terms = selector.into_iter().flatten();
+        let terms: Vec<String> =
+            terms.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
+        json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata,
+            "spec": {"replicas": object["spec"]["replicas"]},
+            "status": {"replicas": number(object, &["status", "replicas"]), "selector": terms.join(",")}})
+    };
+    if call.verb == "get" {
+        return Ok(Answer::json(200, of(&live)));
+    }
+    let asked = if call.verb == "patch" {
+        let content_type = call.request.header("content-type").unwrap_or_default();
+        patch::apply(content_type, &of(&live), &call.request.body, &writer, true)?
+    } else {
+        patch::body(call.request)?
+    };
+    let version = Some(api_model::text(&asked, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty());
+    api_model::expect(&live, None, version)
+        .map_err(|refused| status::refused(call.target.resource, &call.target.name, &refused))?;
+    shape::check(call.verb, call.target.resource, &json!({"spec": asked["spec"]}))?;
+    let mut next = (*live).clone();
+    next["spec"]["replicas"] = number(&asked, &["spec", "replicas"]).into();
+    let answer = write(state, call, &live, next, false)?;
+    let Body::Json(stored) = &answer.body else { return Ok(answer) };
+    Ok(Answer::json(200, of(stored)))
 }
 
 /// Sets the generation and the owners of an update.
@@ -224,7 +304,7 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let resource = call.target.resource;
     let key = call.key();
     let live = call.live(state)?;
-    let options: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
+    let options = patch::options(call.request)?;
     let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default().to_owned();
     let wanted = |field: &str| options["preconditions"][field].as_str();
     api_model::expect(&live, wanted("uid"), wanted("resourceVersion")).map_err(|refused| {
@@ -244,25 +324,22 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
         status::failure(409, "Conflict", &message, status::details(resource, kind, name))
     })?;
     let asked = options["gracePeriodSeconds"].as_u64();
-    let asked = asked.or_else(|| call.request.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()));
-    let grace =
-        asked.or_else(|| live.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64)).unwrap_or(30);
+    let grace = asked.or_else(|| call.request.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()));
+    let policy = options["propagationPolicy"].as_str().or_else(|| call.request.parameter("propagationPolicy"));
     let dry_run = call.request.is_dry_run() || options["dryRun"].as_array().is_some_and(|all| !all.is_empty());
-    let on_node = live.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty());
-    if resource.kind == "Pod" {
-        let grace = if on_node { grace } else { 0 };
-        let next = api_model::begin_deletion(&live, grace, &clock::now_text());
-        if dry_run {
-            return Ok(Answer::json(200, next));
-        }
-        let next = state.commit(&key, next);
-        if grace == 0 {
-            state.remove(&key);
-        }
-        return Ok(Answer::json(200, next));
-    }
     if !dry_run {
-        state.remove(&key);
+        cluster::propagate(state, &key, policy.unwrap_or_default());
+        state.begin_deletion(&key, grace);
+    }
+    if resource.kind == "Pod" {
+        let is_placed = live.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty());
+        let grace = grace.or_else(|| live.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64));
+        let grace = if is_placed { grace.unwrap_or(30) } else { 0 };
+        let begun = api_model::begin_deletion(&live, grace, &clock::now_text());
+        return Ok(Answer::json(200, state.store.get(&key).cloned().unwrap_or_else(|| begun.into())));
+    }
+    if let Some(left) = state.store.get(&key).filter(|left| is_terminating(left)) {
+        return Ok(Answer::json(200, Arc::clone(left)));
     }
     let mut details = status::details(resource, resource.plural, &call.target.name);
     details["uid"] = uid.into();
@@ -270,12 +347,12 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     Ok(Answer::json(200, body))
 }
 
-/// Deletes what is selected, at once.
+/// Deletes what is selected.
 fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let answer = list(state, call)?;
     if !call.request.is_dry_run() {
         for (key, _) in state.listed(&call.target, &call.selector()?) {
-            state.remove(&key);
+            state.begin_deletion(&key, None);
         }
     }
     Ok(answer)
@@ -284,25 +361,18 @@ fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answe
 /// The eviction subresource: a budget that allows no disruption answers 429.
 fn evict(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let pod = call.live(state)?;
-    let body: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
-    if let Some(budget) = state.exhausted_budget(&pod) {
+    let body = patch::options(call.request)?;
+    // `canIgnorePDB`: a pod that does not run yet, or any more, is not protected.
+    let is_protected = !["Pending", "Succeeded", "Failed"].contains(&api_model::text(&pod, &["status", "phase"]));
+    if let Some(budget) = state.exhausted_budget(&pod).filter(|_| is_protected) {
         let message = "Cannot evict pod as it would violate the pod's disruption budget.";
         let cause = json!({"reason": "DisruptionBudget", "message": format!("The disruption budget {budget} needs more healthy pods")});
         return Err(status::failure(429, "TooManyRequests", message, json!({"causes": [cause]})));
     }
     let dry_run = call.request.is_dry_run() || body.pointer("/deleteOptions/dryRun").is_some();
     if !dry_run {
-        state.remove(&call.key());
+        state.begin_deletion(&call.key(), body.pointer("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64));
     }
     let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
     Ok(Answer::json(201, body))
-}
-
-/// The log of a container: what the test has set, else one line.
-fn log(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
-    let pod = call.live(state)?;
-    let first = || pod.pointer("/spec/containers/0/name").and_then(Value::as_str).unwrap_or_default();
-    let container = call.request.parameter("container").unwrap_or_else(first);
-    let text = state.logs.get(&(call.target.name.clone(), container.to_owned()));
-    Ok(Answer::text(200, text.map_or("", String::as_str)))
 }

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::http::{Connection, Request};
+use super::http::{Body, Connection, Request};
 use super::resource::Target;
 use super::selector::Selector;
 use super::status;
 use super::store::Change;
+use super::table::{Form, table};
 use super::{Shared, State};
 use crate::api_model::set_metadata;
 use crate::clock;
@@ -29,6 +30,7 @@ pub(crate) struct Watch {
     expired: bool,
     cut_after: Option<usize>,
     headers: Vec<(String, String)>,
+    form: Form,
 }
 
 impl Watch {
@@ -49,6 +51,7 @@ impl Watch {
             expired: false,
             cut_after: None,
             headers,
+            form: Form::of(request),
         }
     }
 
@@ -68,12 +71,7 @@ impl Watch {
         connection.start_chunks(&self.headers)?;
         let mut sent = 0;
         let Some((mut seen, first)) = self.open(shared) else {
-            let compacted = shared.lock().store.compacted();
-            let message = format!("too old resource version: {} ({compacted})", self.from.unwrap_or_default());
-            if let super::http::Body::Json(object) = status::expired(&message).body {
-                connection.send_event("ERROR", &object)?;
-            }
-            return connection.end_chunks();
+            return self.too_old(shared, self.from.unwrap_or_default(), connection);
         };
         let mut batch = first;
         let mut last_sent = clock::now();
@@ -82,7 +80,14 @@ impl Watch {
                 if self.cut_after.is_some_and(|most| sent >= most) {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                connection.send_event(kind, object)?;
+                match self.form {
+                    Form::Table(include) if *kind != "BOOKMARK" => {
+                        let metadata = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
+                        let resource = self.target.resource;
+                        connection.send_event(kind, &table(resource, [&**object], &metadata, include, sent == 0))?;
+                    }
+                    Form::Table(_) | Form::Objects => connection.send_event(kind, object)?,
+                }
                 sent += 1;
                 last_sent = clock::now();
             }
@@ -92,11 +97,23 @@ impl Watch {
             if clock::now().duration_since(started) >= self.timeout {
                 return connection.end_chunks();
             }
+            if seen < shared.lock().store.compacted() {
+                return self.too_old(shared, seen, connection);
+            }
             batch = match self.next(shared, &mut seen, started, last_sent) {
                 Some(batch) => batch,
                 None => return connection.end_chunks(),
             };
         }
+    }
+
+    fn too_old(&self, shared: &Shared, version: u64, connection: &mut Connection) -> io::Result<()> {
+        let compacted = shared.lock().store.compacted();
+        if let Body::Json(object) = status::expired(&format!("too old resource version: {version} ({compacted})")).body
+        {
+            connection.send_event("ERROR", &object)?;
+        }
+        connection.end_chunks()
     }
 
     /// Returns the version of the watch and what it sends at once; `None` if its resourceVersion is too old.

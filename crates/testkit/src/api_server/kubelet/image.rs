@@ -7,7 +7,7 @@ pub(super) enum Behaviour {
     Runs,
     /// `slow`: as above, later.
     Slow,
-    /// `missing`: the registry has no such tag.
+    /// `missing` or `nope`: the registry has no such tag.
     Missing,
     /// `denied`: the registry asks for credentials.
     Denied,
@@ -30,7 +30,7 @@ pub(super) fn behaviour(image: &str) -> Behaviour {
     }
     match tag {
         "slow" => Behaviour::Slow,
-        "missing" => Behaviour::Missing,
+        "missing" | "nope" => Behaviour::Missing,
         "denied" => Behaviour::Denied,
         "flaky" => Behaviour::Flaky,
         "crash" => Behaviour::Crash,

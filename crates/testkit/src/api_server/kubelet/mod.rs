@@ -5,7 +5,10 @@
 //! container's ID and restartCount. While it works on a pod it does not read newer specs of it. The tag of an image
 //! says how it behaves, see [`image::Behaviour`].
 
+mod conditions;
 mod image;
+mod node;
+mod resize;
 mod step;
 
 use std::collections::BTreeMap;
@@ -23,8 +26,12 @@ pub use image::{hex64, image_id, normalised};
 pub struct Times {
     /// From the write to the stale status.
     pub observe: Duration,
-    /// From the stale status to the new container or the reason why there is none: kill, pull and start.
+    /// From the stale status to the new container or the reason why there is none: kill and start.
     pub restart: Duration,
+    /// The same of a new pod, where nothing is to be killed.
+    pub start: Duration,
+    /// Added to both for each image that is not on the node.
+    pub pull: Duration,
     /// Added to `restart` where the image's tag is `slow`.
     pub slow: Duration,
     /// From the start until the readiness (or startup) probe passes; without probes a container is ready at once.
@@ -45,6 +52,8 @@ impl Default for Times {
         Self {
             observe: Duration::from_millis(5),
             restart: short,
+            start: short,
+            pull: Duration::ZERO,
             slow: Duration::from_millis(300),
             ready: short,
             crash: short,
@@ -92,6 +101,16 @@ struct Truth {
     try_number: u64,
     failed_pulls: u32,
     crashes: u32,
+    /// What it has written, and what the container before it had.
+    log: Vec<Line>,
+    previous: Option<Vec<Line>>,
+}
+
+/// A line of a container's log.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) at: String,
+    pub(crate) text: String,
 }
 
 /// What the kubelet knows about a pod.
@@ -109,12 +128,14 @@ pub struct Kubelet {
     pub paused: bool,
     queue: Vec<Due>,
     pods: BTreeMap<String, PodTruth>,
+    /// The number of addresses that were given to pods.
+    addresses: u32,
 }
 
 impl Kubelet {
     /// Returns a kubelet with nothing to do.
     pub fn new() -> Self {
-        Self { times: Times::default(), paused: false, queue: Vec::new(), pods: BTreeMap::new() }
+        Self { times: Times::default(), paused: false, queue: Vec::new(), pods: BTreeMap::new(), addresses: 0 }
     }
 
     /// Returns when there is something to do.
@@ -123,8 +144,11 @@ impl Kubelet {
     }
 
     /// Looks at a pod that was written, and plans what follows.
-    pub fn pod_written(&mut self, key: &Key, pod: &Value, now: Instant) {
+    pub(crate) fn pod_written(&mut self, key: &Key, pod: &Value, now: Instant, waits_for_node: bool) {
         let uid = uid_of(pod);
+        if waits_for_node && pod.pointer("/spec/nodeName").is_none() {
+            return;
+        }
         if !self.pods.contains_key(&uid) {
             let truth = adopt(pod);
             let fresh = truth.containers.is_empty();
@@ -152,6 +176,13 @@ impl Kubelet {
         } else if gates {
             self.plan(key, &uid, now + self.times.observe, Step::Conditions);
         }
+    }
+
+    /// What a container has written, or the one before it, and which start of it that is.
+    pub(crate) fn log(&self, uid: &str, container: &str, previous: bool) -> Option<(u64, &[Line])> {
+        let truth = self.pods.get(uid)?.containers.get(container)?;
+        let lines = if previous { truth.previous.as_ref()? } else { &truth.log };
+        Some((truth.try_number, lines))
     }
 
     fn plan(&mut self, key: &Key, uid: &str, at: Instant, step: Step) {

@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use super::super::State;
 use super::super::managed_fields::{self, Writer};
-use super::super::validate::milli_cpu;
+use super::conditions::set_conditions;
 use super::image::{self, Behaviour};
-use super::{Due, Kubelet, SEEN, Step, changed_images, restartable, statuses};
+use super::node::{Node, Said, note_image, report};
+use super::resize::{Room, resize};
+use super::{Due, Kubelet, Line, SEEN, Step, changed_images, restartable, statuses};
 use crate::clock;
 
 /// Does one step; steps of a pod that is gone, or of an earlier start, do nothing.
@@ -20,6 +22,10 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     };
     let gone = matches!(due.step, Step::Gone);
     if gone {
+        for container in restartable(&live) {
+            let name = container["name"].as_str().unwrap_or_default();
+            report(state, &live, &Said::normal(name, "Killing", format!("Stopping container {name}")));
+        }
         state.remove(&due.key);
         state.kubelet.pods.remove(&due.uid);
         return;
@@ -28,14 +34,15 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
         return;
     }
     let mut pod = (*live).clone();
-    let node = first_node(state);
-    let room = Room { allocatable: state.allocatable_milli_cpu, free: state.free_milli_cpu };
+    let node = Node::of(state, &live);
+    let room = Room::of(state, &live);
     let tells_generation = state.minor() >= 34;
+    let (started, said) = (Vec::new(), Vec::new());
     let mut run =
-        Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new(), room, tells_generation };
+        Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, node, started, said, room, tells_generation };
     let serial = state.store.version();
     match &due.step {
-        Step::Observe => run.observe(&node),
+        Step::Observe => run.observe(),
         Step::Start(changes) => run.start(changes, serial),
         Step::BackOff { container, try_number } if run.is_current(container, *try_number) => {
             run.back_off(container, *try_number);
@@ -50,7 +57,7 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
         Step::BackOff { .. } | Step::Retry { .. } | Step::Ready { .. } | Step::Crash { .. } => {}
         Step::Conditions | Step::Gone => {}
     }
-    let started = std::mem::take(&mut run.started);
+    let (started, said) = (std::mem::take(&mut run.started), std::mem::take(&mut run.said));
     set_conditions(&mut pod);
     let writer = Writer { manager: "kubelet".to_owned(), subresource: "status".to_owned() };
     if pod.get("status") != live.get("status") {
@@ -60,89 +67,9 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     for image in started {
         note_image(state, &pod, &image);
     }
-}
-
-/// What a node has, and what a container may ask for now.
-#[derive(Clone, Copy)]
-struct Room {
-    allocatable: Option<u64>,
-    free: Option<u64>,
-}
-
-/// Gives the containers what the spec asks for, or puts it off. Returns those that restart for it, with their images.
-fn resize(pod: &mut Value, room: Room) -> Vec<(String, String)> {
-    let (mut pending, mut restarting) = (None, Vec::new());
-    for (list, statuses) in [("containers", "containerStatuses"), ("initContainers", "initContainerStatuses")] {
-        for container in pod["spec"][list].as_array().cloned().unwrap_or_default() {
-            let asked = milli_cpu(&container["resources"]["requests"]["cpu"]);
-            if let Some(most) = room.allocatable.filter(|most| asked > *most) {
-                let message = format!("Node didn't have enough capacity: cpu, requested: {asked}, capacity: {most}");
-                pending = Some(("Infeasible", message));
-                continue;
-            }
-            if room.free.is_some_and(|free| asked > free) {
-                pending = Some(("Deferred", format!("Node didn't have enough resource: cpu, requested: {asked}")));
-                continue;
-            }
-            for status in pod["status"][statuses].as_array_mut().into_iter().flatten() {
-                if status["name"] == container["name"] {
-                    status["allocatedResources"] = container["resources"]["requests"].clone();
-                    if restarts(&container, &status["resources"]) && status["containerID"].is_string() {
-                        let text = |key: &str| container[key].as_str().unwrap_or_default().to_owned();
-                        restarting.push((text("name"), text("image")));
-                    } else {
-                        status["resources"] = container["resources"].clone();
-                    }
-                }
-            }
-        }
+    for said in said {
+        report(state, &pod, &said);
     }
-    let whole = pod["spec"]["resources"].clone();
-    let asked = milli_cpu(&whole["requests"]["cpu"]);
-    if room.free.is_some_and(|free| asked > free) {
-        pending = Some(("Deferred", format!("Node didn't have enough resource: cpu, requested: {asked}")));
-    } else if !whole.is_null() {
-        pod["status"]["allocatedResources"] = whole["requests"].clone();
-        pod["status"]["resources"] = whole;
-    }
-    if let Some(conditions) = pod["status"]["conditions"].as_array_mut() {
-        conditions.retain(|condition| condition["type"] != "PodResizePending");
-        conditions.extend(pending.map(|(reason, message)| {
-            json!({"type": "PodResizePending", "status": "True", "reason": reason, "message": message})
-        }));
-    }
-    restarting
-}
-
-/// Whether a container restarts for what it asks for and does not have, by its `resizePolicy`.
-fn restarts(container: &Value, has: &Value) -> bool {
-    let differs = |resource: &str| {
-        ["requests", "limits"].iter().any(|map| container["resources"][map][resource] != has[map][resource])
-    };
-    let policies = container["resizePolicy"].as_array().into_iter().flatten();
-    let mut restarting = policies.filter(|policy| policy["restartPolicy"] == "RestartContainer");
-    restarting.any(|policy| differs(policy["resourceName"].as_str().unwrap_or_default()))
-}
-
-/// The image is on the node now: the node's status lists it.
-fn note_image(state: &mut State, pod: &Value, image: &str) {
-    let Some((key, node)) = state.find("nodes", pod["spec"]["nodeName"].as_str().unwrap_or_default()) else { return };
-    let mut node = (*node).clone();
-    let entry = crate::builders::listed_image(image);
-    let listed = node["status"]["images"].as_array().is_some_and(|images| images.contains(&entry));
-    if !listed {
-        match node["status"]["images"].as_array_mut() {
-            Some(images) => images.push(entry),
-            None => node["status"]["images"] = json!([entry]),
-        }
-        state.commit(&key, node);
-    }
-}
-
-fn first_node(state: &State) -> String {
-    let nodes = state.all("nodes");
-    let name = nodes.first().and_then(|node| node["metadata"]["name"].as_str());
-    name.unwrap_or("node-a").to_owned()
 }
 
 /// One step in progress.
@@ -151,8 +78,10 @@ struct Run<'a> {
     due: &'a Due,
     pod: &'a mut Value,
     now: Instant,
+    node: Node,
     /// Images that were pulled in this step.
     started: Vec<String>,
+    said: Vec<Said>,
     /// What a container may ask for now.
     room: Room,
     /// `observedGeneration`, which kubelets before 1.34 do not write.
@@ -169,9 +98,9 @@ impl Run<'_> {
     }
 
     /// Publishes that the spec was seen; a new pod gets a node and empty statuses.
-    fn observe(&mut self, node: &str) {
+    fn observe(&mut self) {
         if self.pod["spec"]["nodeName"].as_str().is_none_or(str::is_empty) {
-            self.pod["spec"]["nodeName"] = node.into();
+            self.pod["spec"]["nodeName"] = self.node.name.as_str().into();
         }
         let generation = self.pod["metadata"]["generation"].clone();
         let reported = if self.tells_generation { "observedGeneration" } else { SEEN };
@@ -181,24 +110,12 @@ impl Run<'_> {
             condition["observedGeneration"] = generation.clone();
         }
         if statuses(self.pod).next().is_none() {
-            let names: Vec<Value> = restartable(self.pod).into_iter().map(|one| one["name"].clone()).collect();
-            let waiting = |name: &Value| {
-                json!({"name": name, "image": image_in(self.pod, name.as_str().unwrap_or_default()), "imageID": "",
-                    "lastState": {}, "ready": false, "restartCount": 0, "started": false,
-                    "state": {"waiting": {"reason": "ContainerCreating"}}})
-            };
-            let regular = self.pod["spec"]["containers"].as_array().map_or(0, Vec::len);
-            let (first, sidecars) = names.split_at(regular.min(names.len()));
-            let (first, sidecars): (Vec<_>, Vec<_>) =
-                (first.iter().map(waiting).collect(), sidecars.iter().map(waiting).collect());
-            self.pod["status"]["containerStatuses"] = first.into();
-            if !sidecars.is_empty() {
-                self.pod["status"]["initContainerStatuses"] = sidecars.into();
-            }
-            self.pod["status"]["startTime"] = clock::now_text().into();
-            self.pod["status"]["podIP"] = "10.0.0.1".into();
+            self.begin_pod();
         }
-        let resized = resize(self.pod, self.room);
+        let resized = resize(self.pod, &self.room);
+        if self.node.is_whole && self.pod["status"]["conditions"].as_array().into_iter().flatten().any(is_deferred) {
+            self.plan(Duration::from_secs(3), Step::Observe);
+        }
         let mut changes =
             self.kubelet.pods.get(&self.due.uid).map(|truth| changed_images(truth, self.pod)).unwrap_or_default();
         let more = resized.into_iter().filter(|(name, _)| changes.iter().all(|(changed, _)| changed != name));
@@ -209,14 +126,121 @@ impl Run<'_> {
                 truth.try_number += 1;
             }
         }
-        let slow = changes.iter().any(|(_, image)| image::behaviour(image) == Behaviour::Slow);
-        let times = &self.kubelet.times;
-        let after = if slow { times.restart + times.slow } else { times.restart };
+        let after = self.time_to_start(&changes);
         self.plan(after, Step::Start(changes));
+    }
+
+    /// A pod that nothing was reported of yet.
+    fn begin_pod(&mut self) {
+        let first = if self.plain_inits().is_empty() { "ContainerCreating" } else { "PodInitializing" };
+        for list in ["containers", "initContainers"] {
+            let all = self.pod["spec"][list].as_array().into_iter().flatten().map(|container| {
+                json!({"name": container["name"], "image": container["image"], "imageID": "",
+                    "lastState": {}, "ready": false, "restartCount": 0, "started": false,
+                    "state": {"waiting": {"reason": first}}})
+            });
+            let all: Vec<Value> = all.collect();
+            if list == "containers" || !all.is_empty() {
+                let field = if list == "containers" { "containerStatuses" } else { "initContainerStatuses" };
+                self.pod["status"][field] = all.into();
+            }
+        }
+        self.pod["status"]["startTime"] = clock::now_text().into();
+        self.pod["status"]["podIP"] = "10.0.0.1".into();
+        if self.node.is_whole {
+            self.kubelet.addresses += 1;
+            let number = self.kubelet.addresses;
+            let address = format!("10.244.{}.{}", number / 250, number % 250 + 2);
+            self.pod["status"]["podIP"] = address.as_str().into();
+            self.pod["status"]["podIPs"] = json!([{"ip": address}]);
+            self.pod["status"]["hostIP"] = self.node.address.as_str().into();
+            self.pod["status"]["hostIPs"] = json!([{"ip": self.node.address}]);
+        }
+    }
+
+    /// The init containers that run once, and have not ended well: their names and images.
+    fn plain_inits(&self) -> Vec<(String, String)> {
+        let all = self.pod["spec"]["initContainers"].as_array().into_iter().flatten();
+        let text = |one: &Value, field: &str| one[field].as_str().unwrap_or_default().to_owned();
+        let is_through = |name: &Value| {
+            let mut all = statuses(self.pod);
+            all.any(|status| status["name"] == *name && status["state"]["terminated"]["exitCode"] == 0)
+        };
+        let plain = all.filter(|one| one["restartPolicy"] != "Always" && !is_through(&one["name"]));
+        plain.map(|one| (text(one, "name"), text(one, "image"))).collect()
+    }
+
+    fn is_regular(&self, name: &Value) -> bool {
+        self.pod["spec"]["containers"].as_array().into_iter().flatten().any(|one| one["name"] == *name)
+    }
+
+    /// How long it takes to kill, pull and start; what is done first is said.
+    fn time_to_start(&mut self, changes: &[(String, String)]) -> Duration {
+        let times = self.kubelet.times.clone();
+        let is_new = statuses(self.pod).all(|status| status["containerID"].is_null());
+        let slow = changes.iter().any(|(_, image)| image::behaviour(image) == Behaviour::Slow);
+        let mut after = if is_new { times.start } else { times.restart };
+        if slow {
+            after += times.slow;
+        }
+        let inits = if is_new { self.plain_inits() } else { Vec::new() };
+        let mut pulled = Vec::new();
+        for (name, image) in inits.iter().chain(changes) {
+            let runs = statuses(self.pod)
+                .any(|status| status["name"] == name.as_str() && status["state"]["running"].is_object());
+            if runs {
+                let message = format!("Container {name} definition changed, will be restarted");
+                self.said.push(Said::normal(name, "Killing", message));
+            }
+            if !self.node.has(image) && image::behaviour(image) != Behaviour::InvalidName && !pulled.contains(image) {
+                self.said.push(Said::normal(name, "Pulling", format!("Pulling image \"{image}\"")));
+                pulled.push(image.clone());
+                after += times.pull;
+            }
+        }
+        after
+    }
+
+    /// Runs the init containers that run once; returns whether the others may start.
+    fn run_inits(&mut self, serial: u64) -> bool {
+        if statuses(self.pod).any(|status| !status["containerID"].is_null() && self.is_regular(&status["name"])) {
+            return true;
+        }
+        for (index, (name, image)) in self.plain_inits().into_iter().enumerate() {
+            let behaviour = image::behaviour(&image);
+            if let Some((reason, message)) = image::failure(&image, behaviour) {
+                self.say_failed(&name, &image, reason, &message);
+                self.fail(&name, reason, &message);
+                return false;
+            }
+            self.say_started(&name, &image);
+            self.started.push(image.clone());
+            let id = format!("containerd://{}", image::hex64(&format!("{}/{name}/{serial}/{index}", self.due.uid)));
+            let crashes = behaviour == Behaviour::Crash;
+            let (code, reason) = if crashes { (3, "Error") } else { (0, "Completed") };
+            self.log(&name, &image, crashes);
+            let Some(status) = self.status(&name) else { return true };
+            let count = status["restartCount"].as_u64().unwrap_or(0);
+            status["restartCount"] = (count + u64::from(status["containerID"].is_string())).into();
+            status["image"] = image::normalised(&image).into();
+            status["imageID"] = image::image_id(&image).into();
+            status["containerID"] = id.as_str().into();
+            status["ready"] = (!crashes).into();
+            let now = clock::now_text();
+            status["state"] = json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": now, "finishedAt": now,
+                "containerID": id}});
+            if crashes {
+                return false;
+            }
+        }
+        true
     }
 
     /// Kills the changed containers, and starts them from the images that `observe` saw.
     fn start(&mut self, changes: &[(String, String)], serial: u64) {
+        if !self.run_inits(serial) {
+            return self.plan(self.kubelet.times.back_off, Step::Observe);
+        }
         for (index, (name, image)) in changes.iter().enumerate() {
             if let Some(truth) = self.kubelet.pods.get_mut(&self.due.uid) {
                 let container = truth.containers.entry(name.clone()).or_default();
@@ -240,24 +264,59 @@ impl Run<'_> {
         let pulls = behaviour == Behaviour::Flaky && truth.failed_pulls >= flaky_pulls;
         if let Some((reason, message)) = image::failure(&image, behaviour).filter(|_| !pulls) {
             truth.failed_pulls += 1;
+            self.say_failed(name, &image, reason, &message);
             self.fail(name, reason, &message);
             if reason == "ErrImagePull" {
                 self.plan(self.kubelet.times.back_off, Step::BackOff { container: name.to_owned(), try_number });
             }
             return;
         }
+        self.say_started(name, &image);
         self.started.push(image.clone());
         let id = format!("containerd://{}", image::hex64(&format!("{}/{name}/{try_number}/{serial}", self.due.uid)));
         if self.cannot_start(name) {
             return self.start_error(name, &image, &id);
         }
         self.run_container(name, &image, &id);
+        self.log(name, &image, behaviour == Behaviour::Crash);
         let (container, times) = (name.to_owned(), self.kubelet.times.clone());
         if behaviour == Behaviour::Crash {
             self.plan(times.crash, Step::Crash { container, try_number });
         } else if behaviour != Behaviour::NeverReady && self.has_probe(name) {
             self.plan(times.ready, Step::Ready { container, try_number });
         }
+    }
+
+    fn say_failed(&mut self, name: &str, image: &str, reason: &str, message: &str) {
+        if reason == "ErrImagePull" {
+            self.said.push(Said::warning(name, "Failed", format!("Failed to pull image \"{image}\": {message}")));
+        }
+        self.said.push(Said::warning(name, "Failed", format!("Error: {reason}")));
+    }
+
+    fn say_started(&mut self, name: &str, image: &str) {
+        let pulled = if self.node.has(image) {
+            format!("Container image \"{image}\" already present on machine and can be accessed by the pod")
+        } else {
+            let took = self.kubelet.times.pull.as_secs_f32();
+            let size = crate::builders::IMAGE_SIZE;
+            format!(
+                "Successfully pulled image \"{image}\" in {took}s ({took}s including waiting). Image size: {size} bytes."
+            )
+        };
+        self.said.push(Said::normal(name, "Pulled", pulled));
+        self.said.push(Said::normal(name, "Created", "Container created".to_owned()));
+        self.said.push(Said::normal(name, "Started", "Container started".to_owned()));
+    }
+
+    /// A line a container, in the log of a new one.
+    fn log(&mut self, name: &str, image: &str, crashes: bool) {
+        let Some(truth) = self.kubelet.pods.get_mut(&self.due.uid) else { return };
+        let truth = truth.containers.entry(name.to_owned()).or_default();
+        let end = if crashes { ", and ends with exit code 3" } else { "" };
+        let line = Line { at: clock::now_in_full(), text: format!("{name} runs {image}{end}") };
+        let before = std::mem::replace(&mut truth.log, vec![line]);
+        truth.previous = Some(before).filter(|before| !before.is_empty()).or(truth.previous.take());
     }
 
     fn spec(&self, name: &str) -> Value {
@@ -353,14 +412,19 @@ impl Run<'_> {
         // The image that was tried: the spec may ask for another one by now, and that one is not in back-off.
         let truth = self.kubelet.truth(&self.due.uid, name);
         let (failed, image) = truth.map_or((0, Value::Null), |truth| (truth.failed_pulls, truth.image.as_str().into()));
+        let reference = format!("{}_{}({})", self.due.key.name, self.due.key.namespace, self.due.uid);
         let Some(status) = self.status(name) else { return };
         let last = status.pointer("/state/waiting/message").and_then(Value::as_str).unwrap_or_default().to_owned();
-        status["state"] = if failed == 1 && status["lastState"]["terminated"].is_object() {
-            json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}})
+        if failed == 1 && status["lastState"]["terminated"].is_object() {
+            status["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}});
+            let message = format!("Back-off restarting failed container {name} in pod {reference}");
+            self.said.push(Said::warning(name, "BackOff", message));
         } else {
             let message = format!("Back-off pulling image {image}: ErrImagePull: {last}");
-            json!({"waiting": {"reason": "ImagePullBackOff", "message": message}})
-        };
+            status["state"] = json!({"waiting": {"reason": "ImagePullBackOff", "message": message}});
+            self.said.push(Said::normal(name, "BackOff", format!("Back-off pulling image {image}")));
+            self.said.push(Said::warning(name, "Failed", "Error: ImagePullBackOff".to_owned()));
+        }
         self.plan(self.kubelet.times.back_off, Step::Retry { container: name.to_owned(), try_number });
     }
 
@@ -378,6 +442,7 @@ impl Run<'_> {
             truth.crashes
         });
         let message = format!("back-off 10s restarting failed container={name} pod={}", self.due.key.name);
+        let reference = format!("{}_{}({})", self.due.key.name, self.due.key.namespace, self.due.uid);
         let Some(status) = self.status(name) else { return };
         let started = status.pointer("/state/running/startedAt").cloned().unwrap_or_default();
         let ended = json!({"terminated": {"containerID": status["containerID"], "exitCode": 3, "reason": "Error",
@@ -389,73 +454,15 @@ impl Run<'_> {
         } else {
             status["lastState"] = ended;
             status["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}});
+            let message = format!("Back-off restarting failed container {name} in pod {reference}");
+            self.said.push(Said::warning(name, "BackOff", message));
         }
-        self.plan(
-            self.kubelet.times.back_off * crashes.min(50),
-            Step::Retry { container: name.to_owned(), try_number },
-        );
+        let times = &self.kubelet.times;
+        let after = if crashes == 1 { times.restart } else { times.back_off * crashes.min(50) };
+        self.plan(after, Step::Retry { container: name.to_owned(), try_number });
     }
 }
 
-fn image_in(pod: &Value, name: &str) -> Value {
-    super::image_of(pod, name).map_or(Value::Null, Value::from)
-}
-
-/// Recomputes the pod's conditions (`pkg/kubelet/status/generate.go`); a transition time moves only with the status.
-fn set_conditions(pod: &mut Value) {
-    let unready: Vec<String> = restartable(pod)
-        .into_iter()
-        .filter_map(|one| one["name"].as_str())
-        .filter(|name| !statuses(pod).any(|status| status["name"] == *name && status["ready"] == true))
-        .map(ToOwned::to_owned)
-        .collect();
-    let gates = pod["spec"]["readinessGates"].as_array().cloned().unwrap_or_default();
-    let condition = |pod: &Value, kind: &Value| {
-        let all = pod["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        all.into_iter().find(|one| one["type"] == *kind)
-    };
-    let closed = gates.iter().map(|gate| &gate["conditionType"]).find_map(|kind| match condition(pod, kind) {
-        Some(found) if found["status"] == "True" => None,
-        Some(found) => Some(format!(
-            "the status of pod readiness gate {kind} is not \"True\", but {}",
-            found["status"].as_str().unwrap_or_default()
-        )),
-        None => Some(format!("corresponding condition of pod readiness gate {kind} does not exist.")),
-    });
-    let not_ready = (!unready.is_empty())
-        .then(|| ("ContainersNotReady", format!("containers with unready status: [{}]", unready.join(" "))));
-    let gated = not_ready.clone().or_else(|| closed.map(|message| ("ReadinessGatesNotReady", message)));
-    for (kind, problem) in [
-        ("PodReadyToStartContainers", None),
-        ("Initialized", None),
-        ("Ready", gated),
-        ("ContainersReady", not_ready),
-        ("PodScheduled", None),
-    ] {
-        set_condition(pod, kind, problem);
-    }
-}
-
-fn set_condition(pod: &mut Value, kind: &str, problem: Option<(&str, String)>) {
-    let value = if problem.is_none() { "True" } else { "False" };
-    let generation = pod["status"].get("observedGeneration").cloned().unwrap_or_default();
-    let mut condition = json!({"type": kind, "observedGeneration": generation,
-        "status": value, "lastProbeTime": null, "lastTransitionTime": clock::now_text()});
-    if let Some((reason, message)) = problem {
-        condition["reason"] = reason.into();
-        condition["message"] = message.into();
-    }
-    if pod["status"]["conditions"].as_array().is_none() {
-        pod["status"]["conditions"] = json!([]);
-    }
-    let Some(all) = pod["status"]["conditions"].as_array_mut() else { return };
-    match all.iter_mut().find(|one| one["type"] == kind) {
-        Some(found) => {
-            if found["status"] == value {
-                condition["lastTransitionTime"] = found["lastTransitionTime"].clone();
-            }
-            *found = condition;
-        }
-        None => all.push(condition),
-    }
+fn is_deferred(condition: &Value) -> bool {
+    condition["type"] == "PodResizePending" && condition["reason"] == "Deferred"
 }

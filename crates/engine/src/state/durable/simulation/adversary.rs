@@ -104,7 +104,7 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
 
 fn scale(simulation: &mut Simulation, to: i64) -> Granted {
     let from = match simulation.scenario.kind {
-        WorkloadKind::DaemonSet => std::mem::replace(&mut simulation.daemon_sets.nodes, to),
+        WorkloadKind::DaemonSet => std::mem::replace(&mut simulation.nodes, to),
         kind => {
             let kind = kind_of(kind);
             let from = simulation.api.live(kind, OWNER).map_or(to, |owner| replicas(&owner));

@@ -1,39 +1,14 @@
 //! The API server of the simulation: the model of `testkit::api_model` in steps, with caches that lag behind it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::Value;
 
 use testkit::api_model::{self, Change, Part, Refused, Store};
+use testkit::controllers::Api;
+pub(super) use testkit::controllers::{Kind, Object};
 
 use super::fields::{controller, is_terminating, name, put, text, uid};
-
-/// An object as it was stored once.
-pub(super) type Object = Arc<Value>;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    Deployment,
-    ReplicaSet,
-    StatefulSet,
-    DaemonSet,
-    ControllerRevision,
-    Pod,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Deployment => "Deployment",
-            Self::ReplicaSet => "ReplicaSet",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-            Self::ControllerRevision => "ControllerRevision",
-            Self::Pod => "Pod",
-        }
-    }
-}
 
 /// Who writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,15 +209,83 @@ impl Caches {
     pub(super) fn move_to(&mut self, kind: Kind, version: u64) {
         self.0.insert(kind, version.max(self.at(kind)));
     }
+}
 
-    pub(super) fn get(&self, api: &ApiServer, kind: Kind, name: &str) -> Option<Object> {
-        api.seen(kind, name, self.at(kind))
+/// What one controller sees and writes.
+pub(super) struct View<'a> {
+    pub(super) api: &'a mut ApiServer,
+    pub(super) caches: &'a Caches,
+    pub(super) actor: Actor,
+    /// The nodes that there are.
+    pub(super) nodes: i64,
+}
+
+impl Api for View<'_> {
+    fn cached(&self, kind: Kind, _: &str, name: &str) -> Option<Object> {
+        self.api.seen(kind, name, self.caches.at(kind))
     }
 
-    /// What that owner controls.
-    pub(super) fn of(&self, api: &ApiServer, kind: Kind, owner: &str) -> Vec<Object> {
-        let mut objects = api.list_seen(kind, self.at(kind));
-        objects.retain(|object| controller(object) == owner);
-        objects
+    fn cached_beside(&self, kind: Kind, _: &Value) -> Vec<Object> {
+        self.api.list_seen(kind, self.caches.at(kind))
     }
+
+    fn cached_at(&self, kind: Kind) -> u64 {
+        self.caches.at(kind)
+    }
+
+    fn version(&self) -> u64 {
+        self.api.version()
+    }
+
+    fn live(&self, kind: Kind, _: &str, name: &str) -> Option<Object> {
+        self.api.live(kind, name)
+    }
+
+    fn create(&mut self, kind: Kind, object: Value) -> Result<Object, Refused> {
+        self.api.create(self.actor, kind, object)
+    }
+
+    fn update(&mut self, kind: Kind, object: Value, part: Part) -> Result<Object, Refused> {
+        self.api.update(self.actor, kind, object, part)
+    }
+
+    fn change(&mut self, kind: Kind, of: &Value, change: impl FnOnce(&mut Value)) {
+        self.api.change(self.actor, kind, name(of), change);
+    }
+
+    fn set_status(&mut self, kind: Kind, of: &Value, status: Value) {
+        self.api.force_status(self.actor, kind, of, status);
+    }
+
+    fn delete(&mut self, kind: Kind, of: &Value, exact: bool) -> Result<(), Refused> {
+        self.api.delete(self.actor, kind, name(of), exact.then(|| uid(of)))
+    }
+
+    fn nodes(&self, _: &Value) -> Vec<String> {
+        (0..self.nodes).map(|number| format!("node-{number}")).collect()
+    }
+
+    /// Every pod that is there.
+    fn is_ready(&self, _: &Value) -> bool {
+        true
+    }
+
+    fn is_available(&self, _: &Value, _: i64) -> bool {
+        true
+    }
+
+    fn suffix(&mut self) -> String {
+        self.api.store.next_serial().to_string()
+    }
+
+    fn now(&self) -> String {
+        timestamp(self.api.step)
+    }
+
+    /// No workload here has a deadline.
+    fn seconds_since(&self, _: &str) -> i64 {
+        0
+    }
+
+    fn event(&mut self, _: &Value, _: Kind, _: &str, _: &str) {}
 }

@@ -9,8 +9,8 @@ use testkit::api_model::TEMPLATE_GENERATION;
 
 use super::api_server::{Actor, ApiServer, Kind, timestamp_off_by};
 use super::fields::{DESIRED, HASH, LAST_APPLIED, MAXIMUM, REVISION, controlled_by, hash, name, pod, put, template};
-use super::revisions;
 use super::scenario::Scenario;
+use testkit::controllers::revisions;
 
 pub(super) const OWNER: &str = "web";
 pub(super) const BEFORE: &str = "registry.example/side:v1";

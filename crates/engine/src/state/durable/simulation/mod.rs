@@ -6,18 +6,13 @@
 mod adversary;
 mod api_server;
 mod cluster;
-mod daemon_set_controller;
-mod deployment_controller;
 mod faults;
 mod fields;
 mod invariants;
 mod random;
-mod replica_set_controller;
-mod revisions;
 mod run;
 mod scenario;
 mod settled;
-mod stateful_set_controller;
 mod tests;
 
 use crate::change::Direction;
@@ -25,14 +20,16 @@ use crate::kinds::HoldsBy;
 use crate::state::durable::lock::RolloutLock;
 use crate::state::durable::{ObjectWrite, Stored};
 
-use api_server::{Actor, ApiServer, Caches, Kind};
+use testkit::controllers::daemon_set::DaemonSetController;
+use testkit::controllers::replica_set::ReplicaSetController;
+use testkit::controllers::{deployment, stateful_set};
+
+use api_server::{Actor, ApiServer, Caches, Kind, View};
 use cluster::{OWNER, kind_of, set_up};
-use daemon_set_controller::DaemonSetController;
 use faults::Fault;
 use fields::{is_terminating, name, uid};
 use invariants::Invariants;
 use random::Random;
-use replica_set_controller::ReplicaSetController;
 use run::{End, Run, Stage, first_lock, send};
 use scenario::{Deed, Fate, Kill, Request, Scenario, Then};
 
@@ -62,6 +59,8 @@ struct Simulation {
     replica_set_caches: Caches,
     replica_sets: ReplicaSetController,
     daemon_sets: DaemonSetController,
+    /// The nodes that there are.
+    nodes: i64,
     /// What the owner's controller saw when it found nothing to do.
     controller_idle_at: Option<(u64, [u64; 6], i64)>,
     random: Random,
@@ -105,7 +104,8 @@ impl Simulation {
         let mut simulation = Self {
             invariants: Invariants::new(&scenario, &first),
             owner_uid: api.live(kind_of(scenario.kind), OWNER).map(|owner| uid(&owner).to_owned()).unwrap_or_default(),
-            daemon_sets: DaemonSetController::with(scenario.replicas),
+            daemon_sets: DaemonSetController::default(),
+            nodes: scenario.replicas,
             first,
             api,
             scenario,
@@ -164,7 +164,7 @@ impl Simulation {
 
     fn settles(&mut self) {
         if self.come_to_rest() {
-            self.invariants.settled(&self.api, self.daemon_sets.nodes);
+            self.invariants.settled(&self.api, self.nodes);
         } else {
             let waits: Vec<&String> = self.awake.iter().map(|run| &run.said).collect();
             self.invariants.broken(format!("it does not come to rest: {waits:?}"));
@@ -214,21 +214,30 @@ impl Simulation {
         self.owner_controller();
         for set in self.api.list(Kind::ReplicaSet) {
             self.replica_set_caches.move_to(Kind::ReplicaSet, self.api.version());
-            self.replica_sets.sync(&mut self.api, &self.replica_set_caches, name(&set)).ok();
+            let (api, caches) = (&mut self.api, &self.replica_set_caches);
+            let mut view = View { api, caches, actor: Actor::ReplicaSetController, nodes: self.nodes };
+            self.replica_sets.sync(&mut view, "", name(&set)).ok();
         }
         self.kubelet(true);
     }
 
     fn owner_controller(&mut self) {
-        let seen = (self.api.version(), CACHED.map(|kind| self.caches.at(kind)), self.daemon_sets.nodes);
+        let seen = (self.api.version(), CACHED.map(|kind| self.caches.at(kind)), self.nodes);
         if self.controller_idle_at == Some(seen) {
             return;
         }
         // What is refused is tried again at another sync.
+        let actor = match self.scenario.kind.holds_by() {
+            HoldsBy::Paused => Actor::DeploymentController,
+            HoldsBy::OnDeleteOrPartition => Actor::StatefulSetController,
+            HoldsBy::OnDelete => Actor::DaemonSetController,
+            HoldsBy::Nothing => return,
+        };
+        let mut view = View { api: &mut self.api, caches: &self.caches, actor, nodes: self.nodes };
         match self.scenario.kind.holds_by() {
-            HoldsBy::Paused => deployment_controller::sync(&mut self.api, &self.caches, OWNER),
-            HoldsBy::OnDeleteOrPartition => stateful_set_controller::sync(&mut self.api, &self.caches, OWNER),
-            HoldsBy::OnDelete => self.daemon_sets.sync(&mut self.api, &self.caches, OWNER),
+            HoldsBy::Paused => deployment::sync(&mut view, "", OWNER),
+            HoldsBy::OnDeleteOrPartition => stateful_set::sync(&mut view, "", OWNER),
+            HoldsBy::OnDelete => self.daemon_sets.sync(&mut view, "", OWNER),
             HoldsBy::Nothing => Ok(()),
         }
         .ok();
@@ -240,7 +249,9 @@ impl Simulation {
         let sets = self.api.list_seen(Kind::ReplicaSet, caches.at(Kind::ReplicaSet));
         if !sets.is_empty() {
             let set = self.random.pick(&sets);
-            self.replica_sets.sync(&mut self.api, caches, name(set)).ok();
+            let actor = Actor::ReplicaSetController;
+            let mut view = View { api: &mut self.api, caches, actor, nodes: self.nodes };
+            self.replica_sets.sync(&mut view, "", name(set)).ok();
         }
     }
 

@@ -26,8 +26,8 @@ use super::fields::{
     REVISION_HASH, at, controller, is_terminating, label, lacking_tolerations, name, put, revision, same_template,
     template as held, uid,
 };
-use super::revisions;
 use super::scenario::Scenario;
+use testkit::controllers::revisions;
 
 pub(super) const ID: &str = "20260301-100000-abcd";
 

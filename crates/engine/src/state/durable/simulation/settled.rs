@@ -19,9 +19,9 @@ use super::fields::{
     same_template, template, text, uid,
 };
 use super::invariants::Invariants;
-use super::revisions;
 use super::run::{End, ID};
 use super::scenario::Deed;
+use testkit::controllers::revisions;
 
 impl Invariants {
     pub(super) fn settled(&mut self, api: &ApiServer, nodes: i64) {

@@ -3,32 +3,29 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use testkit::api_model::Refused;
-
-use super::api_server::{Actor, ApiServer, Caches, Kind, Object};
 use super::fields::{
-    REVISION_HASH, at, generation, is_terminating, label, name, number, pod, put, replicas, same_template, text, uid,
+    REVISION_HASH, at, generation, is_terminating, label, name, number, pod, portion, put, replicas, same_template,
+    text,
 };
-use super::revisions;
+use super::{Api, Kind, Object, claim, revisions};
+use crate::api_model::Refused;
 
-const SELF: Actor = Actor::StatefulSetController;
-
-struct Sync<'a> {
-    api: &'a mut ApiServer,
+struct Sync<'a, A> {
+    api: &'a mut A,
     set: Object,
     pods: BTreeMap<i64, Object>,
     current: Object,
     update: Object,
 }
 
-pub(super) fn sync(api: &mut ApiServer, caches: &Caches, key: &str) -> Result<(), Refused> {
-    let Some(set) = caches.get(api, Kind::StatefulSet, key) else { return Ok(()) };
-    let mut known = caches.of(api, Kind::ControllerRevision, uid(&set));
+/// One sync of a StatefulSet.
+pub fn sync(api: &mut impl Api, namespace: &str, key: &str) -> Result<(), Refused> {
+    let Some(set) = api.cached(Kind::StatefulSet, namespace, key) else { return Ok(()) };
+    let mut known = api.owned(Kind::ControllerRevision, &set);
     known.sort_by_key(|revision| (revisions::revision_number(revision), name(revision).to_owned()));
-    let pods: BTreeMap<i64, Object> = caches
-        .of(api, Kind::Pod, uid(&set))
+    let pods: BTreeMap<i64, Object> = claim(api, "StatefulSet", &set)
         .into_iter()
         .filter_map(|pod| Some((name(&pod).rsplit('-').next()?.parse().ok()?, pod)))
         .collect();
@@ -36,27 +33,27 @@ pub(super) fn sync(api: &mut ApiServer, caches: &Caches, key: &str) -> Result<()
     let named = text(&set, &["status", "currentRevision"]);
     let current = known.iter().find(|revision| name(revision) == named).unwrap_or(&update).clone();
     let mut sync = Sync { api, set, pods, current, update };
-    let changed = sync.change_pods();
+    let changed = if is_terminating(&sync.set) { Ok(()) } else { sync.change_pods() };
     sync.report();
     sync.truncate(&known);
     changed
 }
 
 /// `getStatefulSetRevisions`.
-fn update_revision(api: &mut ApiServer, set: &Object, known: &[Object]) -> Result<Object, Refused> {
+fn update_revision(api: &mut impl Api, set: &Object, known: &[Object]) -> Result<Object, Refused> {
     let next = known.last().map_or(0, |last| revisions::revision_number(last)) + 1;
     let equal = known.iter().rev().find(|revision| revisions::holds(revision, set));
     match (equal, known.last()) {
         (Some(equal), Some(last)) if same_template(revisions::held(equal), revisions::held(last)) => Ok(last.clone()),
-        (Some(equal), _) => revisions::renumber(api, SELF, equal, next),
+        (Some(equal), _) => revisions::renumber(api, equal, next),
         (None, _) => {
             let made = revisions::of(set, "StatefulSet", next, number(set, &["status", "collisionCount"]));
-            revisions::make(api, SELF, set, made)
+            revisions::make(api, set, made)
         }
     }
 }
 
-impl Sync<'_> {
+impl<A: Api> Sync<'_, A> {
     fn start(&self) -> i64 {
         number(&self.set, &["spec", "ordinals", "start"])
     }
@@ -67,36 +64,75 @@ impl Sync<'_> {
         (text(strategy, &["type"]) != "OnDelete").then(|| number(strategy, &["rollingUpdate", "partition"]))
     }
 
+    /// `OrderedReady`: one after the other.
+    fn is_monotonic(&self) -> bool {
+        text(&self.set, &["spec", "podManagementPolicy"]) != "Parallel"
+    }
+
+    fn is_available(&self, pod: &Value) -> bool {
+        !is_terminating(pod) && self.api.is_available(pod, number(&self.set, &["spec", "minReadySeconds"]))
+    }
+
     fn change_pods(&mut self) -> Result<(), Refused> {
         let (start, end) = (self.start(), self.start() + replicas(&self.set));
+        let is_monotonic = self.is_monotonic();
         for ordinal in start..end {
-            let Some(pod) = self.pods.get(&ordinal) else { return self.create(ordinal) };
-            if is_terminating(pod) {
+            match self.pods.get(&ordinal) {
+                None => {
+                    self.create(ordinal)?;
+                    if is_monotonic {
+                        return Ok(());
+                    }
+                }
+                Some(pod) if is_monotonic && !self.is_available(pod) => return Ok(()),
+                Some(_) => {}
+            }
+        }
+        let condemned = self.pods.iter().rev().filter(|(ordinal, _)| !(start..end).contains(*ordinal));
+        let condemned: Vec<Object> = condemned.map(|(_, pod)| pod.clone()).collect();
+        for pod in condemned {
+            if !is_terminating(&pod) {
+                self.delete(&pod)?;
+            }
+            if is_monotonic {
                 return Ok(());
             }
         }
-        if let Some((_, pod)) = self.pods.iter().rev().find(|(ordinal, _)| !(start..end).contains(*ordinal)) {
-            return self.delete(&pod.clone());
-        }
+        self.roll(start, end)
+    }
+
+    /// `updateStatefulSetAfterInvariantEstablished`.
+    fn roll(&mut self, start: i64, end: i64) -> Result<(), Refused> {
         let Some(partition) = self.partition() else { return Ok(()) };
+        let given = at(&self.set, &["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]);
+        let most = portion(given, replicas(&self.set), true).max(1);
+        let unavailable = (start..end).filter(|one| self.pods.get(one).is_none_or(|pod| !self.is_available(pod)));
+        let mut budget = most - i64::try_from(unavailable.count()).expect("few");
         // The partition counts from the first ordinal.
         for ordinal in (start + partition..end).rev() {
             let Some(pod) = self.pods.get(&ordinal).cloned() else { continue };
-            if label(&pod, REVISION_HASH) != name(&self.update) && !is_terminating(&pod) {
-                return self.delete(&pod);
-            }
-            if is_terminating(&pod) {
-                return Ok(());
+            if budget > 0 && label(&pod, REVISION_HASH) != name(&self.update) && !is_terminating(&pod) {
+                self.delete(&pod)?;
+                budget -= 1;
             }
         }
         Ok(())
     }
 
     fn delete(&mut self, pod: &Object) -> Result<(), Refused> {
-        match self.api.delete(SELF, Kind::Pod, name(pod), Some(uid(pod))) {
+        match self.api.delete(Kind::Pod, pod, true) {
             Err(Refused::NotFound) => Ok(()),
-            deleted => deleted,
+            Ok(()) => {
+                self.says("Delete", "delete", name(pod));
+                Ok(())
+            }
+            refused => refused,
         }
+    }
+
+    fn says(&mut self, what: &str, verb: &str, pod: &str) {
+        let message = format!("{verb} Pod {pod} in StatefulSet {} successful", name(&self.set));
+        self.api.event(&self.set, Kind::StatefulSet, &format!("Successful{what}"), &message);
     }
 
     /// `newVersionedStatefulSetPod`.
@@ -107,19 +143,27 @@ impl Sync<'_> {
         if let Some(template) = template.as_object_mut() {
             template.shift_remove("$patch");
         }
-        let mut made = pod(&format!("{}-{ordinal}", name(&self.set)), &template, "StatefulSet", &self.set);
+        let key = format!("{}-{ordinal}", name(&self.set));
+        let mut made = pod(&key, &template, "StatefulSet", &self.set);
         put(&mut made, &["metadata", "labels", REVISION_HASH], json!(name(revision)));
-        self.api.create(SELF, Kind::Pod, made).map(|_| ())
+        put(&mut made, &["metadata", "labels", "statefulset.kubernetes.io/pod-name"], json!(key));
+        put(&mut made, &["metadata", "labels", "apps.kubernetes.io/pod-index"], json!(ordinal.to_string()));
+        put(&mut made, &["spec", "hostname"], json!(key));
+        self.api.create(Kind::Pod, made)?;
+        self.says("Create", "create", &key);
+        Ok(())
     }
 
     fn report(&mut self) {
         let counted = self.pods.values().filter(|pod| !is_terminating(pod));
+        let number_of = |pods: usize| i64::try_from(pods).expect("few");
         let with = |revision: &Object| {
             let labelled = counted.clone().filter(|pod| label(pod, REVISION_HASH) == name(revision));
-            i64::try_from(labelled.count()).expect("few")
+            number_of(labelled.count())
         };
-        let (ready, updated) = (i64::try_from(counted.clone().count()).expect("few"), with(&self.update));
-        let wanted = replicas(&self.set);
+        let ready = number_of(counted.clone().filter(|pod| self.api.is_ready(pod)).count());
+        let available = number_of(counted.clone().filter(|pod| self.is_available(pod)).count());
+        let (updated, wanted) = (with(&self.update), replicas(&self.set));
         // `completeRollingUpdate`.
         let complete = self.partition().is_some() && updated == wanted && ready == wanted;
         let current = if complete { &self.update } else { &self.current };
@@ -128,6 +172,8 @@ impl Sync<'_> {
             ("observedGeneration", json!(generation(&self.set))),
             ("replicas", json!(self.pods.len())),
             ("readyReplicas", json!(ready)),
+            ("availableReplicas", json!(available)),
+            ("collisionCount", json!(number(&self.set, &["status", "collisionCount"]))),
             ("updatedReplicas", json!(updated)),
             ("currentReplicas", json!(if complete { updated } else { with(&self.current) })),
             ("currentRevision", json!(name(current))),
@@ -136,7 +182,7 @@ impl Sync<'_> {
             put(&mut status, &[field], value);
         }
         if status != *at(&self.set, &["status"]) {
-            self.api.force_status(SELF, Kind::StatefulSet, &self.set, status);
+            self.api.set_status(Kind::StatefulSet, &self.set, status);
         }
     }
 
@@ -149,7 +195,7 @@ impl Sync<'_> {
         let unused: Vec<&Object> = known.iter().filter(|revision| !is_live(revision)).collect();
         let limit = usize::try_from(number(&self.set, &["spec", "revisionHistoryLimit"])).expect("a limit");
         for revision in unused.iter().take(unused.len().saturating_sub(limit)) {
-            self.api.delete(SELF, Kind::ControllerRevision, name(revision), None).ok();
+            self.api.delete(Kind::ControllerRevision, revision, false).ok();
         }
     }
 }
