@@ -122,11 +122,11 @@ fn the_demo_says_the_same_and_names_the_way_without_root() {
     let cases: [(&[(&str, &str)], &str); 4] = [
         (&[ROOT, GO, FULL_DISK, CARGO], "demo: too little disk: building the plugin takes "),
         (&[ROOT, GO, DISK], "demo: cargo is missing (it builds the plugin): https://rustup.rs"),
-        (&[SOMEBODY, GO, DISK, CARGO], "demo: a cluster of its own needs Linux and root"),
+        (&[SOMEBODY, GO, DISK, CARGO], "demo: a real cluster of its own needs Linux and root"),
         (&[ROOT, OLD_GO, DISK, CARGO], "cluster: go1.19.8 is too old"),
     ];
     for (programs, expected) in cases {
-        let (code, said) = run(&machine(programs), "examples/demo", &[]);
+        let (code, said) = run(&machine(programs), "examples/demo", &["--real"]);
         assert_eq!(code, Some(1), "{said}");
         assert!(said.starts_with(expected) && said.lines().count() == 1, "{said:?} for {expected:?}");
     }
