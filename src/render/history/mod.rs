@@ -164,7 +164,7 @@ fn change(update: &Update, style: &Style) -> String {
 fn outcome(update: &Update, is_pods_own: bool) -> String {
     match &update.course {
         Course::Ended(result) => result.word().to_owned(),
-        Course::Replaced { by } => format!("replaced by {by}"),
+        Course::Replaced { by } => format!("replaced by \"{by}\""),
         Course::UnderWay { state, direction, is_left } => {
             let back = match direction {
                 Direction::Forward => "",

@@ -177,7 +177,7 @@ codes! {
             summary: "the kubelet does not start the container again once it has ended",
             meaning: "The restartPolicy of the pod, as in Jobs, or of the container itself (Kubernetes 1.35 and newer) is Never or OnFailure, or has rules. If the new image cannot be pulled or started, the kubelet does not try again, and nothing re-creates the pod. Or the container has ended already: then no image starts it again.",
             why: "The kubelet kills first and pulls second; what then has exited is judged by restartPolicy (computePodActions and ShouldContainerBeRestarted in pkg/kubelet/kuberuntime). A container's own policy counts from 1.35 on; a kubelet of 1.34 goes by it only with the feature gate ContainerRestartRules, and an older one by the pod's.",
-            remedy: "Re-create the pod or Job with the new image. A pod of a Deployment, StatefulSet or DaemonSet is re-created once it is deleted: kubectl delete pod NAME.",
+            remedy: "Re-create the pod or Job with the new image. A pod of a Deployment, StatefulSet or DaemonSet is re-created from the template once it is deleted: kubectl delete pod NAME. An unfinished rollout is rolled back first, since its image is in the template: kubectl inplace abort TYPE/NAME.",
         }
         SidecarNeedsNewerKubelet {
             summary: "the node's kubelet does not restart a sidecar whose image changes",
@@ -306,7 +306,7 @@ codes! {
             remedy: "See what remains with kubectl describe resourcequota. Raise the quota, ask for less, or free something in the namespace first.",
         }
         AdmissionRefused {
-            summary: "the API server or an admission webhook would refuse the change",
+            summary: "the API server or its admission would refuse the change",
             meaning: "A server-side dry run of the change was refused. The words are the server's, a policy's or a webhook's.",
             why: "Admission looks at an image change as at a new pod: PodSecurity, AlwaysPullImages, policies and webhooks all run again, and rules may be stricter than when the pod was made.",
             remedy: "Change what the words name, or ask who keeps the policy. Where a container that the change leaves alone breaks a LimitRange or a quota, resize that one too.",
@@ -318,7 +318,7 @@ codes! {
             remedy: "Change what the words name, or leave out --pre-pull=always: then the kubelet pulls once it has stopped the container.",
         }
         AdmissionRewrites {
-            summary: "an admission webhook would set another image than the one asked for",
+            summary: "admission would set another image than the one asked for",
             meaning: "The dry run was taken, but its result has another image: a webhook or policy rewrites images, to a mirror for one. The pods would never show the image asked for.",
             why: "Mutating admission runs on updates of pods too, after the patch is applied.",
             remedy: "Ask for the image in the form that the webhook makes of it.",

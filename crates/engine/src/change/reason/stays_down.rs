@@ -78,7 +78,7 @@ impl NotStartedAgain {
         match self.ended.as_ref().filter(|_| workload.kind.has_template()) {
             Some(Ended { pod, .. }) => {
                 let delete = kubectl("delete pod").of(&pod.name).in_namespace(&pod.namespace);
-                Hint::from("replace the pod; its controller re-creates it from the template: ").command(delete)
+                Hint::from("replace the pod: its controller creates another from the template, so roll an unfinished rollout back first: ").command(delete)
             }
             None => "re-create the pod instead".into(),
         }

@@ -193,7 +193,7 @@ impl Reason {
                 format!("the server refuses the pods that pull {images} first (--pre-pull=always): {message}")
             }
             Self::AdmissionRewrites { container, image, .. } => {
-                format!("an admission webhook would replace the image of {container} with {image}")
+                format!("admission (a webhook or a policy) would replace the image of {container} with {image}")
             }
             Self::AdmissionAdds { values } => {
                 let said = |(path, value): &(String, Option<String>)| match value {
