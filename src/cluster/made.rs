@@ -1,5 +1,7 @@
 //! What the server makes of a template: a pod that is created by a dry run.
 
+use serde_json::Value;
+
 use super::Cluster;
 use super::send::read_pod;
 use engine::kinds::PODS;
@@ -14,10 +16,25 @@ impl Cluster {
         if !found.has_drifted() || live.surroundings.made != Made::NotAsked {
             return found;
         }
-        let (namespace, pod) = (&live.workload.reference.namespace, pod_to_create(live));
-        let made = self.create(PODS.into(), namespace, &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
-        live.surroundings.made =
-            made.map_or_else(|error| Made::NotKnown(error.to_string()), |pod| Made::Pod(Box::new(pod)));
+        self.ask_what_is_made(live, None).await;
         status(live)
+    }
+
+    /// Asks what the server makes of the template, and of the one that follows it; the answers are kept in `live`.
+    pub async fn ask_what_is_made(&self, live: &mut LiveWorkload, next: Option<&Value>) {
+        let of_next = async {
+            match next {
+                Some(next) => self.made(live, next).await,
+                None => Made::NotAsked,
+            }
+        };
+        let (made, made_next) = futures::join!(self.made(live, live.workload.template()), of_next);
+        (live.surroundings.made, live.surroundings.made_next) = (made, made_next);
+    }
+
+    async fn made(&self, live: &LiveWorkload, template: &Value) -> Made {
+        let (namespace, pod) = (&live.workload.reference.namespace, pod_to_create(live, template));
+        let made = self.create(PODS.into(), namespace, &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
+        made.map_or_else(|error| Made::NotKnown(error.to_string()), |pod| Made::Pod(Box::new(pod)))
     }
 }

@@ -21,7 +21,7 @@ use engine::k8s::names::{ContainerName, RolloutId};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
-    self, Answered, ContainerOrderError, DryRun, Intent, LiveWorkload, Options, PatchAnswer, Plan, Questions,
+    self, Answered, ContainerOrderError, DryRun, Intent, LiveWorkload, Made, Options, PatchAnswer, Plan, Questions,
     ServerAnswers, Subset, Verdict, WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
@@ -168,6 +168,11 @@ pub(super) async fn make_for(
             plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error))
         };
         let mut plan = build(&live)?;
+        if purpose.ask_server && plan::differs_from_template(&live) {
+            let next = plan.template_after(&live);
+            cluster.ask_what_is_made(&mut live, next.as_ref()).await;
+            plan = build(&live)?;
+        }
         if plan.verdict == Verdict::InPlace && plan.resizes() {
             // Whether those that have done their work are resized depends on the kubelets.
             if plan.fields.resizes_init_containers() {
@@ -178,11 +183,19 @@ pub(super) async fn make_for(
         }
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
-            let dry_run = match purpose.ask_server {
-                true => Some(dry_run(&plan, &live, &mut permitted, &cluster, (&id, purpose.field_manager)).await?),
+            let writer = (&id, purpose.field_manager);
+            let mut asked = match purpose.ask_server {
+                true => Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?),
                 false => None,
             };
-            plan = plan.with_answers(ServerAnswers { denied, dry_run }, &live);
+            let is_new = |asked: &DryRun| live.surroundings.made == Made::NotAsked && plan.is_rewritten(asked, &live);
+            if asked.as_ref().is_some_and(is_new) {
+                let next = plan.template_after(&live);
+                cluster.ask_what_is_made(&mut live, next.as_ref()).await;
+                plan = build(&live)?;
+                asked = Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?);
+            }
+            plan = plan.with_answers(ServerAnswers { denied, dry_run: asked }, &live);
         }
         workloads.push(plan);
         lives.push(live);

@@ -68,7 +68,7 @@ impl Preview<'_> {
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
             let from = goal.from.as_ref();
             let before = owner.lock.replaced.iter().filter_map(|entry| entry.containers.get(name));
-            let known = change.images.get(name).is_some_and(|image| from == Some(&image.from))
+            let known = change.images.get(name).is_some_and(|image| from.is_some_and(|from| image.was_in_pods(from)))
                 || before.flat_map(|image| [&image.from, &image.to]).any(|image| from == Some(image));
             goal.from != goal.to && (goal.overrides || !known)
         };

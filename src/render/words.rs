@@ -360,7 +360,11 @@ pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) 
         PodProgress::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
         PodProgress::Conflict { container, image } => (
             Meaning::Failing,
-            format!("CONFLICT: another client changed {} to {}", style.show(container.as_str()), style.show(image)),
+            format!(
+                "CONFLICT: another client, or admission, set {} to {}",
+                style.show(container.as_str()),
+                style.show(image)
+            ),
         ),
         PodProgress::Overtaken { why } => (Meaning::Failing, format!("CONFLICT: {}", style.show(why))),
         PodProgress::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),

@@ -128,6 +128,7 @@ fn of_a_warning(code: WarningCode) -> Needs {
         | WarningCode::RestartInBackoff
         | WarningCode::PodsDiffer
         | WarningCode::PodsDrifted
+        | WarningCode::RewrittenByAdmission
         | WarningCode::PodsResized
         | WarningCode::PodsMetadataDiffers
         | WarningCode::PodsOfOldRevision

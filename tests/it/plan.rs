@@ -503,6 +503,33 @@ fn what_the_pods_run_is_what_an_update_comes_from_and_goes_back_to() {
     run(&server, "plan deploy/web side=acme/side:v5").ends_with(0).omits("PodsDrifted");
 }
 
+/// The template gets what was asked for, and pods what the server makes of it: whether the policy is older than the pods or
+/// not, and whether it acts on updates or not.
+#[test]
+fn pods_get_what_admission_makes_of_the_template() {
+    for (acts_on_update, is_older) in [(false, true), (true, true), (true, false)] {
+        let server = server_with([two_containers(Workload::deployment("web"))]);
+        server.run_controllers(true);
+        server.mirror("acme/side:", "mirror.example/side:", acts_on_update);
+        for pod in server.objects("pods").iter().filter(|_| is_older) {
+            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            server.edit("pods", name, |pod| pod["spec"]["containers"][1]["image"] = "mirror.example/side:v1".into());
+        }
+        let template =
+            || server.objects("deployments")[0]["spec"]["template"]["spec"]["containers"][1]["image"].clone();
+        run(&server, "apply deploy/web side=:v2 --yes --min-ready-seconds 0").ends_with(0).says(
+            "rewritten by admission: pods get mirror.example/side:v2 for side in place of acme/side:v2, as new pods do",
+        );
+        assert_eq!(template(), "acme/side:v2");
+        assert_eq!(images(&server, "side"), ["mirror.example/side:v2"; 3]);
+        run(&server, "status deploy/web --exit-code").ends_with(0).prints("rewritten by admission");
+        run(&server, "plan deploy/web side=acme/side:v2").ends_with(0).prints("No changes.");
+        run(&server, "undo deploy/web --yes --min-ready-seconds 0").ends_with(0).omits("PodsDrifted");
+        assert_eq!(template(), "acme/side:v1");
+        assert_eq!(images(&server, "side"), ["mirror.example/side:v1"; 3]);
+    }
+}
+
 /// Traffic goes to the container that serves, or through one with a port.
 #[test]
 fn a_sidecar_without_ports_puts_no_traffic_at_risk() {

@@ -1,9 +1,11 @@
 //! Admission that changes pods when they are created: containers that it injects are verified all the same, and images that
 //! it rewrites are no drift.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use crate::support::{Alone, Namespace, Output, container_status, name, poll, registry, samples, side_by_side};
+use crate::support::{Alone, Namespace, Output, container_status, images, name, poll, registry, samples, side_by_side};
 
 /// A policy for one namespace that exists as long as this value does.
 struct Policy<'n> {
@@ -49,9 +51,10 @@ impl<'n> Policy<'n> {
 
     /// A mirror: the image of `app` gets another name of the same digest.
     fn mirror(namespace: &'n Namespace, operations: &[&str]) -> Self {
-        let path = "/spec/containers/0/image";
-        let mutation = format!("[JSONPatch{{op: \"replace\", path: \"{path}\", value: \"{}-again\"}}]", app());
-        Self::new(namespace, operations, &format!("object.spec.containers[0].image == '{}'", app()), &mutation)
+        let image = "object.spec.containers[0].image";
+        let replaced = format!("path: \"/spec/containers/0/image\", value: {image} + \"-again\"");
+        let is_other = format!("{image}.startsWith('{}/app:') && !{image}.endsWith('-again')", registry());
+        Self::new(namespace, operations, &is_other, &format!("[JSONPatch{{op: \"replace\", {replaced}}}]"))
     }
 }
 
@@ -61,6 +64,10 @@ impl Drop for Policy<'_> {
             self.namespace.try_kubectl(&["delete", kind, self.namespace.name(), "--wait=false"], "");
         }
     }
+}
+
+fn uids(pods: &[Value]) -> BTreeSet<String> {
+    pods.iter().map(|pod| pod["metadata"]["uid"].to_string()).collect()
 }
 
 fn app() -> String {
@@ -213,6 +220,52 @@ fn an_image_that_admission_rewrites_is_no_drift() {
         };
         let status = poll(drifted).expect("one pod has another image");
         assert_eq!((status.code, status.stdout.contains("kubectl inplace")), (2, false), "{status:#?}");
+    });
+}
+
+/// Forward and back, the template gets the names that were asked for, and the pods what a new pod has; no pod restarts that
+/// had it already. So it is after a kill in the middle.
+#[test]
+fn a_rollout_under_a_mirror_goes_on_and_back() {
+    let cases = kinds().into_iter().flat_map(|kind| [(kind.clone(), &["CREATE"][..]), (kind, &["CREATE", "UPDATE"])]);
+    side_by_side(3, cases.collect::<Vec<_>>(), |((workload, manifest, count), operations)| {
+        let namespace = Namespace::new("mirrored");
+        let _policy = Policy::mirror(&namespace, operations);
+        namespace.apply(&manifest);
+        let seen = Seen { namespace: &namespace, workload, count };
+        let before = seen.pods();
+        let context = format!("{workload} {operations:?}");
+        let has = |tag: &str| {
+            let template =
+                namespace.kubectl(&["get", workload, "-o", "jsonpath={.spec.template.spec.containers[0].image}"]);
+            let pods = seen.pods();
+            assert_eq!(template, format!("{}/app:{tag}", registry()), "{context}");
+            assert_eq!(images(&pods, "app"), vec![format!("{}/app:{tag}-again", registry()); count], "{context}");
+            assert_eq!(uids(&pods), uids(&before), "{context}");
+            seen.is_well(&context);
+            pods
+        };
+        let run = |arguments: &[&str], code: i32| {
+            let output = namespace.inplace_after_a_kill(&[arguments, &["--yes", "--min-ready-seconds", "0"]].concat());
+            assert_eq!(output.code, code, "{context}: {output:#?}");
+            assert!(!output.stdout.contains("PodsDrifted"), "{context}: {output:#?}");
+        };
+        run(&["apply", workload, "app=:nope", "--pre-pull=never"], 4);
+        run(&["abort", workload], 0);
+        let restarts = |pod: &Value| container_status(pod, "app")["restartCount"] != 0;
+        assert_eq!(has("v1").iter().filter(|pod| restarts(pod)).count(), 1, "{context}");
+
+        let apply = ["apply", workload, "app=:v2", "--yes", "--min-ready-seconds", "0"];
+        let mut running = namespace.inplace_spawn(&apply);
+        running.wait_for("patch sent: app");
+        running.signal("KILL");
+        running.wait();
+        run(&["resume", workload], 0);
+        has("v2");
+        run(&["undo", workload], 0);
+        has("v1");
+        let same = namespace.inplace(&["plan", workload, &format!("app={}", app())]);
+        assert!(same.stdout.contains("No changes."), "{context}: {same:#?}");
     });
 }
 

@@ -59,6 +59,7 @@ fn durable() -> WorkloadPlan {
         list: ContainerList::Containers,
         from: "acme/side:1.27.1".into(),
         to: "acme/side:1.27.2".into(),
+        ..TemplateImage::default()
     };
     let change = Change { images: [("side".into(), image)].into(), ..Change::default() };
     let durable = DurablePlan {

@@ -57,6 +57,11 @@ pub(super) fn every() -> Vec<Warning> {
             pods: 2,
             to: None,
         },
+        Warning::RewrittenByAdmission {
+            container: container(),
+            template: "acme/side:2".into(),
+            made: "mirror.acme.example/acme/side:2".into(),
+        },
         Warning::PodsDrifted {
             container: container(),
             template: "acme/side:1".into(),

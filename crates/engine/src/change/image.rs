@@ -13,7 +13,7 @@ use crate::value::image::{ImageError, ImageReference};
 use crate::value::json_path::element;
 
 /// One container's image in the template, before and after.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateImage {
     /// The container's list in the pod spec.
@@ -23,11 +23,28 @@ pub struct TemplateImage {
     pub from: String,
     /// After.
     pub to: String,
+    /// What pods get in place of the one before, where the server makes another one of it when it creates them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_in_pods: Option<String>,
+    /// The same of the one after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_in_pods: Option<String>,
 }
 
 impl TemplateImage {
+    /// Returns the image that pods get.
+    pub fn in_pods(&self) -> &str {
+        self.to_in_pods.as_deref().unwrap_or(&self.to)
+    }
+
+    /// Returns whether pods had this image before: the template's, or what the server made of that.
+    pub fn was_in_pods(&self, image: &str) -> bool {
+        image == self.from || self.from_in_pods.as_deref() == Some(image)
+    }
+
     pub(super) fn reversed(&self) -> Self {
-        Self { list: self.list, from: self.to.clone(), to: self.from.clone() }
+        let Self { list, from, to, from_in_pods, to_in_pods } = self.clone();
+        Self { list, from: to, to: from, from_in_pods: to_in_pods, to_in_pods: from_in_pods }
     }
 
     pub(super) fn apply(&self, name: &ContainerName, template: &mut Value) -> Option<()> {
@@ -54,7 +71,10 @@ pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> B
         claimed.insert(format!("{}.image", element(&format!("spec.{}", list.spec_field()), &name)));
         if from != to {
             let (from, to) = (from.to_owned(), to.to_owned());
-            changes.insert(ContainerName::from(name.as_str()), TemplateImage { list, from, to });
+            changes.insert(
+                ContainerName::from(name.as_str()),
+                TemplateImage { list, from, to, ..TemplateImage::default() },
+            );
         }
     }
     changes

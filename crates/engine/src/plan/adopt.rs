@@ -241,7 +241,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             older.extend(known.iter().filter_map(|(name, image)| {
                 let before = superseded_before(live, name, &image.from)?;
                 let earlier = cut_short.get(name).map_or(before, |first| first.from.clone());
-                let left = TemplateImage { list: image.list, from: earlier, to: image.to.clone() };
+                let left = TemplateImage { from: earlier, from_in_pods: None, ..image.clone() };
                 (left.from != left.to).then(|| (name.clone(), left))
             }));
             with_images(&before, &older).unwrap_or(before)
@@ -481,7 +481,7 @@ fn of_template(
             let text = |key: &str| container.get(key).and_then(Value::as_str);
             let (Some(name), Some(to)) = (text("name").map(ContainerName::from), text("image")) else { continue };
             if let Some(from) = before(&name, to) {
-                found.insert(name, TemplateImage { list, from, to: to.to_owned() });
+                found.insert(name, TemplateImage { list, from, to: to.to_owned(), ..TemplateImage::default() });
             }
         }
     }

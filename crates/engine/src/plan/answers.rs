@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::{PodVerdict, Verdict, WorkloadPlan, estimate};
 use crate::change::FieldProgress;
 use crate::change::reason::{Reason, Warning};
@@ -186,6 +188,21 @@ impl WorkloadPlan {
         }
         self.warnings = known;
         self
+    }
+
+    /// Returns whether the server would make another image of one that pods are asked for.
+    pub fn is_rewritten(&self, asked: &DryRun, live: &LiveWorkload) -> bool {
+        asked.answers.iter().any(|Answered { pod, part, answer, .. }| {
+            let PatchAnswer::Pod(answer) = answer else { return false };
+            let before = live.pods.iter().find(|known| known.key == *pod);
+            let reason = before.and_then(|before| self.admitted(before, *part, answer));
+            matches!(reason, Some(Reason::AdmissionRewrites { .. }))
+        })
+    }
+
+    /// Returns the template that the plan leads to, where it changes it.
+    pub fn template_after(&self, live: &LiveWorkload) -> Option<Value> {
+        self.durable.as_ref()?.change.apply(live.workload.template())
     }
 
     fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload) {

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
+use super::known::Known;
 use super::partition;
 use super::wanted::is_pinned;
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{Container, Pod};
+use crate::plan::live::LiveWorkload;
 
 /// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {
@@ -21,17 +23,26 @@ pub(super) struct Drift<'p> {
 }
 
 impl<'p> Drift<'p> {
-    /// Compares a container in these pods; `None` where each has the template's image, or a pin of it.
+    /// Compares a container in these pods; `None` where each has the template's image, as the server makes it, or a pin of it.
     pub(super) fn of(context: &Context<'_>, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
-        Self::from(&context.known.template.get(name)?.image, name, pods)
+        Self::from((&context.known.template.get(name)?.image, name), context.live, pods)
     }
 
     /// The same against an image that the template is to have.
-    pub(super) fn from(template: &str, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
+    pub(super) fn from(
+        (template, name): (&str, &ContainerName),
+        live: &LiveWorkload,
+        pods: impl Iterator<Item = &'p Pod>,
+    ) -> Option<Self> {
+        // What admission makes of it is no drift.
+        let made = live.in_pods(name, template);
+        let is_it = |image: &str, pod: &Pod, container: &Container| {
+            container.image == image || is_pinned(image, pod, container)
+        };
         let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
         for pod in pods {
             let Some((_, _, container)) = pod.container(name) else { continue };
-            if container.image == template || is_pinned(template, pod, container) {
+            if is_it(template, pod, container) || made.is_some_and(|made| is_it(made, pod, container)) {
                 drift.is_everywhere = false;
             } else {
                 drift.images.insert(&container.image);
@@ -50,6 +61,15 @@ impl<'p> Drift<'p> {
     pub(super) fn common(&self) -> Option<&'p str> {
         self.instead().filter(|_| self.images.len() == 1)
     }
+}
+
+/// Returns whether pods run other images than their template says: admission may have made them so, which only the server
+/// knows.
+pub fn differs_from_template(live: &LiveWorkload) -> bool {
+    let pods = || live.pods.iter().filter(|pod| pod.is_controlled_by(&live.controllers) && pod.is_present());
+    let differs =
+        |(name, container): (&ContainerName, &Container)| Drift::from((&container.image, name), live, pods()).is_some();
+    live.workload.reference.kind.has_template() && Known::of(live).template.iter().any(differs)
 }
 
 /// What the pods that an update changes ran before, where that is one image and not the template's.

@@ -399,7 +399,10 @@ pub(super) fn change(context: &Context<'_>) -> Change {
         let Some(to) = context.wanted.image(name, *list, &container.image).filter(|to| *to != container.image) else {
             continue;
         };
-        change.images.insert(name.clone(), TemplateImage { list: *list, from: container.image.clone(), to });
+        let in_pods = |image: &str| context.live.in_pods(name, image).map(str::to_owned);
+        let (from_in_pods, to_in_pods) = (in_pods(&container.image), in_pods(&to));
+        let image = TemplateImage { list: *list, from: container.image.clone(), to, from_in_pods, to_in_pods };
+        change.images.insert(name.clone(), image);
     }
     change
 }

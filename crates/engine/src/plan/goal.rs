@@ -173,7 +173,7 @@ impl Coming {
 
     fn image(&self, live: &LiveWorkload, pod: &Pod, container: &Container) -> Option<String> {
         if let Some(lock) = self.rollout_of(live, pod) {
-            return lock.directed().images.get(&container.name).map(|change| change.to.clone());
+            return lock.directed().images.get(&container.name).map(|change| change.in_pods().to_owned());
         }
         let change = match self {
             Self::ByRollout(_) | Self::Nothing => None,

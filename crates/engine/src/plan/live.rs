@@ -10,6 +10,7 @@ use crate::k8s::permissions::ClusterCommand;
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::plan::resize::ResizeFacts;
+use crate::plan::undo::image_of;
 use crate::rollout::drain::DrainBy;
 use crate::rollout::pre_pull::PrePull;
 use crate::state::durable::holder::ProcessState;
@@ -40,6 +41,15 @@ impl LiveWorkload {
     pub fn kubelet_of(&self, pod: &Pod) -> Option<KubeletVersion> {
         self.kubelets.get(&pod.spec.node_name).copied()
     }
+
+    /// Returns the image that the server gives pods in place of the template's present image, or of the one that the plan
+    /// gives it; `None` where it changes nothing, or nothing is known of it.
+    pub fn in_pods(&self, name: &ContainerName, image: &str) -> Option<&str> {
+        let Surroundings { made, made_next, .. } = &self.surroundings;
+        let is_present = image_of(self.workload.template(), name) == Some(image);
+        let made = if is_present { made } else { made_next };
+        made.image(name).filter(|made| *made != image)
+    }
 }
 
 /// What else of the cluster bears on a workload. Each part may be missing: then no warning is given about it.
@@ -65,6 +75,8 @@ pub struct Surroundings {
     pub autoscalers: Vec<Value>,
     /// What the server makes of the template.
     pub made: Made,
+    /// What it would make of the template that the plan leads to.
+    pub made_next: Made,
     /// What was read because cpu or memory changes; `None` where nothing was.
     pub resize: Option<ResizeFacts>,
     /// The server's time when the workload was read (RFC 3339), where the answer had it.

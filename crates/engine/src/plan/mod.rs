@@ -91,6 +91,7 @@ pub use became::Became;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
+pub use drift::differs_from_template;
 pub use durable::{
     DurablePlan, HistoryPlan, Hold, hold, if_resumed, is_behind, is_left_behind, may_be_at_work, present,
 };

@@ -85,7 +85,7 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
     let mut in_progress = false;
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         for container in pod.containers(list) {
-            let Some(to) = context.wanted.image_in(pod, list, container) else { continue };
+            let Some(to) = context.wanted.image_in(context.live, pod, list, container) else { continue };
             let effect = Effect::of(list, container);
             let differs = container.image != to;
             // In a pod without a node that was created this way no update is in progress.

@@ -47,6 +47,7 @@ pub(super) fn restart(
         for name in &containers {
             let Some((list, _, container)) = pod.container(name) else { continue };
             let template = known.template.get(name).map(|template| template.image.as_str());
+            let template = template.map(|template| live.in_pods(name, template).unwrap_or(template));
             let unknown = |why| Reason::DigestUnknown { list, container: name.clone(), why };
             wanted.note(pod, name, pinned(pod, container, template).map_err(unknown));
         }

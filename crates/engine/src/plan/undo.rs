@@ -229,7 +229,7 @@ fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoErro
     }
 }
 
-fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
+pub(super) fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
     let list = list_of(template, name)?;
     let containers = template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array()?;
     let is_it = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
@@ -259,7 +259,10 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Resu
     for (name, image) in &entry.containers {
         let Some(list) = list_of(template, name) else { continue };
         match back_to(list, name, &image.from, image.image_id.as_deref(), pin_digest) {
-            Ok(to) => drop(change.images.insert(name.clone(), TemplateImage { list, from: image.to.clone(), to })),
+            Ok(to) => {
+                let image = TemplateImage { list, from: image.to.clone(), to, ..TemplateImage::default() };
+                change.images.insert(name.clone(), image);
+            }
             Err(reason) => reasons.push(reason),
         }
     }

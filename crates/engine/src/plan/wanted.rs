@@ -211,21 +211,33 @@ impl<'a> Wanted<'a> {
     ///
     /// A manifest also says what a pod is to run that was changed in place before, or by hand: the pod differs although
     /// the template has not changed. What a webhook made of the image when the pod was created is left unchanged.
-    pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
+    pub(super) fn image_in(
+        &self,
+        live: &LiveWorkload,
+        pod: &Pod,
+        list: ContainerList,
+        container: &Container,
+    ) -> Option<String> {
         if let Some(by_pod) = &self.by_pod {
             return by_pod.images.get(&pod.key)?.get(&container.name).cloned();
         }
-        let image = self.image(&container.name, list, &container.image);
+        let in_pods = |image: &String| live.in_pods(&container.name, image).map(str::to_owned);
+        // Where admission changes the template's new image, the pod gets what a new one would have.
+        let present = self.template.get(&container.name);
+        let made = present.and_then(|present| in_pods(&self.image(&container.name, list, present)?));
+        let image = made.or_else(|| self.image(&container.name, list, &container.image));
         // A restarted pod runs what the template says, under another reference. When the template itself gets another
         // image, its restarted pods get it too.
         let template = self.template.get(&container.name);
-        let stays = template.filter(|template| image.as_ref().is_none_or(|image| image == *template));
-        if stays.is_some_and(|template| is_pinned(template, pod, container)) {
+        let stays = |template: &&String| image.as_ref().is_none_or(|image| image == *template);
+        let made = template.and_then(in_pods);
+        if template.into_iter().chain(&made).filter(stays).any(|image| is_pinned(image, pod, container)) {
             return None;
         }
         let of_manifest = || {
-            let image = self.manifest.get(&container.name).filter(|image| **image != container.image)?;
-            was_set_in_the_pod(pod, &container.name).then(|| image.clone())
+            let image = self.manifest.get(&container.name)?;
+            let image = in_pods(image).unwrap_or_else(|| image.clone());
+            (image != container.image && was_set_in_the_pod(pod, &container.name)).then_some(image)
         };
         image.or_else(of_manifest)
     }

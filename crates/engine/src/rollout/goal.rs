@@ -196,7 +196,7 @@ impl ContainerGoal {
         let images = change.images.iter().filter_map(|(name, image)| {
             let (list, _, container) = pod.container(name)?;
             let restarts = container.is_long_lived(list);
-            let (from, to) = (Some(container.image.clone()), Some(image.to.clone()));
+            let (from, to) = (Some(container.image.clone()), Some(image.in_pods().to_owned()));
             Some((name.clone(), Self { from, to, restarts, ..Self::default() }))
         });
         let mut wanted: BTreeMap<ContainerName, Self> = images.collect();

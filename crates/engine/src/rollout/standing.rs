@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::change::{self, FieldEffect, Row};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
-use crate::report::{FieldValue, Standing, StandingField, StandingImage};
+use crate::report::{FieldValue, NewPods, Standing, StandingField, StandingImage};
 
 use super::protocol::owner::image_in;
 use super::state::RunState;
@@ -23,10 +23,17 @@ pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
     let of_pods = visit.goal.pods.iter().flat_map(|pod| pod.containers.keys());
     let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
     let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(visit, state).into_iter().partition(|pod| pod.terminating);
+    let change = visit.goal.owner.as_ref().map(|owner| owner.lock.directed());
+    let is_rewritten = |name: &ContainerName| {
+        change.as_ref().and_then(|change| change.images.get(name)).is_some_and(|image| image.in_pods() != image.to)
+    };
     let standing = |name: &ContainerName| Standing {
         container: name.clone(),
         template: state.owner.in_template(visit, |template| image_in(template, name)),
-        new_pods: state.owner.new_pods(visit, |template| image_in(template, name)),
+        new_pods: match state.owner.new_pods(visit, |template| image_in(template, name)) {
+            NewPods::AsTemplate if is_rewritten(name) => NewPods::Unknown,
+            new_pods @ (NewPods::AsTemplate | NewPods::Is(_) | NewPods::Without | NewPods::Unknown) => new_pods,
+        },
         pods: images(name, &pods),
         going: going.len(),
     };

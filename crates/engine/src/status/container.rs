@@ -142,7 +142,7 @@ pub enum Comparison {
     Injected,
     /// They are the same.
     Same,
-    /// The same repository and tag, held at the digest that runs.
+    /// The same repository and tag, or those that the server makes of them, held at the digest that runs.
     Pinned,
     /// The server makes it of the template's, as it would now: admission has changed it.
     Rewritten,
@@ -267,20 +267,18 @@ fn comparison(
     if asked.own {
         return Comparison::Own;
     }
+    let made = asked.made.image(&container.name);
     match asked.image(pod, &container.name) {
         None => Comparison::Injected,
         Some(asked) if asked.image == container.image => Comparison::Same,
-        Some(asked) if asked.by_rollout => Comparison::Pending,
+        Some(asked) if asked.by_rollout == Some(&container.image) => Comparison::Rewritten,
+        Some(asked) if asked.by_rollout.is_some() => Comparison::Pending,
         Some(asked) if is_pinned(&container.image, asked.image, status) => Comparison::Pinned,
         Some(_) if is_older || !pod.is_present() => Comparison::Older,
-        Some(_) if is_made(&container.image, asked.made.image(&container.name), status) => Comparison::Rewritten,
+        Some(_) if made == Some(&container.image) => Comparison::Rewritten,
+        Some(_) if made.is_some_and(|made| is_pinned(&container.image, made, status)) => Comparison::Pinned,
         Some(_) => Comparison::Drifted,
     }
-}
-
-/// Whether an image is the one that the server makes of the template's now, also held at the digest that runs.
-fn is_made(image: &str, made: Option<&str>, status: Option<&ContainerStatus>) -> bool {
-    made.is_some_and(|made| made == image || is_pinned(image, made, status))
 }
 
 /// Whether an image is the template's, held at the digest that runs.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Comparison, PodStatus};
+use super::{Comparison, ContainerReport, PodStatus};
 use crate::change::{FieldChanges, Row};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
@@ -23,10 +23,10 @@ pub struct Rewritten {
     pub made: Option<String>,
 }
 
-/// Returns a pod as the owner's controller creates it, to ask the server by a dry run what it makes of the template.
-pub fn pod_to_create(live: &LiveWorkload) -> Value {
+/// Returns a pod as the owner's controller creates it from this template, to ask the server by a dry run what it makes of the template.
+pub fn pod_to_create(live: &LiveWorkload, template: &Value) -> Value {
     let workload = &live.workload;
-    let (reference, template) = (&workload.reference, workload.template());
+    let reference = &workload.reference;
     let owner = live.pods.iter().filter_map(Pod::controller).find(|owner| live.controllers.contains(&owner.uid));
     let owner = owner.map(|owner| {
         let kind = reference.kind.owns_through().unwrap_or(reference.kind).spec();
@@ -58,7 +58,7 @@ impl Made {
     }
 
     /// Returns the image that the server gives a container of a new pod.
-    pub(super) fn image(&self, name: &ContainerName) -> Option<&str> {
+    pub(crate) fn image(&self, name: &ContainerName) -> Option<&str> {
         self.pod()?.container(name).map(|(_, _, container)| container.image.as_str())
     }
 
@@ -70,15 +70,16 @@ impl Made {
 
 /// Returns what the server has changed in these pods.
 pub(super) fn rewritten(live: &LiveWorkload, theirs: &[&Pod], pods: &[PodStatus]) -> Vec<Rewritten> {
-    let images =
-        pods.iter().flat_map(|pod| &pod.containers).filter(|report| report.comparison == Comparison::Rewritten);
-    let images: BTreeSet<_> = images
-        .filter_map(|report| Some((report.container.as_str(), report.asked.as_deref()?, &report.image)))
-        .collect();
-    let images = images.into_iter().map(|(container, template, made)| Rewritten {
-        what: container.to_owned(),
+    let is_rewritten = |report: &&ContainerReport| {
+        let is_changed = || live.in_pods(&report.container, report.asked.as_deref()?);
+        matches!(report.comparison, Comparison::Rewritten | Comparison::Pinned) && is_changed().is_some()
+    };
+    let images = pods.iter().flat_map(|pod| &pod.containers).filter(is_rewritten);
+    let images: BTreeSet<_> = images.filter_map(|report| Some((&report.container, report.asked.as_deref()?))).collect();
+    let images = images.into_iter().map(|(container, template)| Rewritten {
+        what: container.to_string(),
         template: template.to_owned(),
-        made: Some(made.clone()),
+        made: live.surroundings.made.image(container).map(str::to_owned),
     });
     let template = live.workload.template();
     let mut rows = live.surroundings.made.resources(template);
@@ -217,7 +218,7 @@ mod tests {
         let mut owner = deployment(TEMPLATE);
         owner["spec"]["template"]["metadata"] = json!({"labels": {"app": "web"}});
         let mut deployed = live(owner.clone(), &[pod(TEMPLATE, CREATED)]);
-        let asked = pod_to_create(&deployed);
+        let asked = pod_to_create(&deployed, deployed.workload.template());
         assert_eq!(asked["metadata"]["labels"], json!({"app": "web"}));
         assert_eq!(asked["metadata"]["ownerReferences"][0]["apiVersion"], "apps/v1");
         assert_eq!(
@@ -227,6 +228,6 @@ mod tests {
         owner["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}}]);
         deployed.workload = Workload::from_object(WorkloadKind::StatefulSet, owner).unwrap();
         let volumes = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
-        assert_eq!(pod_to_create(&deployed)["spec"]["volumes"], volumes);
+        assert_eq!(pod_to_create(&deployed, deployed.workload.template())["spec"]["volumes"], volumes);
     }
 }

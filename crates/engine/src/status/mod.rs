@@ -388,7 +388,10 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
 /// Whether the way back of the rollout that holds the workload leads to an image that cannot be pulled.
 fn leads_to_no_image(live: &LiveWorkload) -> bool {
     let Some(lock) = present(live) else { return false };
-    lock.change.images.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, &image.from))
+    lock.change
+        .images
+        .iter()
+        .any(|(name, image)| cannot_be_pulled(&live.pods, name, image.from_in_pods.as_ref().unwrap_or(&image.from)))
 }
 
 /// The rollouts of a workload that ended with every container proven.
@@ -421,8 +424,8 @@ struct Asked<'a> {
 
 struct AskedImage<'a> {
     image: &'a str,
-    /// The rollout that holds the workload brings it.
-    by_rollout: bool,
+    /// The rollout that holds the workload brings it, and pods get this.
+    by_rollout: Option<&'a str>,
 }
 
 impl<'a> Asked<'a> {
@@ -481,16 +484,16 @@ impl<'a> Asked<'a> {
         }
         let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
         if let Some((lock, change)) = chosen.and_then(|lock| Some((lock, lock.change.images.get(name)?))) {
-            let image = match lock.direction {
-                Direction::Forward => &change.to,
-                Direction::Back => &change.from,
+            let (image, in_pods) = match lock.direction {
+                Direction::Forward => (&change.to, &change.to_in_pods),
+                Direction::Back => (&change.from, &change.from_in_pods),
             };
             // Lock and template are written together: another template is somebody else's, and what new pods get.
             if self.template.get(name).is_none_or(|template| template == image) {
-                return Some(AskedImage { image, by_rollout: true });
+                return Some(AskedImage { image, by_rollout: Some(in_pods.as_ref().unwrap_or(image)) });
             }
         }
-        self.template.get(name).map(|image| AskedImage { image, by_rollout: false })
+        self.template.get(name).map(|image| AskedImage { image, by_rollout: None })
     }
 }
 

@@ -280,7 +280,7 @@ pub fn only_fails(pods: &[PodStatus], container: &ContainerName, image: &str) ->
 /// Whether a container of the pod fails with the image that the change brings.
 fn fails_with(change: &Change, pod: &PodStatus) -> bool {
     pod.containers.iter().any(|report| {
-        let is_brought = change.images.get(&report.container).is_some_and(|image| image.to == report.image);
+        let is_brought = change.images.get(&report.container).is_some_and(|image| image.in_pods() == report.image);
         is_brought && report.fails()
     })
 }
@@ -291,14 +291,15 @@ fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
     // No run is active any more: a container that has its old image again and is not ready will not get there.
     let is_unready = |pod: &&PodStatus| {
         pod.containers.iter().any(|report| {
-            let is_back = back.images.get(&report.container).is_some_and(|image| image.to == report.image);
+            let is_back = back.images.get(&report.container).is_some_and(|image| image.in_pods() == report.image);
             is_back && matches!(report.condition, Condition::Running { ready: false, .. })
         })
     };
     let failing = pods.iter().filter(|pod| fails_with(&back, pod) || is_unready(pod)).count();
     let is_back = |pod: &PodStatus| {
         let mut wanted = back.images.iter();
-        wanted.all(|(name, image)| !pod.containers.iter().any(|is| is.container == *name && is.image != image.to))
+        wanted
+            .all(|(name, image)| !pod.containers.iter().any(|is| is.container == *name && is.image != image.in_pods()))
     };
     let is_wanted = lock.direction == Direction::Back && failing > 0 && !pods.iter().all(is_back);
     is_wanted.then_some(failing + 1)

@@ -240,6 +240,12 @@ impl ApiServer {
         }
     }
 
+    /// Admission gives images of pods another name from now on.
+    pub fn mirror(&self, from: &str, to: &str, acts_on_update: bool) {
+        let mirror = state::Mirror { from: from.to_owned(), to: to.to_owned(), acts_on_update };
+        self.change(|state| state.mirror = Some(mirror));
+    }
+
     /// Access reviews fail from now on.
     pub fn hide_permissions(&self) {
         self.change(|state| state.tells_permissions = false);

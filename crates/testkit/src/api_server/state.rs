@@ -77,6 +77,15 @@ impl fmt::Display for Logged {
 /// A whole cluster runs for hours: watches are served from at least so many writes.
 const KEPT_WRITES: usize = 5000;
 
+/// An admission policy: images whose name begins with one text get another text in its place.
+#[derive(Clone)]
+pub struct Mirror {
+    pub from: String,
+    pub to: String,
+    /// It acts when a pod is updated, too, and not only when it is created.
+    pub acts_on_update: bool,
+}
+
 /// Objects, faults, the kubelet, and what was asked.
 pub struct State {
     pub store: Store,
@@ -97,6 +106,8 @@ pub struct State {
     pub allocatable_milli_cpu: Option<u64>,
     /// What a container may ask for now; more is put off.
     pub free_milli_cpu: Option<u64>,
+    /// An admission policy that gives images of pods another name.
+    pub mirror: Option<Mirror>,
     /// Access reviews are answered.
     pub tells_permissions: bool,
     /// Whom it takes every client for.
@@ -123,6 +134,7 @@ impl Default for State {
             tells_permissions: true,
             user: super::faults::USER,
             whole: false,
+            mirror: None,
             allocatable_milli_cpu: None,
             free_milli_cpu: None,
         };
@@ -188,8 +200,20 @@ impl State {
         if self.whole {
             cluster::admit(self, resource, &mut object);
         }
+        self.mirror(resource, &mut object, false);
         self.complete(resource, &mut object, writer);
         object
+    }
+
+    /// Changes the images of a pod as admission does.
+    pub(crate) fn mirror(&self, resource: &Resource, object: &mut Value, is_update: bool) {
+        let Some(mirror) = self.mirror.as_ref().filter(|mirror| !is_update || mirror.acts_on_update) else { return };
+        let containers = object.pointer_mut("/spec/containers").filter(|_| resource.kind == "Pod");
+        for container in containers.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(rest) = container["image"].as_str().and_then(|image| image.strip_prefix(&mirror.from)) {
+                container["image"] = format!("{}{rest}", mirror.to).into();
+            }
+        }
     }
 
     /// Returns an object as the server stores what a client has made of it; generation and field owners follow.

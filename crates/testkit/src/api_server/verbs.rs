@@ -238,6 +238,9 @@ fn write(state: &mut State, call: &Call<'_>, live: &Value, mut next: Value, appl
     } else {
         validate::update(resource, live, &next)?;
     }
+    if call.target.subresource.is_empty() {
+        state.mirror(resource, &mut next, true);
+    }
     finish_update(live, &mut next, &writer, applied, &resource.api_version());
     if call.request.is_dry_run() {
         copy_field(live, &mut next, &["metadata"], "resourceVersion");

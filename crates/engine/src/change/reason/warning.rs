@@ -196,6 +196,15 @@ pub enum Warning {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back_to: Option<String>,
     },
+    /// Admission makes another image of the template's new one.
+    RewrittenByAdmission {
+        /// The container.
+        container: ContainerName,
+        /// What the template gets.
+        template: String,
+        /// What the server makes of it in pods.
+        made: String,
+    },
     /// Pods have other cpu or memory than the template.
     PodsResized {
         /// What has it, such as `app requests.cpu`.
@@ -499,6 +508,7 @@ impl Warning {
             Self::RestartInBackoff { .. } => WarningCode::RestartInBackoff,
             Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
             Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
+            Self::RewrittenByAdmission { .. } => WarningCode::RewrittenByAdmission,
             Self::PodsResized { .. } => WarningCode::PodsResized,
             Self::PodsMetadataDiffers { .. } => WarningCode::PodsMetadataDiffers,
             Self::PodsBelowPartition { .. } => WarningCode::PodsBelowPartition,

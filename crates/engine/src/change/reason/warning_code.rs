@@ -152,8 +152,14 @@ codes! {
         PodsDrifted {
             summary: "pods run another image than the owner's template says",
             meaning: "A container has another image in some pods than in the owner's template. Where this change touches it, both get the new one: undo brings both back to what the pods ran, where they all ran the same, and abort to what the template said.",
-            why: "An earlier update in place left the template alone, or a webhook rewrites images when a pod is made. Pods made later get the template's.",
+            why: "An earlier update in place, or one by hand, left the template alone. Pods made later get the template's. Where you may create pods, the server is asked what it makes of the template: what admission changes is not counted here.",
             remedy: "Put the image that you want into the template, or bring the pods back to it.",
+        }
+        RewrittenByAdmission {
+            summary: "admission makes another image of the template's new one",
+            meaning: "A webhook or a policy replaces this image in pods that are created, as a mirror of registries does. The template gets the image that you ask for, and the pods what the server makes of it: what a new pod would have. So it is on the way back: the template gets its own image, the pods what the server makes of that.",
+            why: "Mutating admission acts on pods, and not on the templates of their owners.",
+            remedy: "Nothing, if the policy is meant.",
         }
         PodsResized {
             summary: "pods have other cpu or memory than the owner's template says",

@@ -130,6 +130,9 @@ impl Warning {
                     ),
                 }
             }
+            Self::RewrittenByAdmission { container, template, made } => {
+                format!("rewritten by admission: pods get {made} for {container} in place of {template}, as new pods do")
+            }
             Self::PodsResized { what, template, values, pods, to } => {
                 let have = pods_that(*pods, "has", "have");
                 let (values, template) = (values.join(", "), template.as_deref().unwrap_or("none"));

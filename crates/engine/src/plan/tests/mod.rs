@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::change::FieldEffect;
 use crate::change::reason::{ReasonCode, WarningCode};
 use crate::change::target;
+use crate::change::{Change, FieldEffect};
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::kinds::WorkloadKind;
@@ -144,6 +144,18 @@ fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload)
     plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, live)
 }
 
+/// What admission makes of the template, and of the one that the plan leads to.
+fn mirror(case: &Value, live: &mut LiveWorkload) {
+    let making = |image: &Value| {
+        let mut pod = live.pods[0].clone();
+        pod.spec.containers[1].image = image.as_str().unwrap().into();
+        Made::Pod(Box::new(pod))
+    };
+    if let [made, next] = list(case, "makes") {
+        (live.surroundings.made, live.surroundings.made_next) = (making(made), making(next));
+    }
+}
+
 /// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` is one of every
 /// pod, `pods` has one each.
 fn read(case: &Value, base: &Value) -> Case {
@@ -173,6 +185,7 @@ fn read(case: &Value, base: &Value) -> Case {
     live.surroundings = surroundings(case);
     live.surroundings.owned = owned(case, &live.workload);
     live.surroundings.now = Some("2026-01-01T00:09:59Z".into());
+    mirror(case, &mut live);
     live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
     let intent = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
         (Some(images), _, _) => {
@@ -376,6 +389,30 @@ fn the_code_of_a_value_is_its_tag_in_json() {
 
 fn case(name: &str) -> WorkloadPlan {
     cases().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name}")).plan
+}
+
+/// The template gets what was asked for, and each pod what a new one would have: forward and on the way back.
+#[test]
+fn under_a_mirror_pods_get_what_the_server_makes_of_the_template() {
+    const MIRRORED: [&str; 2] = ["mirror.acme.example/acme/side:1", "mirror.acme.example/acme/side:2"];
+    for (name, present) in [
+        ("a mirror, and pods as it makes them", MIRRORED[0]),
+        ("a mirror that is younger than the pods", "acme/side:1"),
+    ] {
+        let plan = case(name);
+        let side = "side".into();
+        let of_pods = plan.pods.iter().map(|pod| (pod.changes[&side].from.as_str(), pod.changes[&side].to.as_str()));
+        assert_eq!(of_pods.collect::<Vec<_>>(), [(present, MIRRORED[1]); 2], "{name}");
+        let durable = plan.durable.as_ref().unwrap();
+        // What `undo` sets in the template is the template's.
+        assert!(durable.origin.is_empty() || present != MIRRORED[0], "{name}: {:?}", durable.origin);
+        let (forward, back) = (&durable.change, durable.change.reversed());
+        let of = |change: &Change| (change.images[&side].to.clone(), change.images[&side].in_pods().to_owned());
+        assert_eq!(of(forward), ("acme/side:2".into(), MIRRORED[1].into()), "{name}");
+        assert_eq!(of(&back), ("acme/side:1".into(), MIRRORED[0].into()), "{name}");
+    }
+    let there = case("a mirror, and the image that the template has");
+    assert_eq!(there.verdict, Verdict::NothingToDo);
 }
 
 #[test]

@@ -144,6 +144,14 @@ fn drifted(
     }
     let is_free = is_free(context);
     for plan in containers {
+        let to = context.known.template.get(&plan.container).and_then(|template| {
+            context.wanted.image(&plan.container, plan.list, &template.image).filter(|to| *to != template.image)
+        });
+        if let Some(template) = to
+            && let Some(made) = context.live.in_pods(&plan.container, &template).map(str::to_owned)
+        {
+            warnings.insert(Warning::RewrittenByAdmission { container: plan.container.clone(), template, made });
+        }
         let changes = context.durable && is_free && plan.to.as_ref().is_some_and(|to| is_other(context, plan, to));
         if !changes && !stays(&plan) {
             continue;

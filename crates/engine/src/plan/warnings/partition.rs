@@ -30,7 +30,9 @@ pub(super) fn warn(
         }
         let kept = pods.iter().filter(is_kept).map(|(_, pod)| *pod);
         let template = plan.to.as_ref().or(context.known.template.get(&plan.container).map(|known| &known.image));
-        let Some(drift) = template.and_then(|image| Drift::from(image, &plan.container, kept)) else { continue };
+        let Some(drift) = template.and_then(|image| Drift::from((image, &plan.container), context.live, kept)) else {
+            continue;
+        };
         warnings.insert(Warning::PodsBelowPartition {
             container: plan.container.clone(),
             images: drift.images.into_iter().map(str::to_owned).collect(),

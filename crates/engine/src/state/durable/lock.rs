@@ -175,8 +175,10 @@ impl RolloutLock {
     pub fn turn_back(&mut self) {
         if self.direction == Direction::Forward {
             for (name, image) in &mut self.change.images {
-                if let Some(first) = self.replaced.iter().find_map(|entry| entry.containers.get(name)) {
+                let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
+                if let Some(first) = first.filter(|first| first.from != image.from) {
                     image.from.clone_from(&first.from);
+                    image.from_in_pods = None;
                 }
             }
             self.change.fields = self.fields_from_the_first();
@@ -190,7 +192,10 @@ impl RolloutLock {
         let of_entry = |entry: &HistoryEntry| {
             let images = entry.containers.iter().filter_map(|(name, image)| {
                 let list = self.change.images.get(name)?.list;
-                Some((name.clone(), TemplateImage { list, from: image.from.clone(), to: image.to.clone() }))
+                Some((
+                    name.clone(),
+                    TemplateImage { list, from: image.from.clone(), to: image.to.clone(), ..TemplateImage::default() },
+                ))
             });
             Change { images: images.collect(), fields: entry.fields.clone() }.apply(template)
         };
