@@ -101,15 +101,20 @@ impl Seen<'_> {
 
     /// Every command says that all is well.
     fn is_well(&self, when: &str) {
+        self.is_ready(when);
+        let follow = self.run(&["follow", self.workload, "--timeout", "60s"]);
+        assert_eq!(follow.code, 0, "{when}: {follow:#?}");
+        assert!(!follow.stderr.contains("verified"), "{when}: {follow:#?}");
+    }
+
+    /// `status` says so.
+    fn is_ready(&self, when: &str) {
         let all_ready = |document: &Value| document["workloads"][0]["summary"]["ready"] == self.count;
         let read = || serde_json::from_str(&self.run(&["status", self.workload, "-o", "json"]).stdout).ok();
         let well = poll(|| read().filter(all_ready));
         assert!(well.is_some(), "{when}: {:#?}", read());
         let status = self.run(&["status", self.workload, "--exit-code"]);
         assert_eq!(status.code, 0, "{when}: {status:#?}");
-        let follow = self.run(&["follow", self.workload, "--timeout", "60s"]);
-        assert_eq!(follow.code, 0, "{when}: {follow:#?}");
-        assert!(!follow.stderr.contains("verified"), "{when}: {follow:#?}");
     }
 
     fn pods(&self) -> Vec<Value> {
@@ -240,9 +245,9 @@ fn a_rollout_under_a_mirror_goes_on_and_back() {
                 namespace.kubectl(&["get", workload, "-o", "jsonpath={.spec.template.spec.containers[0].image}"]);
             let pods = seen.pods();
             assert_eq!(template, format!("{}/app:{tag}", registry()), "{context}");
-            assert_eq!(images(&pods, "app"), vec![format!("{}/app:{tag}-again", registry()); count], "{context}");
+            assert_eq!(images(&pods, "app"), vec![format!("app:{tag}-again"); count], "{context}");
             assert_eq!(uids(&pods), uids(&before), "{context}");
-            seen.is_well(&context);
+            seen.is_ready(&context);
             pods
         };
         let run = |arguments: &[&str], code: i32| {

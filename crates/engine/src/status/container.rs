@@ -215,7 +215,10 @@ fn last_end(status: &ContainerStatus) -> Option<LastEnd> {
 fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatus>, asked: &Asked<'_>) -> Condition {
     let is_proven = |status: &ContainerStatus| {
         let of_proven = UpdateRecord::of(pod).is_some_and(|record| asked.proven.contains(&record.id));
-        of_proven && Baseline::of(pod, &status.name).restarts_since(status) == Some(0)
+        let baseline = Baseline::of(pod, &status.name);
+        // Where another image was in flight it is not counted; what has started since is of the same spec in any case.
+        let was_in_flight = matches!(&baseline, Baseline::Recorded(record) if record.in_flight.is_some());
+        of_proven && (was_in_flight || baseline.restarts_since(status) == Some(0))
     };
     match (condition, status.is_some_and(is_proven)) {
         (Condition::Unverified { ready, since, .. }, true) => Condition::Running { ready, since },
@@ -411,15 +414,21 @@ mod tests {
     #[test]
     fn what_its_rollout_has_proven_is_not_unverified() {
         let same_bits = |restarts: i64| json!({"imageID": "sha256:v1", "restartCount": restarts, "state": {"running": {"startedAt": LATER}}});
-        for (outcome, restarts, expected) in [
-            ("complete", 1, "ready"),
-            ("aborted", 1, "ready"),
-            ("superseded", 1, "unverified"),
-            ("complete", 2, "unverified"),
+        // Where another image was in flight it is not counted how many containers there were.
+        for (outcome, restarts, in_flight, expected) in [
+            ("complete", 1, None, "ready"),
+            ("aborted", 1, None, "ready"),
+            ("superseded", 1, None, "unverified"),
+            ("complete", 2, None, "unverified"),
+            ("aborted", 2, Some("acme/side:v3"), "ready"),
+            ("superseded", 2, Some("acme/side:v3"), "unverified"),
         ] {
             let mut side =
                 Side::new("acme/side:v2", SET, same_bits(restarts)).recorded("containerd://old", &Value::Null);
-            side.record.iter_mut().for_each(|record| record["containers"]["side"]["restarts"] = 0.into());
+            for record in &mut side.record {
+                let record = &mut record["containers"]["side"];
+                (record["restarts"], record["inFlight"]) = (0.into(), in_flight.into());
+            }
             let mut owner = deployment("acme/side:v2");
             let entry = json!({"id": "20260301-100000-000001", "who": "jane", "began": SET, "ended": LATER, "outcome": outcome,
                 "containers": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}});

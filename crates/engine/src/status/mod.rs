@@ -364,7 +364,9 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let found = Found { held: &held, hold, owner: &owner, pods: &pods, strategy, is_left, has_on_delete };
     let mut ways = ways_on(live, found);
     let is_left_alone = workload.reference.kind.has_template() && hold != Some(Hold::AtWork);
-    ways.extend(ways::replacing(&pods).filter(|_| is_left_alone));
+    if is_left_alone {
+        ways::add_replacing(&mut ways, &pods);
+    }
     WorkloadStatus {
         ways,
         workload: workload.reference.clone(),

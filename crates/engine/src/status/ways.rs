@@ -251,13 +251,22 @@ pub(super) fn delete_left_revision() -> Way {
 }
 
 /// Returns what replaces pods with a container that is not started again, whatever its image.
-pub(super) fn replacing(pods: &[PodStatus]) -> Option<Way> {
+fn replacing(pods: &[PodStatus]) -> Option<Way> {
     let stays_down =
         |report: &ContainerReport| matches!(&report.condition, Condition::Failed(failure) if failure.stays_down);
     let down = pods.iter().filter(|pod| pod.state == PodState::Failed && pod.containers.iter().any(stays_down));
     let names: Vec<String> = down.map(|pod| pod.key.name.clone()).collect();
     let label = "Replace what is not started again";
     (!names.is_empty()).then(|| Way::new(Deed::Replace(names), label, &BTreeSet::new()))
+}
+
+/// Adds the command that replaces what is not started again: a rollout that is resumed would not start it either.
+pub(super) fn add_replacing(ways: &mut Vec<Way>, pods: &[PodStatus]) {
+    let Some(way) = replacing(pods) else { return };
+    if ways.iter().any(|way| way.deed == Deed::Abort) {
+        ways.retain(|way| way.deed != Deed::Resume);
+    }
+    ways.push(way);
 }
 
 /// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop; or a node
