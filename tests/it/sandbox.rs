@@ -56,9 +56,9 @@ fn cpu_is_resized_without_a_restart() {
 #[test]
 fn a_bad_image_stops_at_the_first_pod_and_is_aborted() {
     let server = fast();
-    run(&server, "apply deploy/web -n shop app=:nope --yes").ends_with(4).prints("cannot pull shop/web:nope");
+    run(&server, "apply deploy/web -n shop app=:nope --yes").ends_with(4).prints("cannot pull shop.example/app:nope");
     run(&server, "apply deploy/web -n shop app=:crash --yes").ends_with(4).prints("CrashLoopBackOff (exit code 3)");
     run(&server, "status deploy/web -n shop").prints("kubectl inplace abort deployment/web");
     run(&server, "abort deploy/web -n shop --yes").ends_with(0).prints("Rolled back");
-    run(&server, "status deploy/web -n shop").ends_with(0).prints("shop/web:v1");
+    run(&server, "status deploy/web -n shop").ends_with(0).prints("shop.example/app:v1");
 }

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use testkit::sandbox;
+
+use crate::support::getting_started;
 use crate::support::pages::pages;
 use crate::support::picture;
 use crate::support::run::Binary;
@@ -18,7 +21,7 @@ fn file(name: &str) -> String {
 /// Every block of commands with their output has a name, and a run that prints it.
 #[test]
 fn every_transcript_is_of_a_run() {
-    let scenes = file("tests/real/transcripts/mod.rs");
+    let scenes = file("tests/real/transcripts/mod.rs") + &file("tests/support/getting_started.rs");
     let mut names = BTreeSet::new();
     for page in pages() {
         let mut before = ["", ""];
@@ -34,6 +37,18 @@ fn every_transcript_is_of_a_run() {
             before = [before[1], line];
         }
     }
+}
+
+/// The page of a newcomer, on the cluster that it starts.
+#[test]
+fn the_first_ten_commands_are_those_of_the_page() {
+    let server = sandbox::start(0).expect("loopback has a free port");
+    let run = |line: &str| {
+        let line = line.replace("kubectl inplace", env!("CARGO_BIN_EXE_kubectl-inplace"));
+        let output = Binary::against(&server, ["-c", &format!("exec 2>&1; {line}")]).program("/bin/sh").run();
+        (output.code.unwrap_or(-1), output.stdout)
+    };
+    getting_started::check(run, &[]);
 }
 
 /// The picture in the README shows its transcripts, and nothing else.

@@ -3,6 +3,7 @@
 //! Promise: hermetic. Everything listens on 127.0.0.1, writes into folders of its own, and runs the binary in a cleared
 //! environment. What the fake answers was compared with Kubernetes 1.36; where it is simpler, the module says so.
 
+pub(crate) mod getting_started;
 pub(crate) mod kubeconfigs;
 pub(crate) mod pages;
 pub(crate) mod picture;

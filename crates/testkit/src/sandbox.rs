@@ -12,6 +12,8 @@ use crate::clock;
 /// The name of its cluster, context, and user.
 const USER: &str = "sandbox";
 const SHOP: &str = "shop";
+/// What the names of its images begin with.
+pub const REGISTRY: &str = "shop.example";
 
 /// How fast its kubelets are: as on an ordinary node with a registry nearby.
 fn times() -> Times {
@@ -96,8 +98,8 @@ pub fn kubeconfig(server: &ApiServer) -> Value {
 
 /// What the namespace `shop` has.
 fn shop() -> Vec<Value> {
-    let web = [container("app", "shop/web:v1", 8080), container("side", "shop/proxy:v1", 9090)];
-    let (db, agent) = (container("db", "shop/db:v1", 5432), container("agent", "shop/agent:v1", 9100));
+    let web = [container("app", "app:v1", 8080), container("side", "side:v1", 9090)];
+    let (db, agent) = (container("db", "db:v1", 5432), container("agent", "agent:v1", 9100));
     // Only the Service selects the second label: a pod that loses it gets no traffic, and keeps its owner.
     let service = json!({"clusterIP": "None", "selector": {"app": "db", "serving": "yes"}, "ports": [{"port": 5432}]});
     let budget = json!({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "db"}}});
@@ -124,7 +126,7 @@ fn workload(kind: &str, name: &str, containers: &[Value], more: &Value) -> Value
 }
 
 fn container(name: &str, image: &str, port: u16) -> Value {
-    json!({"name": name, "image": image, "ports": [{"containerPort": port}],
+    json!({"name": name, "image": format!("{REGISTRY}/{image}"), "ports": [{"containerPort": port}],
         "readinessProbe": {"tcpSocket": {"port": port}, "periodSeconds": 1},
         "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "128Mi"}}})
 }

@@ -49,7 +49,7 @@ fn get_prints_what_there_is() {
     assert_eq!(sandbox.kubectl("get pods --field-selector metadata.name=db-1 -o name"), "pod/db-1\n");
     has(
         &sandbox.kubectl("get deployment web -o yaml"),
-        &["kind: Deployment", "image: shop/web:v1", "readyReplicas: 3"],
+        &["kind: Deployment", "image: shop.example/app:v1", "readyReplicas: 3"],
     );
     let list: serde_json::Value = serde_json::from_str(&sandbox.kubectl("get pods -o json")).expect("JSON");
     assert_eq!((&list["kind"], list["items"].as_array().map_or(0, Vec::len)), (&"List".into(), 8));
@@ -196,7 +196,10 @@ fn a_bad_image_shows_as_it_does_on_a_node() {
 #[test]
 fn logs_labels_annotations_waits_and_deletions() {
     let Some(sandbox) = Sandbox::for_kubectl() else { return };
-    has(&sandbox.kubectl("logs deployment/web --all-containers"), &["app runs shop/web:v1", "side runs shop/proxy:v1"]);
+    has(
+        &sandbox.kubectl("logs deployment/web --all-containers"),
+        &["app runs shop.example/app:v1", "side runs shop.example/side:v1"],
+    );
     assert_eq!(sandbox.kubectl("logs -l app=db --prefix").lines().count(), 3);
     has(&sandbox.refused("logs db-0 -c none"), &["container none is not valid for pod db-0"]);
     has(&sandbox.kubectl("label pod db-0 tier=a"), &["labeled"]);

@@ -7,6 +7,8 @@
 use crate::support::{Namespace, poll, registry, samples};
 
 mod drawing;
+#[path = "../../support/getting_started.rs"]
+mod getting_started;
 #[path = "../../support/pages.rs"]
 pub(crate) mod pages;
 #[path = "../../support/picture.rs"]
@@ -200,4 +202,31 @@ fn a_budget_is_waited_for() {
 fn a_canary_is_a_pause() {
     let namespace = web(3);
     block(&namespace, "canary", &[(0, &[("patch sent", "")])]);
+}
+
+/// What the page shows of a simulated cluster is so on a real one.
+#[test]
+fn the_first_ten_commands_print_the_same_on_a_real_cluster() {
+    let namespace = Namespace::new("first");
+    let resources = "resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: 500m, memory: 128Mi}}";
+    let container = |name: &str, probe: &str| {
+        format!(
+            "- {{name: {name}, image: '{}/{name}:v1', {resources}, readinessProbe: {{{probe}, periodSeconds: 1}}}}",
+            registry()
+        )
+    };
+    let (app, side) = (container("app", "tcpSocket: {port: 8080}"), container("side", "exec: {command: [ls]}"));
+    namespace.apply(&format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: 3\n  selector: {{matchLabels: {{app: web}}}}\n\
+         \x20 template:\n    metadata: {{labels: {{app: web, serving: 'yes'}}}}\n    spec:\n      terminationGracePeriodSeconds: 2\n\
+         \x20     nodeSelector: {{kubernetes.io/hostname: node-1}}\n      containers:\n      {app}\n      {side}\n"
+    ));
+    namespace.wait_ready("app=web", 3);
+    let names = [(namespace.name(), "shop"), (registry(), "shop.example"), ("admin", "sandbox")];
+    let run = |line: &str| {
+        let line = line.replace("-n shop", &format!("-n {}", namespace.name()));
+        let output = namespace.type_line(&format!("exec 2>&1; {line}"));
+        (output.code, drawing::plain(&output.stdout))
+    };
+    getting_started::check(run, &names);
 }

@@ -355,7 +355,8 @@ impl Run<'_> {
         let never = self.pod["spec"]["restartPolicy"] == "Never";
         let Some(status) = self.status(name) else { return };
         let ran = status["state"]["running"].is_object();
-        Self::bury(status, 143, "Error");
+        let (exit_code, ended) = image::end(status["image"].as_str().unwrap_or_default());
+        Self::bury(status, exit_code, ended);
         status["ready"] = false.into();
         status["started"] = false.into();
         status["state"] = json!({"waiting": {"reason": reason, "message": message}});
@@ -370,7 +371,8 @@ impl Run<'_> {
         let image_id = image::image_id(image);
         let resources = self.spec(name)["resources"].clone();
         let Some(status) = self.status(name) else { return };
-        Self::bury(status, 143, "Error");
+        let (exit_code, ended) = image::end(status["image"].as_str().unwrap_or_default());
+        Self::bury(status, exit_code, ended);
         if status["allocatedResources"] == resources["requests"] {
             status["resources"] = resources;
         }
