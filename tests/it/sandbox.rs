@@ -60,5 +60,5 @@ fn a_bad_image_stops_at_the_first_pod_and_is_aborted() {
     run(&server, "apply deploy/web -n shop app=:crash --yes").ends_with(4).prints("CrashLoopBackOff (exit code 3)");
     run(&server, "status deploy/web -n shop").prints("kubectl inplace abort deployment/web");
     run(&server, "abort deploy/web -n shop --yes").ends_with(0).prints("Rolled back");
-    run(&server, "status deploy/web -n shop").ends_with(0).prints("shop.example/app:v1");
+    run(&server, "status deploy/web -n shop").ends_with(0).prints("app:v1");
 }

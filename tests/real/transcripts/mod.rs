@@ -127,15 +127,12 @@ fn a_container_is_restarted() {
 
 #[test]
 fn containers_are_resized() {
-    let plan = ("deployment/web can be", "limits.memory");
-    for (name, end) in [("resize", ("in namespace prod: ", "")), ("resize-in-short", ("Updated", ""))] {
-        let namespace = Namespace::new("transcript");
-        let resources =
-            format!("{PROBE}, resources: {{requests: {{cpu: 20m, memory: 32Mi}}, limits: {{memory: 64Mi}}}}");
-        namespace.apply(&samples::with_app_fields(&samples::deployment("web", 3), &resources));
-        namespace.wait_ready("app=web", 3);
-        block(&namespace, name, &[(0, &[plan, end])]);
-    }
+    let namespace = Namespace::new("transcript");
+    let resources = format!("{PROBE}, resources: {{requests: {{cpu: 20m, memory: 32Mi}}, limits: {{memory: 64Mi}}}}");
+    namespace.apply(&samples::with_app_fields(&samples::deployment("web", 3), &resources));
+    namespace.wait_ready("app=web", 3);
+    let parts = [("deployment/web can be", "limits.memory"), ("in namespace prod: ", "")];
+    block(&namespace, "resize", &[(0, &parts)]);
 }
 
 #[test]

@@ -80,6 +80,22 @@ pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> B
     changes
 }
 
+/// Returns in which list a template has a container.
+pub(crate) fn list_in(template: &Value, name: &ContainerName) -> Option<ContainerList> {
+    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+    lists.into_iter().find(|list| container_in(template, *list, name).is_some())
+}
+
+/// Returns the image that a template has for a container.
+pub(crate) fn image_in<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
+    container_in(template, list_in(template, name)?, name)?.get("image")?.as_str()
+}
+
+fn container_in<'t>(template: &'t Value, list: ContainerList, name: &ContainerName) -> Option<&'t Value> {
+    let containers = template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array()?;
+    containers.iter().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
+}
+
 fn image(container: &Value) -> Option<&str> {
     match container.get("image") {
         None | Some(Value::Null) => Some(""),

@@ -37,6 +37,7 @@ use crate::k8s::workload::Workload;
 use crate::value::qos;
 
 pub use image::TemplateImage;
+pub(crate) use image::{image_in, list_in};
 pub use metadata::{MetadataChange, ValueChange};
 pub use pod_resources::PodResourcesChange;
 pub use resizes::INIT_RESIZE_SINCE;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::change::image_in;
 use crate::change::reason::Reason;
 use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::k8s::permissions::ClusterCommand;
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::plan::resize::ResizeFacts;
-use crate::plan::undo::image_of;
 use crate::rollout::drain::DrainBy;
 use crate::rollout::pre_pull::PrePull;
 use crate::state::durable::holder::ProcessState;
@@ -46,7 +46,7 @@ impl LiveWorkload {
     /// gives it; `None` where it changes nothing, or nothing is known of it.
     pub fn in_pods(&self, name: &ContainerName, image: &str) -> Option<&str> {
         let Surroundings { made, made_next, .. } = &self.surroundings;
-        let is_present = image_of(self.workload.template(), name) == Some(image);
+        let is_present = image_in(self.workload.template(), name) == Some(image);
         let made = if is_present { made } else { made_next };
         made.image(name).filter(|made| *made != image)
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::known::{ByPod, Purpose};
 use crate::change::reason::Reason;
-use crate::change::{Change, PodResourcesChange, Row, TemplateImage};
+use crate::change::{Change, PodResourcesChange, Row, TemplateImage, image_in, list_in};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::plan::live::LiveWorkload;
@@ -216,7 +216,7 @@ fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoErro
         now: now.to_owned(),
     };
     for (name, image) in &entry.containers {
-        let now = image_of(template, name).unwrap_or_default();
+        let now = image_in(template, name).unwrap_or_default();
         if now != image.to {
             return Err(changed(format!("container {name}"), &image.to, now));
         }
@@ -227,13 +227,6 @@ fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoErro
         }
         None => Ok(()),
     }
-}
-
-pub(super) fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
-    let list = list_of(template, name)?;
-    let containers = template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array()?;
-    let is_it = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
-    containers.iter().find(is_it)?.get("image")?.as_str()
 }
 
 type Records<'l> = BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>>;
@@ -257,7 +250,7 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Resu
     change = change.reversed();
     let mut reasons = Vec::new();
     for (name, image) in &entry.containers {
-        let Some(list) = list_of(template, name) else { continue };
+        let Some(list) = list_in(template, name) else { continue };
         match back_to(list, name, &image.from, image.image_id.as_deref(), pin_digest) {
             Ok(to) => {
                 let image = TemplateImage { list, from: image.to.clone(), to, ..TemplateImage::default() };
@@ -275,14 +268,6 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Resu
         *slot = before;
     }
     Ok(object)
-}
-
-fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
-    [ContainerList::Containers, ContainerList::InitContainers].into_iter().find(|list| {
-        let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
-        let mut containers = containers.into_iter().flatten();
-        containers.any(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
-    })
 }
 
 fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::change::{self, FieldEffect, Row};
+use crate::change::{self, FieldEffect, Row, image_in};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::report::{FieldValue, NewPods, Standing, StandingField, StandingImage};
 
-use super::protocol::owner::image_in;
 use super::state::RunState;
 use super::visit::Visit;
 
@@ -27,10 +26,11 @@ pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
     let is_rewritten = |name: &ContainerName| {
         change.as_ref().and_then(|change| change.images.get(name)).is_some_and(|image| image.in_pods() != image.to)
     };
+    let image = |template: &Value, name: &ContainerName| image_in(template, name).map(str::to_owned);
     let standing = |name: &ContainerName| Standing {
         container: name.clone(),
-        template: state.owner.in_template(visit, |template| image_in(template, name)),
-        new_pods: match state.owner.new_pods(visit, |template| image_in(template, name)) {
+        template: state.owner.in_template(visit, |template| image(template, name)),
+        new_pods: match state.owner.new_pods(visit, |template| image(template, name)) {
             NewPods::AsTemplate if is_rewritten(name) => NewPods::Unknown,
             new_pods @ (NewPods::AsTemplate | NewPods::Is(_) | NewPods::Without | NewPods::Unknown) => new_pods,
         },

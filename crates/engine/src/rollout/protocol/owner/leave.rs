@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::change::Direction;
-use crate::k8s::names::ContainerName;
-use crate::k8s::pod::ContainerList;
 use crate::kinds;
 use crate::kinds::HoldsBy;
 use crate::report::NewPods;
@@ -163,14 +161,6 @@ impl Owner {
             HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::Nothing => NewPods::AsTemplate,
         }
     }
-}
-
-/// Returns the image that a template has for a container.
-pub(crate) fn image_in(template: &Value, name: &ContainerName) -> Option<String> {
-    let lists = [ContainerList::Containers, ContainerList::InitContainers];
-    let listed = lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
-    let of_name = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
-    listed.flatten().find(of_name)?.get("image")?.as_str().map(str::to_owned)
 }
 
 /// Returns which other run holds the owner in place of this one, if any.

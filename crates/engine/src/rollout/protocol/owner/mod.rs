@@ -25,7 +25,7 @@ use crate::state::outcome::EndResult;
 use super::taken_over::TakenOver;
 use super::{Asker, Effects};
 
-pub(crate) use leave::{changed_by_another_run, held_by, image_in};
+pub(crate) use leave::{changed_by_another_run, held_by};
 pub(crate) use pods::{drain_like, has_left};
 
 /// The interval of reads of the owner while a controller is waited for: at first, and at most.
