@@ -425,7 +425,7 @@ mod tests {
         ] {
             let mut side =
                 Side::new("acme/side:v2", SET, same_bits(restarts)).recorded("containerd://old", &Value::Null);
-            for record in &mut side.record {
+            if let Some(record) = &mut side.record {
                 let record = &mut record["containers"]["side"];
                 (record["restarts"], record["inFlight"]) = (0.into(), in_flight.into());
             }

@@ -396,6 +396,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_started_again_is_replaced_and_not_resumed() {
+        let way = |deed| Way::new(deed, "", &BTreeSet::new());
+        for (stays_down, expected) in
+            [(true, vec![Deed::Abort, Deed::Replace(vec!["web-1".into()])]), (false, vec![Deed::Abort, Deed::Resume])]
+        {
+            let (reason, message) = ("ErrImagePull".into(), String::new());
+            let failed = Failure { container: None, reason, message, exit_code: None, stays_down };
+            let mut ways = vec![way(Deed::Abort), way(Deed::Resume)];
+            add_replacing(&mut ways, &[pod(Condition::Failed(failed))]);
+            assert_eq!(ways.into_iter().map(|way| way.deed).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
     fn pods_that_a_rollout_has_left_are_watched_or_wait_for_the_partition() {
         let set = |partition: u32| {
             let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
