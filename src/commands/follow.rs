@@ -51,7 +51,11 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             Intent::Images(images) => Some(images),
             Intent::None | Intent::Manifest(_) | Intent::Undo { .. } | Intent::Restart { .. } => None,
         };
-        let live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
+        let mut live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
+        if images.is_some() {
+            // Pods may have what admission makes of them.
+            cluster.status(&mut live).await;
+        }
         if !live.workload.is_observed() {
             let workload = &live.workload.reference;
             shell.note(&format!(

@@ -188,7 +188,8 @@ pub(super) async fn make_for(
                 true => Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?),
                 false => None,
             };
-            let is_new = |asked: &DryRun| live.surroundings.made == Made::NotAsked && plan.is_rewritten(asked, &live);
+            let may_ask = plan.durable.is_some() && live.surroundings.made == Made::NotAsked;
+            let is_new = |asked: &DryRun| may_ask && plan.is_rewritten(asked, &live);
             if asked.as_ref().is_some_and(is_new) {
                 let next = plan.template_after(&live);
                 cluster.ask_what_is_made(&mut live, next.as_ref()).await;

@@ -24,6 +24,7 @@ use engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError,
 use engine::rollout::pre_pull::Pull;
 use engine::rollout::{self, Goal, PodGoal};
 use engine::state::durable::deployment;
+use engine::state::durable::lock::RolloutLock;
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
 
@@ -75,6 +76,10 @@ pub(super) async fn go_on(
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
         let unread = unread(&live);
         planning::read_services(&mut live, cluster).await;
+        // What is derived without a lock is compared with what admission makes of the template.
+        if rolling.dry_run != DryRun::Client && !matches!(RolloutLock::of(&live.workload.object), Ok(Some(_))) {
+            cluster.status(&mut live).await;
+        }
         live.surroundings.now = Some(shell.clock(cluster));
         let mut goal = match goal(&live, direction, options, &rolling.start) {
             Ok(goal) => goal,

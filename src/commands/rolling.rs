@@ -206,6 +206,7 @@ impl<'a> Rolling<'a> {
         let workload = self.cluster.workload(&goal.workload).await?;
         let mut live = self.cluster.live(workload, Nodes::WhereDecisive).await?;
         planning::read_services(&mut live, self.cluster).await;
+        self.cluster.status(&mut live).await;
         Ok(live)
     }
 

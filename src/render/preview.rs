@@ -69,7 +69,11 @@ impl Preview<'_> {
             let from = goal.from.as_ref();
             let before = owner.lock.replaced.iter().filter_map(|entry| entry.containers.get(name));
             let known = change.images.get(name).is_some_and(|image| from.is_some_and(|from| image.was_in_pods(from)))
-                || before.flat_map(|image| [&image.from, &image.to]).any(|image| from == Some(image));
+                || before
+                    .flat_map(|image| {
+                        [Some(&image.from), Some(&image.to), image.from_in_pods.as_ref(), image.to_in_pods.as_ref()]
+                    })
+                    .any(|image| image.is_some() && from == image);
             goal.from != goal.to && (goal.overrides || !known)
         };
         let pods = self.pods().flat_map(|pod| pod.containers.iter().map(move |(name, goal)| (pod, name, goal)));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::api_server::{ApiServer, Effect, Logged, When, image_id};
 use crate::support::builders::{self, Workload};
+use crate::support::clock;
 use crate::support::run::{Binary, Output};
 use crate::support::scene::{APPLY, images, patches, run, server_with, two_containers, typed, web};
 use crate::support::snapshot::assert_snapshot;
@@ -511,10 +512,34 @@ fn pods_get_what_admission_makes_of_the_template() {
         let server = server_with([two_containers(Workload::deployment("web"))]);
         server.run_controllers(true);
         server.mirror("acme/side:", "mirror.example/side:", acts_on_update);
-        for pod in server.objects("pods").iter().filter(|_| is_older) {
-            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
-            server.edit("pods", name, |pod| pod["spec"]["containers"][1]["image"] = "mirror.example/side:v1".into());
+        if is_older {
+            let pods = server.objects("pods");
+            pods.iter().filter_map(|pod| pod["metadata"]["name"].as_str()).for_each(|name| server.delete("pods", name));
+            let has_it = |pod: &Value| {
+                pod["spec"]["containers"][1]["image"] == "mirror.example/side:v1"
+                    && pod["status"]["containerStatuses"][1]["ready"] == true
+            };
+            clock::eventually("pods that the policy has seen", || {
+                let pods = server.objects("pods");
+                (pods.len() == 3 && pods.iter().all(has_it)).then_some(())
+            });
         }
+        let ids = || -> Vec<Value> {
+            let of = |pod: &Value| pod["status"]["containerStatuses"][1]["containerID"].clone();
+            server.objects("pods").iter().map(of).collect()
+        };
+        let (before, running) = (images(&server, "side"), ids());
+        // The second one takes the place of the first, and neither is an image.
+        for tag in ["nope", "missing"] {
+            run(&server, &format!("apply deploy/web side=:{tag} --pre-pull=never --yes")).ends_with(4);
+        }
+        run(&server, "abort deploy/web --yes --min-ready-seconds 0")
+            .ends_with(0)
+            .omits("which this rollout has not set");
+        assert_eq!(ids().iter().filter(|id| !running.contains(id)).count(), 1, "{acts_on_update} {is_older}");
+        let other = images(&server, "side").into_iter().zip(before).filter(|(now, before)| now != before).count();
+        assert!(other <= usize::from(!is_older), "{:?}", images(&server, "side"));
+        run(&server, "status deploy/web --exit-code").ends_with(0);
         let template =
             || server.objects("deployments")[0]["spec"]["template"]["spec"]["containers"][1]["image"].clone();
         run(&server, "apply deploy/web side=:v2 --yes --min-ready-seconds 0").ends_with(0).says(
@@ -524,6 +549,8 @@ fn pods_get_what_admission_makes_of_the_template() {
         assert_eq!(images(&server, "side"), ["mirror.example/side:v2"; 3]);
         run(&server, "status deploy/web --exit-code").ends_with(0).prints("rewritten by admission");
         run(&server, "plan deploy/web side=acme/side:v2").ends_with(0).prints("No changes.");
+        run(&server, "follow deploy/web side=acme/side:v2 --timeout 5s").ends_with(0);
+        run(&server, "plan deploy/web app=:v2 side=acme/side:v2").ends_with(0).omits("mirror.example");
         run(&server, "undo deploy/web --yes --min-ready-seconds 0").ends_with(0).omits("PodsDrifted");
         assert_eq!(template(), "acme/side:v1");
         assert_eq!(images(&server, "side"), ["mirror.example/side:v1"; 3]);

@@ -241,7 +241,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             older.extend(known.iter().filter_map(|(name, image)| {
                 let before = superseded_before(live, name, &image.from)?;
                 let earlier = cut_short.get(name).map_or(before, |first| first.from.clone());
-                let left = TemplateImage { from: earlier, from_in_pods: None, ..image.clone() };
+                let left = TemplateImage { from: earlier, ..image.clone() };
                 (left.from != left.to).then(|| (name.clone(), left))
             }));
             with_images(&before, &older).unwrap_or(before)
@@ -260,7 +260,10 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             outgoing.filter(is_it).or_else(|| with_images(after, &known))?
         }
     };
-    let change = change::diff(&before, after).change;
+    let mut change = change::diff(&before, after).change;
+    for (name, image) in &mut change.images {
+        image.to_in_pods = live.in_pods(name, &image.to).map(str::to_owned);
+    }
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
     let leads = leads_in_place(workload, &before, after) && leads_from_all(live, after);
     if change.is_empty() && !is_locked || !leads || goes_its_own_way(live) {
@@ -365,8 +368,9 @@ pub(super) fn current(live: &LiveWorkload) -> Option<&Value> {
 /// The images of pods that differ from the template's, by container.
 fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     of_template(live, |name, to| {
-        let others = pods(live).filter_map(|pod| Some(pod.container(name)?.2.image.clone()));
-        others.into_iter().find(|image| image != to)
+        let made = live.in_pods(name, to);
+        let mut others = pods(live).filter_map(|pod| Some(&pod.container(name)?.2.image));
+        others.find(|image| *image != to && made != Some(image)).cloned()
     })
 }
 
@@ -431,7 +435,7 @@ pub(super) fn lost(live: &LiveWorkload, change: &Change) -> Option<HistoryEntry>
     let records = unended(live);
     let of_change = |(name, image): (&ContainerName, &TemplateImage)| {
         let from = noted_before(&records, name, &image.from)?;
-        Some((name.clone(), HistoryImage { from, to: image.from.clone(), image_id: None }))
+        Some((name.clone(), HistoryImage { from, to: image.from.clone(), ..HistoryImage::default() }))
     };
     let containers: BTreeMap<_, _> = change.images.iter().filter_map(of_change).collect();
     let id = records.iter().map(|record| &record.id).max().filter(|_| !containers.is_empty())?.clone();

@@ -10,7 +10,7 @@ use crate::change::reason::{Reason, Warning};
 use crate::k8s::metadata::MetadataMap;
 use crate::k8s::names::{PodKey, RolloutId};
 use crate::k8s::permissions::{Asked, ClusterCommand, Deed};
-use crate::k8s::pod::{Pod, PodSpec};
+use crate::k8s::pod::{Container, Pod, PodSpec};
 use crate::kinds::PODS;
 use crate::plan::live::{Denied, LiveWorkload};
 use crate::plan::resize::rules;
@@ -312,13 +312,17 @@ impl WorkloadPlan {
             let values = plan.fields.added_by_admission(before, answer);
             return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
         }
-        plan.changes.iter().find_map(|(name, change)| {
-            let (list, _, container) = answer.container(name)?;
-            (container.image != change.to).then(|| Reason::AdmissionRewrites {
-                list,
-                container: name.clone(),
-                image: container.image.clone(),
-            })
+        // A container that is not to change stays as well.
+        let wanted = |container: &Container| match plan.changes.get(&container.name) {
+            Some(change) => Some(&change.to),
+            None => before.container(&container.name).map(|(_, _, container)| &container.image),
+        };
+        let mut all = answer.all_containers();
+        let rewritten = all.find(|(_, container)| wanted(container).is_some_and(|wanted| container.image != *wanted));
+        rewritten.map(|(list, container)| Reason::AdmissionRewrites {
+            list,
+            container: container.name.clone(),
+            image: container.image.clone(),
         })
     }
 }

@@ -9,6 +9,7 @@ use super::wanted::is_pinned;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::live::LiveWorkload;
+use crate::state::evidence::Baseline;
 
 /// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {
@@ -75,7 +76,9 @@ pub fn differs_from_template(live: &LiveWorkload) -> bool {
 /// What the pods that an update changes ran before, where that is one image and not the template's.
 pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> Option<&'p str> {
     let is_changed = |pod: &&Pod| {
-        let is_other = pod.container(name).is_some_and(|(_, _, container)| container.image != to);
+        // What a pod was created with nobody has set: its own revision says it, or admission has made it.
+        let is_set = Baseline::of(pod, name) != Baseline::Created;
+        let is_other = is_set && pod.container(name).is_some_and(|(_, _, container)| container.image != to);
         let is_kept = context.durable && partition::is_below(&context.live.workload, pod);
         is_other
             && !is_kept

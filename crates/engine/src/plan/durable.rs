@@ -182,7 +182,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         plan.origin.extend(began.map(|(name, image)| (name.clone(), image.from.clone())));
     }
     for (name, image) in &plan.change.images {
-        if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, &image.to)) {
+        if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, image.in_pods())) {
             plan.origin.insert(name.clone(), ran.to_owned());
         }
     }

@@ -9,8 +9,8 @@ use super::pods::recorded_from;
 use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
-use crate::change::FieldChanges;
 use crate::change::target::Images;
+use crate::change::{FieldChanges, TemplateImage};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::plan::live::{LiveWorkload, Options};
@@ -171,6 +171,17 @@ impl Coming {
         policy
     }
 
+    /// What pods get in place of this image, where admission changes it.
+    fn in_pods(&self, live: &LiveWorkload, pod: &Pod, container: &Container, to: String) -> String {
+        let directed = self.rollout_of(live, pod).map(RolloutLock::directed);
+        let brought = directed.as_ref().and_then(|change| change.images.get(&container.name));
+        let of_rollout = brought.filter(|image| image.to == to).map(TemplateImage::in_pods);
+        match of_rollout.or_else(|| live.in_pods(&container.name, &to)) {
+            Some(made) if container.image != to => made.to_owned(),
+            Some(_) | None => to,
+        }
+    }
+
     fn image(&self, live: &LiveWorkload, pod: &Pod, container: &Container) -> Option<String> {
         if let Some(lock) = self.rollout_of(live, pod) {
             return lock.directed().images.get(&container.name).map(|change| change.in_pods().to_owned());
@@ -236,7 +247,9 @@ fn followed(
             images.by_container.get(&container.name).or(all)
         });
         let to = match given {
-            Some(argument) => argument.resolve(&container.image).ok(),
+            Some(argument) => {
+                argument.resolve(&container.image).ok().map(|to| coming.in_pods(live, pod, container, to))
+            }
             None => coming.image(live, pod, container),
         };
         // A plain init container no longer runs: there is nothing to follow but what its pod asks for.

@@ -42,6 +42,18 @@ impl LiveWorkload {
         self.kubelets.get(&pod.spec.node_name).copied()
     }
 
+    /// Returns what follows where the server could not be asked what it makes of the template.
+    pub(crate) fn not_made(&self) -> Option<String> {
+        let Surroundings { made, made_next, .. } = &self.surroundings;
+        let why = [made, made_next].into_iter().find_map(|made| match made {
+            Made::NotKnown(why) => Some(why),
+            Made::Pod(_) | Made::NotAsked => None,
+        });
+        why.map(|why| format!(
+            "what the server makes of the template could not be asked ({why}), so it is not known whether its admission makes pods differ from it"
+        ))
+    }
+
     /// Returns the image that the server gives pods in place of the template's present image, or of the one that the plan
     /// gives it; `None` where it changes nothing, or nothing is known of it.
     pub fn in_pods(&self, name: &ContainerName, image: &str) -> Option<&str> {

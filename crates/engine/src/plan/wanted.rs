@@ -210,7 +210,7 @@ impl<'a> Wanted<'a> {
     /// Returns the image wanted for a container of a pod.
     ///
     /// A manifest also says what a pod is to run that was changed in place before, or by hand: the pod differs although
-    /// the template has not changed. What a webhook made of the image when the pod was created is left unchanged.
+    /// the template has not changed. What admission made of the image when the pod was created stays.
     pub(super) fn image_in(
         &self,
         live: &LiveWorkload,
@@ -222,22 +222,32 @@ impl<'a> Wanted<'a> {
             return by_pod.images.get(&pod.key)?.get(&container.name).cloned();
         }
         let in_pods = |image: &String| live.in_pods(&container.name, image).map(str::to_owned);
+        let template = self.template.get(&container.name);
         // Where admission changes the template's new image, the pod gets what a new one would have.
-        let present = self.template.get(&container.name);
-        let made = present.and_then(|present| in_pods(&self.image(&container.name, list, present)?));
-        let image = made.or_else(|| self.image(&container.name, list, &container.image));
+        let new = template.and_then(|template| self.image(&container.name, list, template));
+        let image = match new.as_ref().and_then(in_pods) {
+            Some(_) if new.as_ref() == Some(&container.image) => new.clone(),
+            Some(made) => Some(made),
+            None => self.image(&container.name, list, &container.image),
+        };
         // A restarted pod runs what the template says, under another reference. When the template itself gets another
         // image, its restarted pods get it too.
-        let template = self.template.get(&container.name);
-        let stays = |template: &&String| image.as_ref().is_none_or(|image| image == *template);
-        let made = template.and_then(in_pods);
-        if template.into_iter().chain(&made).filter(stays).any(|image| is_pinned(image, pod, container)) {
+        let stays = |template: &&String| match (&new, &image) {
+            (Some(new), _) if in_pods(new).is_some() => new == *template,
+            (_, image) => image.as_ref().is_none_or(|image| image == *template),
+        };
+        let is_pinned = |template: &String| {
+            let made = in_pods(template);
+            [Some(template), made.as_ref()].into_iter().flatten().any(|image| is_pinned(image, pod, container))
+        };
+        if template.filter(stays).is_some_and(is_pinned) {
             return None;
         }
         let of_manifest = || {
             let image = self.manifest.get(&container.name)?;
-            let image = in_pods(image).unwrap_or_else(|| image.clone());
-            (image != container.image && was_set_in_the_pod(pod, &container.name)).then_some(image)
+            let made = in_pods(image).unwrap_or_else(|| image.clone());
+            let is_other = *image != container.image && made != container.image;
+            (is_other && was_set_in_the_pod(pod, &container.name)).then_some(made)
         };
         image.or_else(of_manifest)
     }

@@ -196,7 +196,9 @@ impl ContainerGoal {
         let images = change.images.iter().filter_map(|(name, image)| {
             let (list, _, container) = pod.container(name)?;
             let restarts = container.is_long_lived(list);
-            let (from, to) = (Some(container.image.clone()), Some(image.in_pods().to_owned()));
+            // A pod that is older than the policy has the template's own.
+            let to = if container.image == image.to { &image.to } else { image.in_pods() };
+            let (from, to) = (Some(container.image.clone()), Some(to.to_owned()));
             Some((name.clone(), Self { from, to, restarts, ..Self::default() }))
         });
         let mut wanted: BTreeMap<ContainerName, Self> = images.collect();

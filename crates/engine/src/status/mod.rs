@@ -332,12 +332,6 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             denied.verb, denied.resource, denied.message
         )
     });
-    let not_made = match &live.surroundings.made {
-        Made::NotKnown(why) => Some(format!(
-            "what the server makes of the template could not be asked ({why}), so it is not known whether its admission makes pods differ from it"
-        )),
-        Made::Pod(_) | Made::NotAsked => None,
-    };
     let pods: Vec<PodStatus> = theirs.iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
     let life = match &held {
         Held::By(lock) => {
@@ -382,7 +376,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         pods,
         life,
         hold,
-        not_read: denied.chain(live.not_read.iter().cloned()).chain(not_made).collect(),
+        not_read: denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect(),
         held,
     }
 }

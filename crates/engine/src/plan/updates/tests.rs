@@ -10,8 +10,12 @@ use crate::plan::assemble::{Objects, assemble};
 use crate::state::durable::history::HistoryImage;
 
 fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
-    let image =
-        HistoryImage { from: "acme/side:v1".into(), to: "acme/side:v2".into(), image_id: Some("sha256:a".into()) };
+    let image = HistoryImage {
+        from: "acme/side:v1".into(),
+        to: "acme/side:v2".into(),
+        image_id: Some("sha256:a".into()),
+        ..HistoryImage::default()
+    };
     HistoryEntry {
         id: id.into(),
         who: "jane".into(),

@@ -100,7 +100,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
 
 /// Returns what could not be read, and what follows from it.
 pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
-    live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() })
+    live.not_read.iter().cloned().chain(live.not_made()).map(|what| Warning::ReadFailed { what })
 }
 
 /// Containers that the kubelet is expected to leave down for a while, though nothing has crashed.
@@ -158,7 +158,10 @@ fn drifted(
         }
         let ours = of_the_template(context, pods).map(|(_, pod)| pod);
         let Some(drift) = Drift::of(context, &plan.container, ours) else { continue };
-        let ran = plan.to.as_ref().and_then(|to| drift::ran(context, &plan.container, to));
+        let ran = plan.to.as_ref().and_then(|to| {
+            let to = context.live.in_pods(&plan.container, to).unwrap_or(to);
+            drift::ran(context, &plan.container, to)
+        });
         warnings.insert(Warning::PodsDrifted {
             container: plan.container.clone(),
             images: drift.images.into_iter().map(str::to_owned).collect(),
@@ -196,5 +199,6 @@ fn of_the_template<'a, 'p>(
 
 /// Whether the template gets another image.
 fn is_other(context: &Context<'_>, plan: &ContainerPlan, to: &str) -> bool {
-    context.known.template.get(&plan.container).is_some_and(|template| template.image != to)
+    let is_other = |image: &String| image != to && context.live.in_pods(&plan.container, image) != Some(to);
+    context.known.template.get(&plan.container).is_some_and(|template| is_other(&template.image))
 }

@@ -86,7 +86,7 @@ impl HistoryEntry {
 }
 
 /// One container's images.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryImage {
     /// Before.
@@ -96,6 +96,12 @@ pub struct HistoryImage {
     /// What the pods ran before (`imageID`), where all ran the same.
     #[serde(rename = "imageID", default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
+    /// What pods had in place of the image before, where admission made another one of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_in_pods: Option<String>,
+    /// The same of the image after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_in_pods: Option<String>,
 }
 
 /// Reads the history of one object; what cannot be read counts as none.

@@ -176,9 +176,9 @@ impl RolloutLock {
         if self.direction == Direction::Forward {
             for (name, image) in &mut self.change.images {
                 let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
-                if let Some(first) = first.filter(|first| first.from != image.from) {
+                if let Some(first) = first {
                     image.from.clone_from(&first.from);
-                    image.from_in_pods = None;
+                    image.from_in_pods.clone_from(&first.from_in_pods);
                 }
             }
             self.change.fields = self.fields_from_the_first();
@@ -213,7 +213,10 @@ impl RolloutLock {
         let containers = self.change.images.iter().map(|(name, image)| {
             let from = self.origin.get(name).unwrap_or(&image.from).clone();
             let image_id = self.digests.get(name).cloned();
-            (name.clone(), HistoryImage { from, to: image.to.clone(), image_id })
+            let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
+            let from_in_pods = first.map_or(&image.from_in_pods, |first| &first.from_in_pods).clone();
+            let (to, to_in_pods) = (image.to.clone(), image.to_in_pods.clone());
+            (name.clone(), HistoryImage { from, to, image_id, from_in_pods, to_in_pods })
         });
         HistoryEntry {
             id: self.id.clone(),
