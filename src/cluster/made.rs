@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::Cluster;
+use super::error::ClusterError;
 use super::send::read_pod;
 use engine::kinds::PODS;
 use engine::plan::{LiveWorkload, Made};
-use engine::status::{WorkloadStatus, pod_to_create, status};
+use engine::status::{WorkloadStatus, pod_to_create, recorded_as_made, status};
 
 impl Cluster {
     /// Returns the state of a workload. Where pods differ from its template, the server is asked once whether it makes that of
@@ -35,6 +36,7 @@ impl Cluster {
     async fn made(&self, live: &LiveWorkload, template: &Value) -> Made {
         let (namespace, pod) = (&live.workload.reference.namespace, pod_to_create(live, template));
         let made = self.create(PODS.into(), namespace, &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
-        made.map_or_else(|error| Made::NotKnown(error.to_string()), |pod| Made::Pod(Box::new(pod)))
+        let recorded = |error: ClusterError| recorded_as_made(live, template).ok_or_else(|| error.to_string());
+        made.or_else(recorded).map_or_else(Made::NotKnown, |pod| Made::Pod(Box::new(pod)))
     }
 }

@@ -189,12 +189,16 @@ pub(super) async fn make_for(
                 false => None,
             };
             let may_ask = plan.durable.is_some() && live.surroundings.made == Made::NotAsked;
-            let is_new = |asked: &DryRun| may_ask && plan.is_rewritten(asked, &live);
+            // What nodes pull first comes from pods that are created, too.
+            let pulls = |asked: &DryRun| asked.pulls_denied.is_none() && !asked.lacking.pulls.is_empty();
+            let is_new = |asked: &DryRun| may_ask && (plan.is_rewritten(asked, &live) || pulls(asked));
             if asked.as_ref().is_some_and(is_new) {
                 let next = plan.template_after(&live);
                 cluster.ask_what_is_made(&mut live, next.as_ref()).await;
-                plan = build(&live)?;
-                asked = Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?);
+                if plan.is_made_otherwise(&live) {
+                    plan = build(&live)?;
+                    asked = Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?);
+                }
             }
             plan = plan.with_answers(ServerAnswers { denied, dry_run: asked }, &live);
         }

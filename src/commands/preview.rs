@@ -11,7 +11,7 @@ use crate::render::{self, Preview, StreamFormat};
 use engine::change::reason::Reason;
 use engine::plan::resize::rules;
 use engine::plan::{self, LiveWorkload};
-use engine::rollout::patch::{NewImage, PodPatch, patches};
+use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
 use engine::state::durable::lock::RolloutLock;
 use engine::state::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
@@ -70,19 +70,32 @@ impl Rolling<'_> {
     }
 
     /// A change that admission lets into no pod is not begun: the owner would be left halfway. Pods of one template are
-    /// one question, unless a refused pod does not stop the others; the run itself deals with any other answer.
+    /// one question, unless a refused pod does not stop the others; the run itself deals with any other answer. Where
+    /// admission makes another image of one, pods get that.
     pub(super) async fn refuse_what_admission_refuses(
         &self,
-        goal: &Goal,
+        goal: &mut Goal,
         live: &LiveWorkload,
     ) -> Result<(), CommandError> {
         if self.dry_run == DryRun::Client || goal.policy.goes_on_after_failure {
             return Ok(());
         }
         let first = goal.pods.iter().map(|pod| (pod, left(goal, live, pod))).find(|(_, patches)| !patches.is_empty());
-        let Some((wanted, patches)) = first else { return Ok(()) };
+        let Some((wanted, patches)) = first.map(|(wanted, patches)| (wanted.clone(), patches)) else { return Ok(()) };
         for patch in patches {
-            if let Err(ClusterError::AdmissionDenied { message }) = self.cluster.send(&patch, true).await {
+            let answer = self.cluster.send(&patch, true).await;
+            if let Ok(pod) = &answer {
+                for (name, container) in &wanted.containers {
+                    let made = pod.container(name).map(|(_, _, container)| &container.image);
+                    if let (Some(image), Some(made)) = (&container.to, made)
+                        && image != made
+                        && patch.part == PodPart::Pod
+                    {
+                        goal.take_as_made(name, image, made);
+                    }
+                }
+            }
+            if let Err(ClusterError::AdmissionDenied { message }) = answer {
                 let pod = live.pods.iter().find(|pod| pod.key == wanted.key);
                 let others = pod.map(|pod| rules::others(&message, pod, &wanted.fields)).unwrap_or_default();
                 let reason = Reason::AdmissionRefused { message, others };

@@ -116,7 +116,7 @@ pub(super) async fn go_on(
             check_hooks(&goal, rolling, shell)?;
         }
         rolling.refuse_what_the_server_lacks(&goal, &live).await?;
-        rolling.refuse_what_admission_refuses(&goal, &live).await?;
+        rolling.refuse_what_admission_refuses(&mut goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
         warn(&live, &goal, shell);
         say_that_no_budget_is_asked(&goal, options, shell);

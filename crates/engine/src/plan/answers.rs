@@ -200,6 +200,13 @@ impl WorkloadPlan {
         })
     }
 
+    /// Returns whether the server makes another image of one that the plan gives the template, or has there before.
+    pub fn is_made_otherwise(&self, live: &LiveWorkload) -> bool {
+        let mut images = self.durable.iter().flat_map(|plan| &plan.change.images);
+        images
+            .any(|(name, image)| [&image.from, &image.to].into_iter().any(|image| live.in_pods(name, image).is_some()))
+    }
+
     /// Returns the template that the plan leads to, where it changes it.
     pub fn template_after(&self, live: &LiveWorkload) -> Option<Value> {
         self.durable.as_ref()?.change.apply(live.workload.template())

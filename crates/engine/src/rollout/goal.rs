@@ -66,6 +66,26 @@ impl Goal {
         self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
     }
 
+    /// Gives pods what the server makes of the image that they were to get, forward or back.
+    pub fn take_as_made(&mut self, name: &ContainerName, image: &str, made: &str) {
+        for pod in &mut self.pods {
+            let is_it =
+                |container: &ContainerGoal| container.to.as_deref() == Some(image) && container.from != container.to;
+            if pod.containers.get(name).is_some_and(is_it)
+                && let Some(container) = Arc::make_mut(pod).containers.get_mut(name)
+            {
+                container.to = Some(made.to_owned());
+            }
+        }
+        let lock = self.owner.as_mut().map(|owner| &mut owner.lock);
+        let Some(lock) = lock else { return };
+        let Some(change) = lock.change.images.get_mut(name) else { return };
+        match lock.direction {
+            Direction::Forward => change.to_in_pods = Some(made.to_owned()),
+            Direction::Back => change.from_in_pods = Some(made.to_owned()),
+        }
+    }
+
     /// Returns whether a resize that a kubelet defers takes the whole rollout back (`--deferred=undo`). Never on the
     /// way back: nothing is left to undo.
     pub fn undoes_deferred(&self) -> bool {

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Comparison, ContainerReport, PodStatus};
-use crate::change::{FieldChanges, Row};
+use crate::change::{FieldChanges, Row, image_in};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::plan::{LiveWorkload, Made};
+use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::evidence::Baseline;
 
 /// Something of the template that the server changes in the pods that are created from it.
@@ -47,6 +48,25 @@ pub fn pod_to_create(live: &LiveWorkload, template: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "spec": spec, "metadata": {"generateName": format!("{}-", reference.name),
         "namespace": reference.namespace, "labels": part("/metadata/labels"), "annotations": part("/metadata/annotations"),
         "ownerReferences": owner.into_iter().collect::<Vec<_>>()}})
+}
+
+/// Returns what the server has made of a template, as rollouts of this program have recorded it: where it cannot be asked now.
+pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
+    let entries = history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned));
+    let mut pod = live.pods.first()?.clone();
+    let mut is_known = false;
+    for container in pod.spec.containers.iter_mut().chain(&mut pod.spec.init_containers) {
+        let Some(image) = image_in(template, &container.name) else { continue };
+        let of_entry = |entry: &HistoryEntry| {
+            let known = entry.containers.get(&container.name)?;
+            let after = known.to_in_pods.as_ref().filter(|_| known.to == image);
+            after.or(known.from_in_pods.as_ref().filter(|_| known.from == image)).cloned()
+        };
+        let made = entries.iter().rev().find_map(of_entry);
+        is_known |= made.is_some();
+        container.image = made.unwrap_or_else(|| image.to_owned());
+    }
+    is_known.then_some(pod)
 }
 
 impl Made {

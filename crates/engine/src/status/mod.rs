@@ -40,7 +40,7 @@ pub use crate::state::again::Again;
 pub use budget::waits_for_budgets;
 pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
-pub use made::{Rewritten, pod_to_create};
+pub use made::{Rewritten, pod_to_create, recorded_as_made};
 pub use owner::{Held, OwnerState};
 pub use ways::{Deed, Way, only_fails};
 

@@ -321,7 +321,7 @@ codes! {
             summary: "admission would set another image than the one asked for",
             meaning: "The dry run was taken, but its result has another image: a webhook or policy rewrites images, to a mirror for one. The pods would never show the image asked for.",
             why: "Mutating admission runs on updates of pods too, after the patch is applied.",
-            remedy: "Ask for the image in the form that the webhook makes of it.",
+            remedy: "Apply the image in the form that admission makes of it. If it changes that as well, at every update, no image can be set before it is changed.",
         }
         AdmissionAdds {
             summary: "admission would set cpu or memory that was not asked for",

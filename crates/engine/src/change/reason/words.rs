@@ -384,7 +384,9 @@ impl Reason {
                 "change what refuses them, or let the kubelet pull once it has stopped a container: leave out --pre-pull=always"
             }
             Self::AdmissionRefused { message, others } => return admission::hint(message, others, here),
-            Self::AdmissionRewrites { .. } => "ask for the image in that form",
+            Self::AdmissionRewrites { .. } => {
+                "apply the image in that form; if admission changes that as well, it has to be changed first"
+            }
             Self::AdmissionAdds { .. } => {
                 let what =
                     "ask for these values as well, or change what fills them in, such as the namespace's LimitRange: ";

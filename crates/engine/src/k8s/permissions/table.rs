@@ -335,6 +335,13 @@ pub(super) const ROWS: &[Row] = &[
         "asks by a dry run whether the server takes the pods that pull first (--pre-pull)",
     ),
     row(
+        (&[Plan, Follow, Apply, Status, Undo], KINDS, BOTH),
+        PODS,
+        &[Create],
+        Optional,
+        "asks by a dry run what admission makes of the template, where pods differ from it",
+    ),
+    row(
         (ROLLOUTS, KINDS, BOTH),
         PODS,
         &[Create, Delete],
