@@ -335,7 +335,7 @@ pub(super) const ROWS: &[Row] = &[
         "asks by a dry run whether the server takes the pods that pull first (--pre-pull)",
     ),
     row(
-        (&[Plan, Follow, Apply, Status, Undo], KINDS, BOTH),
+        (&[Plan, Apply, Undo], KINDS, BOTH),
         PODS,
         &[Create],
         Optional,
