@@ -183,24 +183,16 @@ pub(super) async fn make_for(
         }
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
-            let writer = (&id, purpose.field_manager);
-            let mut asked = match purpose.ask_server {
-                true => Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?),
+            let dry_run = match purpose.ask_server {
+                true => {
+                    let writer = (&id, purpose.field_manager);
+                    let (again, asked) = asked(plan, (&mut live, &build), &mut permitted, &cluster, writer).await?;
+                    plan = again;
+                    Some(asked)
+                }
                 false => None,
             };
-            let may_ask = plan.durable.is_some() && live.surroundings.made == Made::NotAsked;
-            // What nodes pull first comes from pods that are created, too.
-            let pulls = |asked: &DryRun| asked.pulls_denied.is_none() && !asked.lacking.pulls.is_empty();
-            let is_new = |asked: &DryRun| may_ask && (plan.is_rewritten(asked, &live) || pulls(asked));
-            if asked.as_ref().is_some_and(is_new) {
-                let next = plan.template_after(&live);
-                cluster.ask_what_is_made(&mut live, next.as_ref()).await;
-                if plan.is_made_otherwise(&live) {
-                    plan = build(&live)?;
-                    asked = Some(dry_run(&plan, &live, &mut permitted, &cluster, writer).await?);
-                }
-            }
-            plan = plan.with_answers(ServerAnswers { denied, dry_run: asked }, &live);
+            plan = plan.with_answers(ServerAnswers { denied, dry_run }, &live);
         }
         workloads.push(plan);
         lives.push(live);
@@ -212,6 +204,31 @@ pub(super) async fn make_for(
     let plan = Plan { workloads, skipped: Vec::new() };
     check_order(&plan, &found, options)?;
     Ok(Planned { plan, lives, cluster, id, now: Some(now) })
+}
+
+/// Asks the server by a dry run; where admission makes other images of the template's, once more with those.
+async fn asked(
+    mut plan: WorkloadPlan,
+    (live, build): (&mut LiveWorkload, impl Fn(&LiveWorkload) -> Result<WorkloadPlan, CommandError>),
+    permitted: &mut Permitted<'_>,
+    cluster: &Cluster,
+    writer: (&RolloutId, &str),
+) -> Result<(WorkloadPlan, DryRun), CommandError> {
+    let asked = dry_run(&plan, live, permitted, cluster, writer).await?;
+    // What nodes pull first comes from pods that are created, too.
+    let pulls = asked.pulls_denied.is_none() && !asked.lacking.pulls.is_empty();
+    let may_ask = plan.durable.is_some() && live.surroundings.made == Made::NotAsked;
+    if !may_ask || !pulls && !plan.is_rewritten(&asked, live) {
+        return Ok((plan, asked));
+    }
+    let next = plan.template_after(live);
+    cluster.ask_what_is_made(live, next.as_ref()).await;
+    if !plan.is_made_otherwise(live) {
+        return Ok((plan, asked));
+    }
+    plan = build(live)?;
+    let asked = dry_run(&plan, live, permitted, cluster, writer).await?;
+    Ok((plan, asked))
 }
 
 /// Asks each namespace once, whatever the number of its workloads.
