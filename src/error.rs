@@ -47,7 +47,7 @@ pub struct CommandError {
     /// The workload that is not there, and the name that was probably meant.
     pub meant: Option<Box<(WorkloadRef, String)>>,
     /// The commands that lead on, before the hints: each with its label in place of "hint:".
-    pub ways: Vec<(String, String)>,
+    pub next: Vec<(String, String)>,
     /// What to do next, a sentence each.
     pub hints: Vec<Hint>,
     /// The output's reader has gone away: nothing to say, and nobody to say it to.
@@ -60,8 +60,8 @@ impl CommandError {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        let (ways, hints) = (Vec::new(), Vec::new());
-        Self { kind, server_reason: None, message, meant: None, ways, hints, closed_pipe: false, may_pass: false }
+        let (next, hints) = (Vec::new(), Vec::new());
+        Self { kind, server_reason: None, message, meant: None, next, hints, closed_pipe: false, may_pass: false }
     }
 
     /// Makes an error of what the server has refused.

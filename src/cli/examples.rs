@@ -44,7 +44,10 @@ Examples:
   kubectl inplace abort deployment/web --dry-run=client
 
   # In a script, without a question
-  kubectl inplace abort deployment/web --yes";
+  kubectl inplace abort deployment/web --yes
+
+  # Another client has changed it since, and its controller shall do the rest
+  kubectl inplace abort deployment/web --release";
 
 pub(super) const UNDO_EXAMPLES: &str = "\
 Examples:

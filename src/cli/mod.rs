@@ -23,8 +23,8 @@ use examples::{
 use formats::{TemplateArgs, format};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
-    ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
-    UndoArgs,
+    AbortArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs,
+    RolloutArgs, UndoArgs,
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
@@ -88,7 +88,7 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Abort an interrupted rollout and restore the previous state: template, strategy, pause and pods.
     #[command(after_help = ABORT_EXAMPLES)]
-    Abort(ResumeArgs),
+    Abort(AbortArgs),
     /// Go back to what was recorded before the last update in place.
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),

@@ -254,6 +254,17 @@ pub struct ResumeArgs {
     pub field_manager: String,
 }
 
+/// `abort`.
+#[derive(Debug, Args)]
+pub struct AbortArgs {
+    /// What it has in common with `resume`.
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+    /// Roll nothing back: remove what the rollout has set on the workload, and let its controller go, which may then replace pods
+    #[arg(long, conflicts_with_all = ["output", "record", "on_failure", "deferred", "keep_field_ownership", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pause_after", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "parallel_workloads", "no_hooks"])]
+    pub release: bool,
+}
+
 /// `undo`.
 #[derive(Debug, Args)]
 pub struct UndoArgs {

@@ -8,7 +8,7 @@ use futures::future::{self, Either};
 
 use super::Shell;
 use super::next::Verb;
-use super::planning::{follow_options, say_ways_on};
+use super::planning::{follow_options, say_next};
 use super::recording::RecordTo;
 use super::targets;
 use super::witness::Witness;
@@ -23,7 +23,7 @@ use engine::change::target::Images;
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::pod::{ContainerList, Pod};
-use engine::plan::{self, Became, Denied, Hold, Intent, LiveWorkload};
+use engine::plan::{self, Became, Denied, Intent, LiveWorkload, RolloutState};
 use engine::report::progress::PodProgress;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::Goal;
@@ -69,10 +69,10 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         cluster.check_watch(&goal.workload.namespace).await?;
         let replacing = plan::replacing(&live);
-        let rollout_status = shell.typing(&cluster).rollout_status(&goal.workload).to_string();
+        let rollout_status = shell.invocation(&cluster).rollout_status(&goal.workload).to_string();
         let follow = match replacing {
             Some(_) => rollout_status.clone(),
-            None => shell.typing(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
+            None => shell.invocation(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
         };
         for drift in drift(&live, &cluster).await {
             shell.note(&drift.to_string());
@@ -96,12 +96,12 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
-        let was_held = plan::hold(&live).is_some();
+        let was_held = plan::rollout_state(&live) != RolloutState::None;
         if (!is_left.get() || became.is_some()) && was_held {
             say_what_was_left(&goal.workload, became, &cluster, shell).await;
         }
         if outcome.result == EndResult::Failed && !was_held {
-            say_ways_from_a_failure(&live, &cluster, shell).await;
+            say_next_after_a_failure(&live, &cluster, shell).await;
         }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
@@ -171,22 +171,22 @@ async fn watch(
 
 /// Says how pods get out of a failure that another client has caused in them, in the words of `status` for the workload
 /// that they were created from.
-async fn say_ways_from_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
+async fn say_next_after_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
     let followed = &live.workload.reference;
     let owner = live.pods.first().filter(|_| !followed.kind.has_template()).and_then(plan::workload_of);
     let owner = owner.as_ref().unwrap_or(followed);
     // What cannot be read does not change how the pods ended.
     let read = async || cluster.live(cluster.workload(owner).await.ok()?, Nodes::Nowhere).await.ok();
-    let typing = shell.typing(cluster).of_what_is_watched();
+    let invocation = shell.invocation(cluster);
     let mut tries = 0;
     while let Some(mut live) = read().await {
         tries += 1;
         // A kubelet that pulls again shows nothing of the failure meanwhile.
-        if !cluster.status(&mut live).await.ways.is_empty()
+        if !cluster.status(&mut live).await.next.is_empty()
             || tries == TRIES_AFTER_A_FAILURE
             || !owner.kind.has_template()
         {
-            return say_ways_on(&live, &typing, shell);
+            return say_next(&live, &invocation, shell);
         }
         drive::until_found(TRIES_AGAIN_SOON, async || Some(())).await;
     }
@@ -212,7 +212,7 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, clust
     match became {
         // The run that takes it back ends it, too.
         Some(Became::GoingBack | Became::RolledBack) => {}
-        Some(Became::Superseded) => say_ways_on(&live, &shell.typing(cluster).of_what_is_watched(), shell),
+        Some(Became::Superseded) => say_next(&live, &shell.invocation(cluster), shell),
         None => {
             say_what_is_left(&live, cluster, shell);
         }
@@ -243,20 +243,9 @@ async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Found> {
         return Some(Found::Became(became));
     }
     let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
-    let became = Became::of(&followed, &live.workload.object, &live.surroundings.owned).or(match plan::hold(&live) {
-        Some(Hold::Overtaken | Hold::Released | Hold::Anothers) => Some(Became::Superseded),
-        Some(
-            Hold::AtWork
-            | Hold::PerhapsAtWork
-            | Hold::LeftBehind
-            | Hold::SetBack
-            | Hold::WithoutLock(_)
-            | Hold::LeftOnPods
-            | Hold::HeldBack(_)
-            | Hold::HeldOver(_),
-        )
-        | None => None,
-    });
+    let is_superseded = matches!(plan::rollout_state(&live), RolloutState::Superseded(_));
+    let became = Became::of(&followed, &live.workload.object, &live.surroundings.owned);
+    let became = became.or_else(|| is_superseded.then_some(Became::Superseded));
     Some(became.map_or_else(|| Found::Held(Box::new(live)), Found::Became))
 }
 
@@ -285,14 +274,12 @@ async fn ended_elsewhere(
 
 /// Says how a rollout is brought to its end that still holds the workload and that nobody carries on; returns whether one does.
 fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bool {
-    match plan::hold(live) {
-        // The user may have held it back.
-        None | Some(Hold::AtWork | Hold::HeldBack(_) | Hold::HeldOver(_)) => return false,
-        Some(_) => {}
+    if matches!(plan::rollout_state(live), RolloutState::None | RolloutState::Active) {
+        return false;
     }
     let workload = &live.workload.reference;
     shell.note(&format!("a rollout holds {workload}, and no run is known to carry it on"));
-    say_ways_on(live, &shell.typing(cluster).of_what_is_watched(), shell);
+    say_next(live, &shell.invocation(cluster), shell);
     true
 }
 

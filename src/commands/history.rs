@@ -21,10 +21,10 @@ pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut She
     }
     let found: Vec<WorkloadUpdates> = lives.iter().map(updates).collect();
     let now = shell.clock(&cluster);
-    let typing = shell.typing(&cluster);
+    let invocation = shell.invocation(&cluster);
     let commands = |updates: &WorkloadUpdates| {
         let live = lives.iter().find(|live| live.workload.reference == updates.workload);
-        live.map(|live| typing.ways(&status(live).ways, &updates.workload, None)).unwrap_or_default()
+        live.map(|live| invocation.next_commands(&status(live).next, &updates.workload, None)).unwrap_or_default()
     };
     let context = HistoryContext { now: &now, commands: &commands };
     shell.document(|out| render::history(args.output, &found, &context, &shell.terminal.stdout, out))?;

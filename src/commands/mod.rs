@@ -24,6 +24,7 @@ mod pulls;
 mod rbac;
 mod reading;
 mod recording;
+mod release;
 mod restart;
 mod resume;
 mod rolling;
@@ -121,7 +122,8 @@ fn tells_lines(command: &Command) -> bool {
     let output = match command {
         Command::Apply(args) => args.output,
         Command::Restart(args) => args.output,
-        Command::Resume(args) | Command::Abort(args) => args.output,
+        Command::Resume(args) => args.output,
+        Command::Abort(args) => args.resume.output,
         Command::Undo(args) => args.output,
         Command::Follow(args) => args.output,
         Command::Plan(_)
@@ -164,7 +166,8 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Restart(args)) => restart::run(&args, &cli.global, shell).await,
         Some(Command::Resume(args)) => resume::run(&args, None, &cli.global, shell).await,
-        Some(Command::Abort(args)) => resume::run(&args, Some(Direction::Back), &cli.global, shell).await,
+        Some(Command::Abort(args)) if args.release => release::run(&args.resume, &cli.global, shell).await,
+        Some(Command::Abort(args)) => resume::run(&args.resume, Some(Direction::Back), &cli.global, shell).await,
         Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,

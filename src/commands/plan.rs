@@ -44,9 +44,9 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         made => made?,
     };
     let next = match &args.out {
-        _ if !planned.plan.is_applyable() => shell.typing(&planned.cluster).apply_to_the_others(&planned.plan),
-        Some(file) => Some(shell.typing(&planned.cluster).apply_saved(file)),
-        None => Some(shell.typing(&planned.cluster).apply_planned()),
+        _ if !planned.plan.is_applyable() => shell.invocation(&planned.cluster).apply_to_the_others(&planned.plan),
+        Some(file) => Some(shell.invocation(&planned.cluster).apply_saved(file)),
+        None => Some(shell.invocation(&planned.cluster).apply_planned()),
     };
     if let Some(file) = &args.out {
         saved::write(&planned, &args.field_manager, file)?;
@@ -110,7 +110,7 @@ fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), Comman
             &mut io::stderr().lock(),
         )?);
     }
-    let next = shell.typing(&planned.cluster).apply_to_the_others(&planned.plan);
+    let next = shell.invocation(&planned.cluster).apply_to_the_others(&planned.plan);
     show(planned.shown(), PlanFormat::Text, next.as_deref(), shell)
 }
 

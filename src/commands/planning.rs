@@ -6,7 +6,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
 use super::meant;
-use super::next::Typing;
+use super::next::Invocation;
 use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
@@ -68,8 +68,8 @@ impl Planned {
     /// Where a rollout holds a workload, says the commands that lead on, the one that keeps most first.
     pub(super) fn say_what_leads_on(&self, shell: &Shell) {
         for (plan, live) in self.plan.workloads.iter().zip(&self.lives) {
-            if plan.hold(live).is_some() {
-                say_ways_on(live, &shell.typing(&self.cluster), shell);
+            if plan.is_held(live) {
+                say_next(live, &shell.invocation(&self.cluster), shell);
             }
         }
         for whole in meant::as_meant(&self.plan, shell.line()) {
@@ -79,9 +79,8 @@ impl Planned {
 }
 
 /// Says the commands that lead on from a rollout that holds a workload, the one that keeps most first.
-pub(super) fn say_ways_on(live: &LiveWorkload, typing: &Typing, shell: &Shell) {
-    let ways = typing.ways(&status(live).ways, &live.workload.reference, None);
-    for (label, command) in ways {
+pub(super) fn say_next(live: &LiveWorkload, invocation: &Invocation, shell: &Shell) {
+    for (label, command) in invocation.next_commands(&status(live).next, &live.workload.reference, None) {
         shell.say(Meaning::Plain, &label, &command);
     }
 }

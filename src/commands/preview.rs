@@ -9,6 +9,7 @@ use crate::cluster::error::ClusterError;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Preview, StreamFormat};
 use engine::change::reason::Reason;
+use engine::change::same;
 use engine::plan::resize::rules;
 use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
@@ -37,14 +38,14 @@ impl Rolling<'_> {
         }
         let found = RolloutLock::of(&live.workload.object).ok().flatten();
         let lock = goal.owner.as_ref().map(|owner| found.as_ref().unwrap_or(&owner.lock));
-        let stand = goal.owner.as_ref().map(|owner| plan::template_stand(live, owner));
+        let is_set = goal.owner.as_ref().map(|owner| same(live.workload.template(), owner.target()));
         let preview = Preview {
             goal,
             found: lock,
             may_be_at_work: lock.is_some_and(|lock| plan::may_be_at_work(live, lock)),
             first_step: first.map(|(step, _)| step),
             only_pod_restarts: plan::only_pod_restarts(goal, live),
-            template: stand,
+            template_is_set: is_set,
             now: live.surroundings.now.as_deref(),
             checked_by_server,
         };

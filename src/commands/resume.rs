@@ -1,7 +1,6 @@
 //! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::job::Job;
 use super::kept::say_what_goes_back_keeps;
@@ -22,8 +21,7 @@ use engine::k8s::workload::Workload;
 use engine::plan::updates::{Course, updates};
 use engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
 use engine::rollout::pre_pull::Pull;
-use engine::rollout::{self, Goal, PodGoal};
-use engine::state::durable::deployment;
+use engine::rollout::{self, Goal};
 use engine::state::durable::lock::RolloutLock;
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
@@ -86,7 +84,6 @@ pub(super) async fn go_on(
             Err(ResumeError::NoRollout) => {
                 if rolling.dry_run == DryRun::None {
                     remove_pull_pods(&live, cluster, &rolling.start.field_manager, shell).await;
-                    remove_leftover(&live, cluster, &rolling.start.field_manager, shell).await;
                 }
                 let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
                 if let Some(goal) = plan::restore_all(&live, policy, &id, &rolling.start) {
@@ -146,9 +143,7 @@ async fn pulls_first(
     rolling: &Rolling<'_>,
     shell: &Shell,
 ) -> Result<Vec<Pull>, CommandError> {
-    let ends = goal.owner.as_ref().is_some_and(|owner| plan::template_stand(live, owner).ends_the_rollout());
-    let changing: &[Arc<PodGoal>] = if ends { &[] } else { &goal.pods };
-    let lacking = pulls::find(changing, live, goal.pre_pull, rolling.cluster).await;
+    let lacking = pulls::find(&goal.pods, live, goal.pre_pull, rolling.cluster).await;
     let mut warnings = Vec::new();
     let asked = pulls::ask(goal, lacking.pulls, rolling.cluster).await;
     let (pulls, refusal) = plan::taken(asked, goal.pre_pull, &mut warnings);
@@ -166,7 +161,7 @@ fn say_what_undoes(live: &LiveWorkload, rolling: &Rolling<'_>, shell: &Shell) {
     let Ok(Some(undone)) = plan::undone(live, None) else { return };
     let is_last = updates(live).updates.last().is_some_and(|last| last.id == undone.id);
     if is_last && undone.course == Course::Ended(EndResult::Complete) {
-        let undo = rolling.typing.of_workload(Verb::Undo, &live.workload.reference, None);
+        let undo = rolling.invocation.of_workload(Verb::Undo, &live.workload.reference, None);
         shell.say(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
     }
 }
@@ -189,16 +184,6 @@ async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager:
             Ok(()) => shell.note(&format!("{workload}: a pod that pulled images for a run that is gone was deleted")),
             Err(error) => shell.note(&format!("{workload}: a pod that pulled images could not be deleted: {error}")),
         }
-    }
-}
-
-/// A create of a run that is gone may have come once its rollout had been taken back.
-async fn remove_leftover(live: &LiveWorkload, cluster: &Cluster, field_manager: &str, shell: &Shell) {
-    let workload = &live.workload.reference;
-    let Some(delete) = deployment::leftover(&live.workload.object, &live.surroundings.owned, None) else { return };
-    match cluster.write(&delete, field_manager).await {
-        Ok(()) => shell.note(&format!("{workload}: a ReplicaSet without pods of an aborted rollout was deleted")),
-        Err(error) => shell.note(&format!("{workload}: a ReplicaSet of an aborted rollout was not deleted: {error}")),
     }
 }
 
@@ -233,7 +218,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
         shell.note(&format!("{began}: it must be given again, or left out with --no-hooks, once this is no dry run"));
         return Ok(());
     }
-    let command = rolling.typing.of_workload(verb, workload, Some(goal));
+    let command = rolling.invocation.of_workload(verb, workload, Some(goal));
     Err(CommandError::usage(began)
         .hint(format!("give {flags} again, with the same command, after: {command}"))
         .hint(format!("without it: {command} --no-hooks")))

@@ -1,12 +1,11 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
-use engine::value::hint::{Hint, inplace, kubectl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::job::Job;
 use super::kept::say_what_goes_back_keeps;
-use super::next::{MOST_PODS, Typing, Verb};
+use super::next::{Invocation, MOST_PODS, Verb};
 use super::planning;
 use super::recording::RecordTo;
 use super::witness::Witness;
@@ -17,25 +16,23 @@ use crate::drive;
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, StreamFormat};
+use engine::change::Direction;
 use engine::change::reason::Reason;
-use engine::change::{Direction, same};
 use engine::k8s::names::{ContainerName, RolloutId};
-use engine::kinds::{self, HoldsBy, Release};
 use engine::plan::{
-    self, Hold, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, Start, Verdict, WorkloadPlan, way_back,
+    self, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, RolloutState, Start, Verdict, WorkloadPlan, way_back,
 };
 use engine::report::progress::PodProgress;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::drain::DrainBy;
 use engine::rollout::pre_pull::PrePull;
 use engine::rollout::{Goal, Mode};
-use engine::state::durable::{self, lock::RolloutLock};
 use engine::state::hook::Hooks;
 use engine::state::outcome::EndResult;
 use engine::state::policy::OnDeferred;
 use engine::state::record::UpdateRecord;
 use engine::state::unpulled::cannot_be_pulled;
-use engine::status::{Deed, Way, only_fails, status};
+use engine::status::{OwnerState, only_fails, status};
 
 /// What one command carries out its goals with.
 #[derive(Clone)]
@@ -44,7 +41,7 @@ pub(super) struct Rolling<'a> {
     pub(super) rollout: &'a RolloutArgs,
     pub(super) output: StreamFormat,
     pub(super) start: Start,
-    pub(super) typing: Typing,
+    pub(super) invocation: Invocation,
     pub(super) recording: RecordTo,
     /// Other workloads are in progress at the same time: lines say whose they are, and nobody is asked at a pause.
     pub(super) side_by_side: bool,
@@ -79,13 +76,13 @@ impl<'a> Rolling<'a> {
             hooks: Hooks::default(),
         };
         let recording = RecordTo::new(rollout.record.as_deref());
-        let typing = shell.typing(cluster);
+        let invocation = shell.invocation(cluster);
         Self {
             cluster,
             rollout,
             output,
             start,
-            typing,
+            invocation,
             recording,
             side_by_side: false,
             is_restart: false,
@@ -176,7 +173,7 @@ impl<'a> Rolling<'a> {
         let containers: BTreeSet<&str> =
             goal.pods.iter().flat_map(|pod| pod.containers.keys()).map(ContainerName::as_str).collect();
         let containers: Vec<&str> = containers.into_iter().collect();
-        let others = self.typing.restart_pods(&goal.workload, &containers, &pods);
+        let others = self.invocation.restart_pods(&goal.workload, &containers, &pods);
         shell.say(Meaning::Plain, "To restart the others:", &others.to_string());
     }
 
@@ -189,7 +186,7 @@ impl<'a> Rolling<'a> {
         if pods.is_empty() || goal.controllers.is_empty() || goes_back {
             return;
         }
-        let replace = self.typing.replacing(pods.into_iter(), &goal.workload);
+        let replace = self.invocation.replacing(pods.into_iter(), &goal.workload);
         shell.say(Meaning::Plain, "Replace what is not started again:", &replace.to_string());
     }
 
@@ -237,7 +234,7 @@ impl<'a> Rolling<'a> {
             let before = Intent::Undo { to: None, pin_digest: false };
             let before = plan::build(&before, &live, &plan::Options::default());
             if before.is_ok_and(|plan| plan.verdict == Verdict::InPlace) {
-                let undo = self.typing.of_workload(Verb::Undo, &goal.workload, None);
+                let undo = self.invocation.of_workload(Verb::Undo, &goal.workload, None);
                 shell.say(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
             }
             return Ok(None);
@@ -277,36 +274,21 @@ impl<'a> Rolling<'a> {
             ("it is rolled back", Verb::Abort)
         };
         let error = CommandError::new(ErrorKind::Forbidden, format!("{}: {}", goal.workload, reason.sentence()));
-        Err(error.hint(format!("{what}: {}", self.typing.of_workload(verb, &goal.workload, Some(goal)))))
+        Err(error.hint(format!("{what}: {}", self.invocation.of_workload(verb, &goal.workload, Some(goal)))))
     }
 
     /// Why a rollout cannot be resumed or aborted, and what the user can do.
     pub(super) fn not_resumed(&self, live: &LiveWorkload, verb: Verb, error: &ResumeError) -> CommandError {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
-        let ways = self.typing.ways(&status(live).ways, workload, None);
-        let with_ways = |error: CommandError| CommandError { ways: ways.clone(), ..error };
-        let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, workload, None));
+        let next = self.invocation.next_commands(&status(live).next, workload, None);
+        let with_next = |kind| CommandError { next: next.clone(), ..CommandError::new(kind, message.clone()) };
         match error {
-            ResumeError::AtWork(_) => {
-                let error = with_ways(CommandError::new(ErrorKind::Held, message));
-                if matches!(plan::hold(live), Some(Hold::AtWork)) {
-                    error.hint(format!("to act in its place all the same: {}", take_over(verb)))
-                } else {
-                    error
-                }
+            ResumeError::AtWork(_) if plan::rollout_state(live) == RolloutState::Active => {
+                let take_over = format!("{} --take-over", self.invocation.of_workload(verb, workload, None));
+                with_next(ErrorKind::Held).hint(format!("to act in its place all the same: {take_over}"))
             }
-            ResumeError::Unreadable | ResumeError::LockLost(_) | ResumeError::LeftOnPods => {
-                with_ways(CommandError::new(ErrorKind::Cluster, message))
-            }
-            ResumeError::SetBack => {
-                let error = with_ways(CommandError::new(ErrorKind::Held, message));
-                match workload.kind.holds_by().restores_the_field() {
-                    true => error.hint(format!("let its controller replace its pods: {}", take_over(Verb::Resume))),
-                    false => error,
-                }
-            }
-            ResumeError::NoWayOn(_) => with_ways(CommandError::new(ErrorKind::Cluster, message)),
+            ResumeError::AtWork(_) | ResumeError::NoWayOn(_) => with_next(ErrorKind::Held),
             ResumeError::NoRollout => CommandError::usage(message),
         }
     }
@@ -319,7 +301,7 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..unless_of_no_use(self.next(goal, &live), goal, &live) };
+        let next = NextSteps { expected, ..unless_of_no_use(self.next(goal), goal, &live) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -332,215 +314,95 @@ impl<'a> Rolling<'a> {
         self.tell_what_stays_down(goal, &outcome, shell);
         shell.tell_notices();
         recording.tell_trouble(shell);
-        if outcome.result == EndResult::Superseded && goal.owner.is_some() {
-            let is_whole = outcome.pods.iter().all(|pod| pod.phase == PodProgress::Done);
-            self.settle_what_is_held_back(goal, is_whole, shell).await?;
-        }
-        if outcome.result == EndResult::Complete && goal.owner.is_some() {
-            self.tell_of_a_pause(goal, shell).await;
-        }
-        if goal.owner.as_ref().is_some_and(|owner| owner.adopts) && !outcome.held && !has_ended(outcome.result) {
-            self.name_what_leads_on(goal, shell).await;
-        }
+        self.say_what_is_left(goal, &outcome, shell).await;
         Ok(outcome)
     }
 
-    /// A pause is no matter of a rollout whose pods have its template; that it was set meanwhile has to be known all the same.
-    async fn tell_of_a_pause(&self, goal: &Goal, shell: &Shell) {
-        let workload = &goal.workload;
-        if workload.kind.holds_by().restores_the_field() {
-            self.tell_of_a_strategy(goal, shell).await;
+    /// Says what holds the workload after this run, or waits under it, and what leads on, in the words of `status`.
+    async fn say_what_is_left(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
+        let Some(owner) = &goal.owner else { return };
+        let may_be_held = matches!(outcome.result, EndResult::Complete | EndResult::Superseded);
+        if !may_be_held && (!owner.adopts || outcome.held || has_ended(outcome.result)) {
             return;
         }
-        let Ok(found) = self.cluster.workload(workload).await else { return };
-        if let Some(Release::Remove(_)) = workload.kind.holds_by().release(&found.object, None) {
-            let what = format!(
-                "{workload} was paused by another client meanwhile and stays so: no later change of its template rolls out \
-                 before its rollouts are resumed: "
-            );
-            let resume = kubectl("rollout resume").of(workload).in_namespace(&workload.namespace);
-            shell.note(&shell.with_flags(&Hint::from(what).command(resume)));
-        }
-    }
-
-    /// Where the lock was lost, what the update strategy was before is known only from kubectl's note of the last apply.
-    async fn tell_of_a_strategy(&self, goal: &Goal, shell: &Shell) {
-        let workload = &goal.workload;
-        let Some(owner) = goal.owner.as_ref() else { return };
-        if !owner.adopts {
-            // It may be one that an earlier rollout has left, which this one kept.
-            if owner.lock.strategy.as_ref().is_some_and(kinds::has_on_delete)
-                && let Ok(live) = self.reread(goal).await
-            {
-                let mut ways = status(&live).ways;
-                ways.retain(|way| matches!(way.deed, Deed::Restore(_)));
-                self.say_ways(&ways, goal, shell);
-            }
-            return;
-        }
-        let Ok(found) = self.cluster.workload(workload).await else { return };
-        if workload.kind.holds_by().is_held(&found.object, || None) {
-            shell.note(&format!(
-                "{workload} has the updateStrategy OnDelete, and nothing tells what it was before: if a rollout had set it, \
-                 put yours back, or no later change of its template rolls out"
-            ));
-        }
-    }
-
-    /// Somebody else's change may wait under what this rollout has set; only the user can say what is to become of it.
-    async fn settle_what_is_held_back(&self, goal: &Goal, is_whole: bool, shell: &Shell) -> Result<(), CommandError> {
         // A failure to read it was reported as the end already.
-        let Ok(live) = self.reread(goal).await else { return Ok(()) };
-        let found = &live.workload;
-        // Another active run has its own pause.
-        let lock = RolloutLock::of(&found.object);
-        if matches!(lock, Ok(Some(_))) {
-            return Ok(());
-        }
-        let held_back = self.typing.held_back(&live, goal);
-        for (word, command) in &held_back {
-            shell.say(Meaning::Waiting, word, command);
-        }
-        let kind = goal.workload.kind;
-        let release = goal.owner.as_ref().and_then(|owner| durable::release(owner, kind, &found.object));
-        if let Some(release) = release
-            && lock.is_ok()
-            && !self.side_by_side
-            && approve::can_ask(shell)
-        {
-            let question = format!(
-                "{} has another client's template, held back by what this rollout had set. Let it roll out, which replaces pods",
-                goal.workload
-            );
-            if approve::question_midway(&question, self.cluster, shell)? {
-                self.cluster.write(&release, &self.start.field_manager).await?;
-                return Ok(());
-            }
-        }
-        let is_theirs = goal.owner.as_ref().is_some_and(|owner| !same(found.template(), owner.target()));
-        if held_back.is_empty() && (!is_whole || goal.pods.is_empty() && is_theirs) {
-            self.name_the_way_out(goal, &live, lock.is_err(), shell);
-        }
-        Ok(())
-    }
-
-    /// What lost its lock before has none yet: what leads on from it is what led here.
-    async fn name_what_leads_on(&self, goal: &Goal, shell: &Shell) {
         let Ok(live) = self.reread(goal).await else { return };
-        self.say_ways(&status(&live).ways, goal, shell);
-    }
-
-    fn say_ways(&self, ways: &[Way], goal: &Goal, shell: &Shell) {
-        for (label, command) in self.typing.ways(ways, &goal.workload, Some(goal)) {
+        let found = status(&live);
+        let workload = &goal.workload;
+        if let Some(what) = found.state.what_ended_it() {
+            shell.note(&format!("{workload}: {what}"));
+        }
+        let is_worth_a_note =
+            |state: &&OwnerState| !matches!(state, OwnerState::NotObserved | OwnerState::DisruptionBudget { .. });
+        for state in found.owner.iter().filter(is_worth_a_note) {
+            shell.note(&format!("{workload}: {}", state.sentence()));
+        }
+        if outcome.result == EndResult::Superseded
+            && (live.workload.rolling_out().is_some() || !live.workload.is_observed())
+        {
+            shell.say(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
+        }
+        for (label, command) in self.invocation.next_commands(&found.next, workload, Some(goal)) {
             shell.say(Meaning::Waiting, &label, &command);
         }
     }
 
-    /// Nothing holds its controller, and pods lack what its template says.
-    fn name_the_way_out(&self, goal: &Goal, live: &LiveWorkload, is_unreadable: bool, shell: &Shell) {
-        let Some(owner) = &goal.owner else { return };
-        let found = &live.workload;
-        let workload = &goal.workload;
-        let is_wanted = same(found.template(), owner.target());
-        let status_now = status(live);
-        if found.rolling_out().is_some() || !found.is_observed() {
-            shell.note(&format!(
-                "its controller rolls out the template that {workload} has now, and replaces pods for it"
-            ));
-            shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload).to_string());
-            if !is_wanted {
-                let mut others = status_now.ways;
-                others.retain(|way| way.deed != Deed::RolloutStatus);
-                self.say_ways(&others, goal, shell);
-            }
-            return;
-        }
-        if !is_wanted {
-            if workload.kind.holds_by() == HoldsBy::Nothing {
-                let what = format!(
-                    "new pods get the template that {workload} has now, and those that are there keep what they have; what \
-                     brings it to them, status says: "
-                );
-                let status = inplace("status").of(workload).in_namespace(&workload.namespace);
-                shell.note(&shell.with_flags(&Hint::from(what).command(status)));
-            }
-            return;
-        }
-        if is_unreadable {
-            self.say_ways(&Way::without_lock(&owner.lock.hooks), goal, shell);
-        } else if !status_now.ways.is_empty() {
-            self.say_ways(&status_now.ways, goal, shell);
-        } else if let Some(command) = self.typing.finish(goal).filter(|_| status_now.is_notable()) {
-            let what =
-                if owner.lock.direction == Direction::Back { "Finish the rollback:" } else { "Finish in place:" };
-            shell.say(Meaning::Waiting, what, &command);
-        }
-    }
-
-    fn next(&self, goal: &Goal, live: &LiveWorkload) -> NextSteps {
-        let typing = self.typing.of_owner(plan::policy_of(live, &plan::Options::default()).max_unavailable);
-        let on = typing.with_more_time();
-        let back = on.as_ref().unwrap_or(&typing).with_all_the_time();
-        let is_short = on.is_some() || back.is_some();
-        let on = on.unwrap_or_else(|| typing.clone());
-        let with_more_time = is_short.then(|| Box::new(self.next_as(&on, back.as_ref().unwrap_or(&on), goal)));
-        NextSteps { with_more_time, ..self.next_as(&typing, &typing, goal) }
-    }
-
-    /// `back` is the command line for ways back.
-    fn next_as(&self, on: &Typing, back: &Typing, goal: &Goal) -> NextSteps {
-        let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
-        let follow = || Some(on.watching(&goal.workload, Some(goal)).to_string());
-        let is_back = goal.is_back();
-        let undoes_failures = goal.policy.undoes_failures;
-        let undoes_deferred = goal.undoes_deferred();
-        match goal.mode {
-            // On the way back there is one way on.
-            Mode::Durable if is_back => {
-                let max_unavailable = goal.policy.max_unavailable;
-                let places = [None, usize::try_from(max_unavailable).ok().map(|most| most + 1)];
-                let despite = places.map(|most| command(&back.despite_failures(most), Verb::Abort));
-                NextSteps {
-                    go_on: Some(command(back, Verb::Abort)),
-                    follow: follow(),
-                    despite_failures: Some((max_unavailable, despite)),
-                    despite_budget: Some(command(&back.ignoring_budgets(), Verb::Abort)),
-                    without_hooks: (!goal.hooks.is_empty()).then(|| {
-                        let bare = Goal { hooks: Hooks::default(), ..goal.clone() };
-                        back.without_hooks().of_workload(Verb::Abort, &goal.workload, Some(&bare)).to_string()
-                    }),
-                    forward: Some(command(back, Verb::Resume)),
-                    leaving_resizes: Some(command(&back.leaving_resizes(), Verb::Abort)),
-                    ..NextSteps::default()
-                }
-            }
-            Mode::Durable => NextSteps {
-                // Where there was only a lock to remove, it would undo the update before it.
-                take_back: (!changes_nothing(goal)).then(|| command(back, Verb::Undo)),
-                go_on: Some(command(on, Verb::Resume)),
-                abort: Some(command(back, Verb::Abort)),
-                follow: follow(),
-                despite_budget: Some(command(&on.ignoring_budgets(), Verb::Resume)),
-                again_despite_budget: on.ignoring_budgets().again(),
-                leaving_resizes: Some(command(&on.leaving_resizes(), Verb::Resume)),
-                undoes_failures,
-                undoes_deferred,
-                ..NextSteps::default()
-            },
-            Mode::PodsOnly | Mode::Follow => NextSteps {
+    fn next(&self, goal: &Goal) -> NextSteps {
+        let (invocation, workload) = (&self.invocation, &goal.workload);
+        let command = |verb| invocation.of_workload(verb, workload, Some(goal)).to_string();
+        let with = |verb, id, value: &str| invocation.of_workload_with(verb, goal, &[(id, value.to_owned())]);
+        let on = if goal.is_back() { Verb::Abort } else { Verb::Resume };
+        let common = NextSteps {
+            follow: Some(command(Verb::Follow)),
+            is_short_of_time: invocation.is_short_of_time(),
+            undoes_failures: goal.policy.undoes_failures,
+            undoes_deferred: goal.undoes_deferred(),
+            ..NextSteps::default()
+        };
+        if goal.mode != Mode::Durable {
+            let ignoring = invocation.with(&[("disruption_budget", "ignore".to_owned())]);
+            return NextSteps {
                 take_back: match goal.pods.iter().any(|pod| pod.fields.resizes()) {
                     _ if self.is_restart => None,
                     // Images alone would leave cpu and memory.
-                    true => (goal.mode == Mode::PodsOnly).then(|| command(back, Verb::Undo)),
-                    false => way_back(goal).and_then(|images| back.images_back(goal, &images)),
+                    true => (goal.mode == Mode::PodsOnly).then(|| command(Verb::Undo)),
+                    false => way_back(goal).and_then(|images| invocation.images_back(goal, &images)),
                 },
-                go_on: if self.is_restart { None } else { on.go_on(goal) },
-                follow: follow(),
-                despite_budget: if self.is_restart { None } else { on.ignoring_budgets().go_on(goal) },
-                undoes_failures,
-                undoes_deferred,
-                ..NextSteps::default()
-            },
+                go_on: if self.is_restart { None } else { invocation.go_on(goal) },
+                despite_budget: if self.is_restart { None } else { ignoring.go_on(goal) },
+                ..common
+            };
+        }
+        let common = NextSteps {
+            go_on: Some(command(on)),
+            despite_budget: Some(with(on, "disruption_budget", "ignore")),
+            leaving_resizes: Some(with(on, "deferred", "leave")),
+            ..common
+        };
+        if !goal.is_back() {
+            return NextSteps {
+                // Where there was only a lock to remove, it would undo the update before it.
+                take_back: (!changes_nothing(goal)).then(|| command(Verb::Undo)),
+                abort: Some(command(Verb::Abort)),
+                again_despite_budget: invocation.with(&[("disruption_budget", "ignore".to_owned())]).again(),
+                ..common
+            };
+        }
+        // On the way back there is one way on.
+        let most = goal.policy.max_unavailable;
+        let despite = [most, most.saturating_add(1)].map(|most| {
+            let flags = [("max_unavailable", most.to_string()), ("on_failure", "continue".to_owned())];
+            invocation.of_workload_with(Verb::Abort, goal, &flags)
+        });
+        let bare = Goal { hooks: Hooks::default(), ..goal.clone() };
+        let without_hooks = || invocation.without_hooks().of_workload(Verb::Abort, workload, Some(&bare)).to_string();
+        NextSteps {
+            despite_failures: Some((most, despite)),
+            without_hooks: (!goal.hooks.is_empty()).then(without_hooks),
+            forward: Some(command(Verb::Resume)),
+            undoes_failures: false,
+            undoes_deferred: false,
+            ..common
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::meant::{self, Line};
-use super::next::{self, Typing};
+use super::next::{self, Invocation};
 use super::notices::Notices;
 use super::template;
 use crate::cli::{GlobalArgs, Typed};
@@ -248,13 +248,13 @@ impl Shell {
     }
 
     /// Returns the base of every command that is printed.
-    pub(super) fn typing(&self, cluster: &Cluster) -> Typing {
-        Typing::new(&self.typed, cluster.namespace())
+    pub(super) fn invocation(&self, cluster: &Cluster) -> Invocation {
+        Invocation::new(&self.typed, cluster.namespace())
     }
 
     /// Returns what the commands in hints have from what was typed.
     pub(super) fn flags(&self) -> Flags {
-        Typing::new(&self.typed, "").flags()
+        Invocation::new(&self.typed, "").flags()
     }
 
     /// Returns a hint whose commands lead to the same server as the same user.
@@ -348,7 +348,7 @@ impl Shell {
         for line in snippet.lines() {
             self.say(Meaning::Plain, " ", line);
         }
-        for (label, command) in &error.ways {
+        for (label, command) in &error.next {
             self.say(Meaning::Plain, label, command);
         }
         let whole = error.meant.as_deref().and_then(|(missing, meant)| meant::with_name(missing, meant, self.line()));
@@ -357,7 +357,7 @@ impl Shell {
         for hint in first.iter().chain(&whole).chain(others) {
             self.hint(hint);
         }
-        if error.kind == ErrorKind::Usage && error.ways.is_empty() && error.hints.is_empty() {
+        if error.kind == ErrorKind::Usage && error.next.is_empty() && error.hints.is_empty() {
             self.tell_where_help_is(&self.arguments);
         }
         match error.kind {

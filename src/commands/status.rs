@@ -173,8 +173,8 @@ impl Query<'_> {
     async fn query(&self, style: Style, shell: &Shell) -> Result<Seen, CommandError> {
         let Read { workloads, not_read, pulling, missing } = self.read().await?;
         let mut text = Vec::new();
-        let typing = shell.typing(&self.cluster);
-        let commands = |status: &WorkloadStatus| typing.ways(&status.ways, &status.workload, None);
+        let invocation = shell.invocation(&self.cluster);
+        let commands = |status: &WorkloadStatus| invocation.next_commands(&status.next, &status.workload, None);
         let now = shell.clock(&self.cluster);
         let context = StatusContext {
             asked_for: self.asked.is_some(),

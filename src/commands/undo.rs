@@ -12,7 +12,7 @@ use engine::change::Direction;
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::updates::{Course, Update};
-use engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
+use engine::plan::{Intent, LiveWorkload, PodOrder, RolloutState, rollout_state, undone};
 use engine::state::outcome::EndResult;
 use engine::value::duration;
 
@@ -112,5 +112,5 @@ fn tell(live: &LiveWorkload, update: &Update, shell: &Shell) {
 async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Result<bool, CommandError> {
     let workloads = found.iter().map(|(workload, _)| workload.clone()).collect();
     let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await?;
-    Ok(lives.iter().all(is_left_behind))
+    Ok(lives.iter().all(|live| rollout_state(live) == RolloutState::Unfinished))
 }

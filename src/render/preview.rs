@@ -7,7 +7,7 @@ use serde_json::json;
 
 use engine::change::{Direction, FieldChanges, Row};
 use engine::k8s::names::ContainerName;
-use engine::plan::{PLAN_API_VERSION, TemplateStand};
+use engine::plan::PLAN_API_VERSION;
 use engine::rollout::{ContainerGoal, Goal, PodGoal};
 use engine::state::durable::OwnerStep;
 use engine::state::durable::lock::RolloutLock;
@@ -35,8 +35,8 @@ pub struct Preview<'a> {
     pub first_step: Option<OwnerStep>,
     /// The only pod of the workload is ready, and restarts.
     pub only_pod_restarts: bool,
-    /// How the owner's template compares; `None` where pods only get a removed label or gate restored.
-    pub template: Option<TemplateStand>,
+    /// The owner has the template that is wanted; `None` where pods only get a removed label or gate restored.
+    pub template_is_set: Option<bool>,
     /// The time, where it is known.
     pub now: Option<&'a str>,
     /// Of a dry run: whether the server was asked, and accepted the writes.
@@ -44,26 +44,18 @@ pub struct Preview<'a> {
 }
 
 impl Preview<'_> {
-    /// The template is one that ends the rollout.
-    fn is_overtaken(&self) -> bool {
-        self.template.is_some_and(TemplateStand::ends_the_rollout)
-    }
-
     fn pods(&self) -> impl Iterator<Item = &PodGoal> {
         self.goal.pods.iter().map(Arc::as_ref)
     }
 
     fn changing(&self) -> Vec<&PodGoal> {
-        if self.is_overtaken() {
-            return Vec::new();
-        }
         let changes = |pod: &PodGoal| pod.containers.values().any(|container| container.from != container.to);
         self.pods().filter(|pod| changes(pod) || !pod.fields.is_empty()).collect()
     }
 
     /// What gets its image in place of one that somebody else has set.
     fn foreign(&self) -> Vec<(&PodGoal, &ContainerName, &ContainerGoal)> {
-        let Some(owner) = self.goal.owner.as_ref().filter(|_| !self.is_overtaken()) else { return Vec::new() };
+        let Some(owner) = &self.goal.owner else { return Vec::new() };
         let change = owner.lock.directed();
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
             let from = goal.from.as_ref();
@@ -82,9 +74,6 @@ impl Preview<'_> {
 
     /// The same of what is no image, with the pod's own value before.
     fn foreign_fields(&self) -> Vec<(&PodGoal, Row)> {
-        if self.is_overtaken() {
-            return Vec::new();
-        }
         let wanted = self.fields().rows();
         let replaced = self.goal.owner.iter().flat_map(|owner| &owner.lock.replaced);
         let earlier: Vec<Row> = replaced.flat_map(|entry| entry.fields.rows()).collect();
@@ -161,18 +150,9 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     let heading = style.paint(Meaning::Heading, &format!("{name}: {what}"));
     let namespace = style.paint(Meaning::Quiet, &format!("(namespace {})", style.show(&goal.workload.namespace)));
     writeln!(out, "{heading}   {namespace}\n")?;
-    if !preview.is_overtaken() {
-        changes(preview, style, out)?;
-    }
-    if let Some(stand) = preview.template {
-        let template = match stand {
-            TemplateStand::Wanted => "already set",
-            TemplateStand::ToBeSet => "will be set",
-            TemplateStand::TurnedRound | TemplateStand::Foreign => {
-                "another client has changed it or lets it roll out: no pod is updated, and the rollout ends as superseded (exit code 6)"
-            }
-        };
-        writeln!(out, "  Template: {template}")?;
+    changes(preview, style, out)?;
+    if let Some(is_set) = preview.template_is_set {
+        writeln!(out, "  Template: {}", if is_set { "already set" } else { "will be set" })?;
     }
     if let Some(step) = preview.first_step {
         writeln!(out, "  First write: {}", step.wanted())?;
@@ -185,7 +165,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
             writeln!(out, "  Pods: {pods}")?;
         }
-        0 if goal.pods.is_empty() || preview.is_overtaken() => writeln!(out, "  Pods: none to update")?,
+        0 if goal.pods.is_empty() => writeln!(out, "  Pods: none to update")?,
         0 => {
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
             writeln!(out, "  Pods: none to update, {} to be verified: {pods}", goal.pods.len())?;
@@ -270,7 +250,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
         "fields": fields::views(&preview.fields()),
-        "templateIsSet": preview.template == Some(TemplateStand::Wanted), "templateIsForeign": preview.is_overtaken(),
+        "templateIsSet": preview.template_is_set == Some(true),
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
         "onlyPodRestarts": preview.only_pod_restarts,

@@ -23,8 +23,8 @@ pub struct NextSteps {
     pub abort: Option<String>,
     /// Watches what goes on without this program.
     pub follow: Option<String>,
-    /// The same for a run that its `--timeout` has ended.
-    pub with_more_time: Option<Box<Self>>,
+    /// A time was given that ends a run before it would end by itself.
+    pub is_short_of_time: bool,
     /// On the way back, past pods that fail with what they had before as well: with as many pods down as now, and with one more.
     pub despite_failures: Option<(u32, [String; 2])>,
     /// Goes on without asking the budget that has kept it from going on.
@@ -49,34 +49,20 @@ impl NextSteps {
     /// The same without what takes back, where that leads to nothing that can run.
     #[must_use]
     pub fn unless_back_is(self, useless: bool) -> Self {
-        if useless { self.with(|next| (next.take_back, next.abort) = (None, None)) } else { self }
+        if useless { Self { take_back: None, abort: None, ..self } } else { self }
     }
 
     /// The same without the command that undoes a complete rollout, where that would restore a crash.
     #[must_use]
     pub fn unless_undone_is(self, a_crash: bool) -> Self {
-        if a_crash { self.with(|next| next.take_back = None) } else { self }
-    }
-
-    /// Changes the commands, and those that fit once `--timeout` has ended the run.
-    fn with(mut self, change: impl Fn(&mut Self)) -> Self {
-        change(&mut self);
-        if let Some(next) = self.with_more_time.as_deref_mut() {
-            change(next);
-        }
-        self
-    }
-
-    /// Returns the commands for a run that ended so.
-    pub(super) fn after(&self, result: EndResult) -> &Self {
-        self.with_more_time.as_deref().filter(|_| result == EndResult::TimedOut).unwrap_or(self)
+        if a_crash { Self { take_back: None, ..self } } else { self }
     }
 
     /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is resumed or
     /// aborted; only what is complete and recorded can be undone.
     pub(super) fn that_fit(&self, outcome: &Outcome) -> Self {
         let held = |command: &Option<String>| command.clone().filter(|_| outcome.held && !self.undoes(outcome.result));
-        let next = self.after(outcome.result);
+        let next = self;
         let is_left = outcome.result == EndResult::Deferred && !outcome.held;
         let is_recorded = outcome.result == EndResult::Complete || is_left;
         Self {
@@ -86,7 +72,7 @@ impl NextSteps {
             without_hooks: held(&next.without_hooks),
             leaving_resizes: held(&next.leaving_resizes).filter(|_| waits_for_a_resize(outcome)),
             follow: next.follow.clone(),
-            with_more_time: None,
+            is_short_of_time: self.is_short_of_time,
             despite_failures: None,
             despite_budget: next.despite_budget(outcome),
             again_despite_budget: None,

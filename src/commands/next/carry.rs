@@ -5,7 +5,9 @@
 pub(super) enum Carry {
     /// Who asks whom: in every command, in kubectl's too.
     Connection,
-    /// How fast and how careful: in every command that has the flag.
+    /// How fast and how careful, as the lock has it: in every command that goes on without one.
+    Policy,
+    /// What no lock has: in every command of this program that has the flag.
     Safeguard,
     /// What is done: only in a command that does the same.
     Task,
@@ -42,7 +44,7 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
         ],
     ),
     (
-        Carry::Safeguard,
+        Carry::Policy,
         &[
             "max_unavailable",
             "min_ready_seconds",
@@ -50,19 +52,14 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
             "total_timeout",
             "pause_after",
             "disruption_budget",
-            "pre_pull",
             "drain",
             "drain_seconds",
             "container_order",
-            "before_pod",
-            "after_pod",
-            "no_hooks",
             "on_failure",
             "deferred",
-            "keep_field_ownership",
-            "field_manager",
         ],
     ),
+    (Carry::Safeguard, &["pre_pull", "before_pod", "after_pod", "no_hooks", "keep_field_ownership", "field_manager"]),
     (
         Carry::Task,
         &[
@@ -88,6 +85,7 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
             "pin_digest",
             "pods_only",
             "take_over",
+            "release",
             "canary",
             "partition",
             "pods",

@@ -1,7 +1,8 @@
 //! Commands that are printed for the user to copy.
 //!
-//! Promise: a printed command leads to the same server as the same user, and keeps every safeguard of the run that it
-//! follows: flags are carried on from what was typed, and [`carry::CARRY`] says of each what becomes of it. Secrets are left out.
+//! Promise: a printed command leads to the same server as the same user, and drops no safeguard: the policy is in the lock
+//! where there is one, and else what was typed is repeated; [`carry::CARRY`] says of each flag what becomes of it. Secrets
+//! are left out.
 
 mod carry;
 mod others;
@@ -11,23 +12,17 @@ use std::fmt;
 use std::path::Path;
 
 use clap::Command;
-use serde_json::{Value, json};
 
 use super::complete::first_word;
 use crate::cli::{Typed, root};
-use engine::change::{Direction, same};
+use engine::change::Direction;
 use engine::k8s::mask;
-use engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use engine::kinds::{HoldsBy, IfResumed, Release};
-use engine::plan::{self, LiveWorkload, WayBack};
-use engine::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
+use engine::plan::WayBack;
 use engine::rollout::pre_pull::PrePull;
 use engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
-use engine::state::durable::stateful_set;
 use engine::state::hook::HookPhase;
-use engine::state::policy::LONGEST_SECONDS;
-use engine::status::{Deed, Way, status};
+use engine::status::{NextAction, NextCommand};
 use engine::value::hint::Flags;
 use engine::value::shell_words::quoted;
 use engine::value::{address, duration};
@@ -90,87 +85,42 @@ const MANIFEST: &str = "manifest.yaml";
 
 /// The command line, and the namespace that it selected: every command that is printed is made from it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Typing {
+pub(super) struct Invocation {
     typed: Vec<Typed>,
     namespace: String,
-    /// How many pods its owner lets be down, where that is known: nobody has to give that number.
-    of_owner: Option<u32>,
 }
 
-impl Typing {
+impl Invocation {
     pub(super) fn new(typed: &[Typed], namespace: &str) -> Self {
-        Self { typed: typed.to_vec(), namespace: namespace.to_owned(), of_owner: None }
+        Self { typed: typed.to_vec(), namespace: namespace.to_owned() }
     }
 
-    /// The same for a workload whose owner lets `unavailable` pods be down.
-    pub(super) fn of_owner(&self, unavailable: u32) -> Self {
-        Self { of_owner: Some(unavailable), ..self.clone() }
-    }
-
-    /// The same without a `--timeout` that was too short, where one was typed: what follows it is not bound by it again.
-    pub(super) fn with_more_time(&self) -> Option<Self> {
-        self.without(|typed| typed.id == "timeout" && is_shorter_than_usual(typed))
-    }
-
-    /// The same without the time of the whole run, where one was typed: a way back is not cut off by what has run out.
-    pub(super) fn with_all_the_time(&self) -> Option<Self> {
-        self.without(|typed| typed.id == "total_timeout")
-    }
-
-    /// The same that goes on after a pod that fails, with that many pods down where the flag is needed.
-    pub(super) fn despite_failures(&self, max_unavailable: Option<usize>) -> Self {
-        let is_replaced =
-            |typed: &Typed| typed.id == "on_failure" || typed.id == "max_unavailable" && max_unavailable.is_some();
-        let mut typing = self.with(Typed::new("on_failure", ["continue"]), is_replaced);
-        typing.typed.extend(max_unavailable.map(|most| Typed::new("max_unavailable", [most.to_string()])));
-        typing
-    }
-
-    /// The same that takes pods down without asking budgets.
-    pub(super) fn ignoring_budgets(&self) -> Self {
-        self.with(Typed::new("disruption_budget", ["ignore"]), |typed| typed.id == "disruption_budget")
+    /// The same with these flags, each in place of one of that name.
+    pub(super) fn with(&self, flags: &[(&str, String)]) -> Self {
+        let mut typed = self.typed.clone();
+        typed.retain(|typed| flags.iter().all(|(id, _)| typed.id != *id));
+        typed.extend(flags.iter().map(|(id, value)| Typed::new(id, [value.clone()])));
+        Self { typed, ..self.clone() }
     }
 
     /// The same without the commands around each pod.
     pub(super) fn without_hooks(&self) -> Self {
-        let is_hook = |typed: &Typed| matches!(typed.id.as_str(), "before_pod" | "after_pod" | "no_hooks");
-        self.with(Typed::new("no_hooks", [""; 0]), is_hook)
+        let mut typed = self.typed.clone();
+        typed.retain(|typed| !matches!(typed.id.as_str(), "before_pod" | "after_pod" | "no_hooks"));
+        typed.push(Typed::new("no_hooks", [""; 0]));
+        Self { typed, ..self.clone() }
     }
 
-    /// The same that waits for no resize which the kubelet does not do now.
-    pub(super) fn leaving_resizes(&self) -> Self {
-        self.with(Typed::new("deferred", ["leave"]), |typed| typed.id == "deferred")
+    /// Returns whether a `--timeout` or `--total-timeout` was typed that ends a run before it would end by itself.
+    pub(super) fn is_short_of_time(&self) -> bool {
+        self.typed
+            .iter()
+            .any(|typed| typed.id == "total_timeout" || typed.id == "timeout" && is_shorter_than_usual(typed))
     }
 
     /// The same again, where what was typed says what is wanted.
     pub(super) fn again(&self) -> Option<String> {
         self.names_what_is_wanted().then(|| self.the_same(&[]))
-    }
-
-    /// Returns the command that follows, without how long ready must hold: who only watches decides nothing by it.
-    pub(super) fn watching(&self, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
-        let typing = self.without(|typed| typed.id == "min_ready_seconds");
-        typing.as_ref().unwrap_or(self).of_workload(Verb::Follow, workload, goal)
-    }
-
-    /// The same for what goes on with a rollout that was only watched: for how long somebody watches, and how long ready must
-    /// hold for him, is no matter of the rollout.
-    pub(super) fn of_what_is_watched(&self) -> Self {
-        let of_the_watching =
-            |typed: &Typed| matches!(typed.id.as_str(), "timeout" | "total_timeout" | "min_ready_seconds");
-        self.without(of_the_watching).unwrap_or_else(|| self.clone())
-    }
-
-    /// The same with a flag, in place of those that it takes the place of.
-    fn with(&self, flag: Typed, is_replaced: impl Fn(&Typed) -> bool) -> Self {
-        let mut typing = self.without(is_replaced).unwrap_or_else(|| self.clone());
-        typing.typed.push(flag);
-        typing
-    }
-
-    fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {
-        let others = || self.typed.iter().filter(|typed| !is_left_out(typed)).cloned().collect();
-        self.typed.iter().any(&is_left_out).then(|| Self { typed: others(), ..self.clone() })
     }
 
     /// Returns the command that does what was planned.
@@ -182,7 +132,8 @@ impl Typing {
     /// longer fits then, and an undo names none, so the images are named; `None` where pods get different ones.
     pub(super) fn go_on(&self, goal: &Goal) -> Option<String> {
         if self.names_what_is_wanted() {
-            return Some(self.the_same(&["canary", "take_over"]));
+            // How long a run waits is its own.
+            return Some(self.the_same(&["canary", "take_over", "timeout", "total_timeout"]));
         }
         let images = |pod: &PodGoal| {
             let images = pod.containers.iter().map(|(name, container)| Some((name.clone(), container.to.clone()?)));
@@ -207,7 +158,7 @@ impl Typing {
             typed
         });
         let typed: Vec<Typed> = typed.collect();
-        let carried = [Carry::Task, Carry::Safeguard, Carry::Connection];
+        let carried = [Carry::Task, Carry::Policy, Carry::Safeguard, Carry::Connection];
         let command = command(Verb::Apply, Vec::new(), &typed, &carried);
         if from_a_pipe {
             format!("save the manifest, which came through a pipe, as {MANIFEST}; then: {command}")
@@ -238,14 +189,9 @@ impl Typing {
     ) -> Printed {
         task.extend(self.place(workload));
         let mut typed = self.typed.clone();
-        let known = match (self.is_saved_plan(), verb) {
-            (true, _) => Known::All,
-            (false, Verb::Undo) => Known::Given,
-            (false, Verb::Apply | Verb::Restart | Verb::Resume | Verb::Abort | Verb::Follow) => Known::Hooks,
-        };
-        let planned = goal.map(|goal| of_goal(goal, known)).unwrap_or_default();
-        let of_owner = self.of_owner.map(|pods| Typed::new("max_unavailable", [pods.to_string()]));
-        for known in planned.into_iter().filter(|known| Some(known) != of_owner.as_ref()) {
+        let given = goal.filter(|_| verb == Verb::Undo).map(given).unwrap_or_default();
+        let hooks = goal.filter(|_| verb != Verb::Follow).map(hooks).unwrap_or_default();
+        for known in hooks.into_iter().chain(given) {
             if !typed.iter().any(|typed| typed.id == known.id) {
                 typed.push(known);
             }
@@ -260,7 +206,24 @@ impl Typing {
             order.values = changed.filter(|name| !listed.contains(name)).collect();
             order.values.extend(listed.into_iter().rev());
         }
-        command(verb, task, &typed, &[Carry::Safeguard, Carry::Connection])
+        let carried: &[Carry] = match verb {
+            Verb::Follow => &[Carry::Connection],
+            // The lock has the policy.
+            Verb::Resume | Verb::Abort => &[Carry::Safeguard, Carry::Connection],
+            Verb::Apply | Verb::Restart | Verb::Undo => &[Carry::Policy, Carry::Safeguard, Carry::Connection],
+        };
+        command(verb, task, &typed, carried)
+    }
+
+    /// The same with flags that change what the lock says.
+    pub(super) fn of_workload_with(&self, verb: Verb, goal: &Goal, flags: &[(&str, String)]) -> String {
+        let with: Vec<Typed> = flags.iter().map(|(id, value)| Typed::new(id, [value.clone()])).collect();
+        let root = root();
+        let known = root.find_subcommand(verb.word());
+        let words = known.into_iter().flat_map(|known| with.iter().filter_map(|typed| typed.words(known)).flatten());
+        let mut printed = self.of_workload(verb, &goal.workload, Some(goal));
+        printed.words.extend(words);
+        printed.to_string()
     }
 
     /// Whether what was typed says what the pods are to have, as the words of an `apply` do.
@@ -310,137 +273,53 @@ impl Typing {
         Some(back.iter().map(|(pods, images)| command(targets(pods), images)).collect::<Vec<_>>().join(" && "))
     }
 
-    /// Returns what is held back of a workload by what a rollout that was superseded has set, and the commands to choose
-    /// from: those that keep the pods first. Nothing where nothing waits.
-    pub(super) fn held_back(&self, live: &LiveWorkload, goal: &Goal) -> Vec<(String, String)> {
-        let Some(owner) = &goal.owner else { return Vec::new() };
-        let found = &live.workload;
-        let workload = &goal.workload;
-        let release = workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref());
-        let held = match release {
-            Some(Release::Remove(_)) => "is paused",
-            Some(Release::Restore(..)) => "has the update strategy of this rollout",
-            None => return Vec::new(),
-        };
-        let start = self.releasing(release.as_ref(), false, workload);
-        let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
-        let whose = if is_ours { "its template" } else { "another client's template" };
-        // A template that cannot be brought into the pods cannot be finished in place, nor rolled back while it is
-        // there.
-        let leads = is_ours || plan::leads_in_place(found, &owner.before, found.template());
-        // Without the lock nobody knows which pods were to keep the old revision.
-        let is_partitioned =
-            owner.lock.strategy.as_ref().is_some_and(|strategy| stateful_set::partition_of(strategy) > 0);
-        let (ways, but) = if is_partitioned {
-            (Vec::new(), "")
-        } else if leads {
-            let hooks = &owner.lock.hooks;
-            let ways = match () {
-                () if same(found.template(), owner.target()) => Way::without_lock(hooks).to_vec(),
-                // The way back of the present template would be to go on with this rollout.
-                () if is_ours => vec![Way::template_to_pods(hooks)],
-                () => Way::held_back(hooks).to_vec(),
-            };
-            (self.ways(&ways, workload, Some(goal)), "")
-        } else {
-            let mut ways = status(live).ways;
-            ways.retain(|way| matches!(way.deed, Deed::Apply(_)));
-            ways.extend(Way::template_set_back(live));
-            (self.ways(&ways, workload, Some(goal)), "; it differs in more than can be changed in place")
-        };
-        let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
-        // The ReplicaSet of the pods has the template: nothing would roll out.
-        let rolls_out = workload.kind.holds_by() != HoldsBy::Paused || plan::if_resumed(live) != IfResumed::KeepsPods;
-        let start = ("Let it roll out, which can replace every pod:".to_owned(), start.to_string());
-        [note].into_iter().chain(ways).chain(rolls_out.then_some(start)).collect()
-    }
-
-    /// Returns kubectl's command that gives an owner an update strategy.
-    fn restore(&self, strategy: &Value, workload: &WorkloadRef) -> Printed {
-        self.patch(&json!({"spec": {"updateStrategy": strategy}}), workload)
-    }
-
-    /// Returns kubectl's command that lets an owner's controller act again, and takes a lock away with it.
-    fn releasing(&self, release: Option<&Release>, drops_lock: bool, workload: &WorkloadRef) -> Printed {
-        let field = match release {
-            Some(Release::Remove(_)) if !drops_lock => {
-                return self.kubectl(&["rollout", "resume"], vec![workload.to_string()], workload);
-            }
-            Some(Release::Remove(field)) => Some((*field, Value::Null)),
-            Some(Release::Restore(field, before)) => Some((*field, before.clone())),
-            None => None,
-        };
-        let mut patch =
-            if drops_lock { json!({"metadata": {"annotations": {ROLLOUT_ANNOTATION: null}}}) } else { json!({}) };
-        if let Some((name, value)) = field.and_then(|(field, value)| Some((field.strip_prefix("/spec/")?, value))) {
-            patch["spec"][name] = value;
-        }
-        self.patch(&patch, workload)
-    }
-
     /// Returns kubectl's command that lets an owner's controller re-create pods.
     pub(super) fn replacing<'p>(&self, pods: impl Iterator<Item = &'p str>, workload: &WorkloadRef) -> Printed {
         self.kubectl(&["delete", "pod"], pods.map(str::to_owned).collect(), workload)
     }
 
-    fn patch(&self, patch: &Value, workload: &WorkloadRef) -> Printed {
-        // A list of operations is a JSON patch.
-        let kind = patch.is_array().then(|| "--type=json".to_owned());
-        let more = kind.into_iter().chain(["-p".into(), patch.to_string()]).collect();
-        self.kubectl(&["patch", &workload.to_string()], more, workload)
+    /// Returns what leads on: what is printed before each command, and the command. A rollout that began with commands
+    /// around each pod is refused without them, unless that is meant.
+    pub(super) fn next_commands(
+        &self,
+        commands: &[NextCommand],
+        workload: &WorkloadRef,
+        goal: Option<&Goal>,
+    ) -> Vec<(String, String)> {
+        commands.iter().flat_map(|next| self.next_command(next, workload, goal)).collect()
     }
 
-    /// Returns what leads on from a rollout: what is printed before each command, and the command. One that began with
-    /// commands around each pod is refused without them, unless that is meant.
-    pub(super) fn ways(&self, ways: &[Way], workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
-        let mut shown = Vec::new();
-        for way in ways {
-            let despite = way.despite.map(|most| self.despite_failures(Some(most)));
-            let verb = |verb| despite.as_ref().unwrap_or(self).of_workload(verb, workload, goal);
-            let command = match &way.deed {
-                Deed::Follow => self.watching(workload, goal),
-                Deed::RolloutStatus => self.rollout_status(workload),
-                Deed::Replace(pods) => self.replacing(pods.iter().map(String::as_str), workload),
-                Deed::Resume => verb(Verb::Resume),
-                Deed::Abort => verb(Verb::Abort),
-                Deed::Apply(images) => {
-                    self.about(Verb::Apply, with_images(vec![workload.to_string()], images), workload, goal, false)
-                }
-                Deed::SetImage(images) => {
-                    self.kubectl(&["set", "image"], with_images(vec![workload.to_string()], images), workload)
-                }
-                Deed::Restore(strategy) => self.restore(strategy, workload),
-                Deed::TemplateBack(Some(patch)) => self.patch(patch, workload),
-                Deed::TemplateBack(None) => self.kubectl(&["edit"], vec![workload.to_string()], workload),
-                Deed::Release { release, drops_lock } => self.releasing(release.as_ref(), *drops_lock, workload),
-            };
-            let take_over = if way.take_over { " --take-over" } else { "" };
-            let command = format!("{command}{take_over}");
-            let is_given = |phase: &&HookPhase| {
-                let is_known = goal.is_some_and(|goal| goal.hooks.command(**phase).is_some());
-                is_known || self.typed.iter().any(|typed| typed.id == "no_hooks" || typed.id == hook_id(**phase))
-            };
-            let missing: Vec<HookPhase> = way.hooks.iter().filter(|phase| !is_given(phase)).copied().collect();
-            let label = way.label;
-            if missing.is_empty() {
-                shown.push((format!("{label}:"), command));
-            } else {
-                let flags = HookPhase::flags(&missing);
-                let note = format!("it began with {flags}: give that again in place of --no-hooks to keep it");
-                shown.push((format!("{label}, without {flags}:"), format!("{command} --no-hooks")));
-                shown.push(("note:".to_owned(), note));
+    fn next_command(&self, next: &NextCommand, workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
+        let verb = |verb| self.of_workload(verb, workload, goal).to_string();
+        let mut command = match &next.action {
+            NextAction::Follow => verb(Verb::Follow),
+            NextAction::Resume => verb(Verb::Resume),
+            NextAction::Abort => verb(Verb::Abort),
+            NextAction::Release => format!("{} --release", verb(Verb::Abort)),
+            NextAction::Apply(images) => {
+                let task = with_images(vec![workload.to_string()], images);
+                self.about(Verb::Apply, task, workload, goal, false).to_string()
             }
+            NextAction::Replace(pods) => self.replacing(pods.iter().map(String::as_str), workload).to_string(),
+        };
+        if let Some(most) = next.despite {
+            command.push_str(&format!(" --max-unavailable {most} --on-failure continue"));
         }
-        shown
-    }
-
-    /// Returns the command that finishes in place what a rollout whose lock is gone has begun; `None` where images alone do
-    /// not say it.
-    pub(super) fn finish(&self, goal: &Goal) -> Option<String> {
-        let change = goal.owner.as_ref()?.lock.directed();
-        let images = change.images.iter().map(|(container, image)| format!("{container}={}", image.to));
-        let task = std::iter::once(goal.workload.to_string()).chain(images).collect();
-        change.fields.is_empty().then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+        if next.take_over {
+            command.push_str(" --take-over");
+        }
+        let is_given = |phase: &&HookPhase| {
+            let is_known = goal.is_some_and(|goal| goal.hooks.command(**phase).is_some());
+            is_known || self.typed.iter().any(|typed| typed.id == "no_hooks" || typed.id == hook_id(**phase))
+        };
+        let missing: Vec<HookPhase> = next.hooks.iter().filter(|phase| !is_given(phase)).copied().collect();
+        let label = next.label;
+        if missing.is_empty() {
+            return vec![(format!("{label}:"), command)];
+        }
+        let flags = HookPhase::flags(&missing);
+        let note = format!("it began with {flags}: give that again in place of --no-hooks to keep it");
+        vec![(format!("{label}, without {flags}:"), format!("{command} --no-hooks")), ("note:".to_owned(), note)]
     }
 
     /// Returns kubectl's command that watches a rollout of the owner's controller.
@@ -462,11 +341,13 @@ impl Typing {
 
     /// Returns what the commands in hints have from what was typed.
     pub(super) fn flags(&self) -> Flags {
-        let watches = self.without(|typed| typed.id == "min_ready_seconds");
         let of = |command: &Command| {
-            let typing = watches.as_ref().filter(|_| command.get_name() == Verb::Follow.word()).unwrap_or(self);
-            let own = flags(command, &typing.typed, &[Carry::Safeguard, Carry::Connection]);
-            (command.get_name().to_owned(), own)
+            let carried: &[Carry] = match command.get_name() {
+                "resume" | "abort" => &[Carry::Safeguard, Carry::Connection],
+                "follow" => &[Carry::Connection],
+                _ => &[Carry::Policy, Carry::Safeguard, Carry::Connection],
+            };
+            (command.get_name().to_owned(), flags(command, &self.typed, carried))
         };
         Flags { connection: self.connection_words(), own: root().get_subcommands().map(of).collect() }
     }
@@ -476,46 +357,24 @@ impl Typing {
 const MOST_GROUPS: usize = 3;
 pub(super) const MOST_PODS: usize = 20;
 
-/// What is taken from a rollout for a command that is printed after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
-    /// The commands around each pod, which are in no lock.
-    Hooks,
-    /// And what somebody must have given, perhaps to a run before this one.
-    Given,
-    /// And everything else: a saved plan has its safeguards inside.
-    All,
+/// The commands around each pod of a rollout: no lock has them.
+fn hooks(goal: &Goal) -> Vec<Typed> {
+    let phases = goal.hooks.phases();
+    phases.filter_map(|phase| Some(Typed::new(hook_id(phase), [goal.hooks.command(phase)?]))).collect()
 }
 
-/// What a rollout has that may not have been typed.
-fn of_goal(goal: &Goal, known: Known) -> Vec<Typed> {
-    let hooks = goal.hooks.phases();
-    let hooks = hooks.filter_map(|phase| Some(Typed::new(hook_id(phase), [goal.hooks.command(phase)?])));
+/// What of a rollout's policy somebody must have given, perhaps to a run before this one: the way back keeps it.
+fn given(goal: &Goal) -> Vec<Typed> {
     let policy = &goal.policy;
     let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
-    let seconds = |value: Option<u64>| {
-        value.map(|seconds| if seconds < LONGEST_SECONDS { format!("{seconds}s") } else { "0".to_owned() })
-    };
     let order = policy.container_order.iter().map(ContainerName::as_str);
     let given = [
         number("min_ready_seconds", policy.min_ready_seconds_given.map(|seconds| seconds.to_string())),
-        number("pause_after", policy.pause_after.map(|pods| pods.to_string())),
         (!policy.respects_budgets).then(|| Typed::new("disruption_budget", ["ignore"])),
         (goal.pre_pull != PrePull::default()).then(|| Typed::new("pre_pull", [goal.pre_pull.word()])),
         (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
     ];
-    let more = [
-        number("max_unavailable", Some(policy.max_unavailable.to_string())),
-        number("timeout", seconds(policy.timeout_given)),
-        number("total_timeout", seconds(policy.total_timeout)),
-        match policy.drain_seconds {
-            None => Some(Typed::new("drain", [DrainBy::None.word()])),
-            Some(DEFAULT_DRAIN_SECONDS) => None,
-            Some(seconds) => Some(Typed::new("drain_seconds", [seconds.to_string()])),
-        },
-    ];
-    let given = given.into_iter().flatten().filter(|_| known != Known::Hooks);
-    hooks.chain(given).chain(more.into_iter().flatten().filter(|_| known == Known::All)).collect()
+    given.into_iter().flatten().collect()
 }
 
 fn hook_id(phase: HookPhase) -> &'static str {

@@ -1,14 +1,14 @@
 //! Several workloads, some of which cannot be updated: the command for the others.
 
 use super::carry::Carry;
-use super::{Typing, Verb, command};
+use super::{Invocation, Verb, command};
 use crate::cli::Typed;
 use engine::plan::{Plan, Verdict, WorkloadPlan};
 
 /// More workloads are no command to copy.
 const MOST_NAMED: usize = 20;
 
-impl Typing {
+impl Invocation {
     /// Returns the command that does it to those workloads alone that can be updated, where it would otherwise be refused for
     /// the others' sake; `None` where what was typed does not say what is wanted of each.
     pub(in crate::commands) fn apply_to_the_others(&self, plan: &Plan) -> Option<String> {
@@ -37,6 +37,9 @@ impl Typing {
         }
         typed.retain(|typed| typed.id != "words");
         task.extend(self.place(first));
-        Some(command(Verb::Apply, task, &typed, &[Carry::Task, Carry::Safeguard, Carry::Connection]).to_string())
+        Some(
+            command(Verb::Apply, task, &typed, &[Carry::Task, Carry::Policy, Carry::Safeguard, Carry::Connection])
+                .to_string(),
+        )
     }
 }

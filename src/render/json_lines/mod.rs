@@ -184,7 +184,7 @@ impl Listener for JsonLines<'_> {
         let fields = |pod: &PodKey| self.run.as_ref().and_then(|run| Some(&run.pod(pod)?.fields));
         let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name), fields);
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
-        let next = if is_durable { next.that_fit(outcome) } else { next.after(outcome.result).clone() };
+        let next = if is_durable { next.that_fit(outcome) } else { next };
         let body = Summary {
             workload: WorkloadName::of(&outcome.workload),
             result: outcome.result.word(),

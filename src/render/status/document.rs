@@ -168,8 +168,7 @@ impl<'a> OwnerView<'a> {
             OwnerState::Terminating
             | OwnerState::NotObserved
             | OwnerState::Paused
-            | OwnerState::OnDelete { .. }
-            | OwnerState::LeftRevision { .. }
+            | OwnerState::OnDelete
             | OwnerState::DisruptionBudget { .. } => (None, None),
         };
         Self { state: state.word(), status, reason, message: state.sentence() }

@@ -6,7 +6,7 @@ mod document;
 mod tests;
 
 use engine::change::Direction;
-use engine::plan::Hold;
+use engine::plan::RolloutState;
 use engine::state::durable::life::Life;
 use engine::state::durable::lock::RolloutLock;
 use engine::state::hook::HookPhase;
@@ -165,8 +165,7 @@ fn workload(
             | OwnerState::NotObserved
             | OwnerState::RollingOut { .. }
             | OwnerState::Paused
-            | OwnerState::OnDelete { .. }
-            | OwnerState::LeftRevision { .. }
+            | OwnerState::OnDelete
             | OwnerState::DisruptionBudget { .. } => Meaning::Waiting,
         };
         writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
@@ -216,7 +215,7 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
         }
         Held::No => {}
     }
-    if let Some((word, note)) = status.hold.and_then(|hold| note(hold, status)) {
+    if let Some((word, note)) = note(status) {
         writeln!(out, "  {} {note}", style.paint(Meaning::Failing, word))?;
     }
     for (label, command) in (context.commands)(status) {
@@ -226,42 +225,18 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
 }
 
 /// What is so besides the lock, and the word before it.
-fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
-    let (left, held) = ("left behind:", "held back:");
-    match hold {
-        Hold::LeftBehind if status.held == Held::No => {
-            Some((left, "a rollout was left here, and its lock was removed".to_owned()))
+fn note(status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
+    match status.state {
+        RolloutState::Unfinished if status.held == Held::No => {
+            Some(("left behind:", "a rollout was left here, and its lock was removed"))
         }
-        Hold::LeftOnPods => Some((left, "a rollout was left here, and its lock was removed".to_owned())),
-        Hold::SetBack => Some((left, "its template is again what it was before the rollout".to_owned())),
-        Hold::Overtaken => Some((
-            left,
-            "another client has set another template since, so it cannot be resumed: abort ends it (exit code 6: nothing is rolled back), changes no pod, and says what becomes of that template".to_owned(),
-        )),
-        Hold::Released => Some((
-            left,
-            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them: abort ends it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
-        )),
-        Hold::Anothers => Some((
-            left,
-            "the rollout was not of these pods: its lock came with a copy of another Deployment, or its ReplicaSet is gone; abort removes it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
-        )),
-        Hold::WithoutLock(_) if status.held != Held::No => None,
-        Hold::WithoutLock(if_resumed) | Hold::HeldBack(if_resumed) | Hold::HeldOver(if_resumed) => {
-            let then = match status.workload.kind.holds_by().restores_the_field() {
-                true => ", and its updateStrategy is OnDelete: any other one would replace them".to_owned(),
-                false => format!(": {}", if_resumed.sentence()),
-            };
-            let by_whom = match () {
-                () if matches!(hold, Hold::HeldBack(_)) => format!("; {}", status.workload.kind.holds_by().by_whom()),
-                () if matches!(hold, Hold::HeldOver(_)) => {
-                    "; a rollout that another client's template has ended left that".to_owned()
-                }
-                () => String::new(),
-            };
-            Some((held, format!("its pods do not have its template{then}{by_whom}")))
-        }
-        Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,
+        RolloutState::Superseded(what) => Some(("superseded:", what)),
+        RolloutState::Unclear(what) if status.held == Held::No => Some(("unclear:", what)),
+        RolloutState::None
+        | RolloutState::Active
+        | RolloutState::MaybeActive
+        | RolloutState::Unfinished
+        | RolloutState::Unclear(_) => None,
     }
 }
 

@@ -7,7 +7,9 @@ use engine::k8s::failure::Failure;
 use engine::k8s::names::{PodKey, WorkloadRef};
 use engine::k8s::pod::{ContainerList, Waiting};
 use engine::kinds::WorkloadKind;
-use engine::status::{Again, Comparison, Condition, ContainerReport, Deed, LastEnd, TemplateContainer, Way};
+use engine::status::{
+    Again, Comparison, Condition, ContainerReport, LastEnd, NextAction, NextCommand, TemplateContainer,
+};
 
 const AT: &str = "2026-03-01T10:00:00Z";
 
@@ -53,8 +55,8 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         desired: u32::try_from(pods.len()).unwrap(),
         held: Held::No,
         life: None,
-        hold: None,
-        ways: vec![],
+        state: RolloutState::None,
+        next: vec![],
         owner: Vec::new(),
         template: vec![TemplateContainer {
             container: "side".into(),
@@ -74,17 +76,15 @@ fn written(format: StatusFormat, workloads: &[WorkloadStatus], asked_for: bool) 
 fn written_at(width: Option<u16>, format: StatusFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
     let mut out = Vec::new();
     let commands = |status: &WorkloadStatus| {
-        let deed = |way: &Way| match &way.deed {
-            Deed::Follow | Deed::RolloutStatus => "follow",
-            Deed::Replace(_) => "delete",
-            Deed::Resume => "resume",
-            Deed::Abort => "abort",
-            Deed::Apply(_) | Deed::SetImage(_) | Deed::Restore(_) | Deed::TemplateBack(_) | Deed::Release { .. } => {
-                "apply"
-            }
+        let verb = |next: &NextCommand| match &next.action {
+            NextAction::Follow => "follow",
+            NextAction::Replace(_) => "delete",
+            NextAction::Resume => "resume",
+            NextAction::Abort | NextAction::Release => "abort",
+            NextAction::Apply(_) => "apply",
         };
-        let command = |way: &Way| format!("kubectl inplace {} {}", deed(way), status.workload);
-        status.ways.iter().map(|way| (format!("{}:", way.label), command(way))).collect()
+        let command = |next: &NextCommand| format!("kubectl inplace {} {}", verb(next), status.workload);
+        status.next.iter().map(|next| (format!("{}:", next.label), command(next))).collect()
     };
     let now = "2026-03-01T10:03:10Z";
     let context = StatusContext { asked_for, namespace: Some("prod"), not_read: &[], now, commands: &commands };

@@ -46,7 +46,7 @@ impl Ending<'_> {
         if run.next.undoes(self.outcome.result) {
             return Ok(());
         }
-        let next = run.next.after(self.outcome.result);
+        let next = &run.next;
         let steps = [
             ("Roll back:", &next.take_back, take_back && touched && !leads_nowhere),
             ("Resume:", &next.go_on, go_on),
@@ -86,7 +86,7 @@ impl Ending<'_> {
         let says_nothing = failed.all(|end| !end.patched || is_by_command(end));
         let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
         // Nor does what was not ready in all the time that a pod has get ready by more of it.
-        let is_late = self.outcome.result == EndResult::TimedOut && run.next.with_more_time.is_none();
+        let is_late = self.outcome.result == EndResult::TimedOut && !run.next.is_short_of_time;
         let is_unready = |end: &PodEnd| matches!(end.phase, PodProgress::Starting { .. });
         if most == 1 || is_late && self.outcome.pods.iter().any(is_unready) {
             steps.swap(1, 2);

@@ -104,7 +104,7 @@ fn next_steps() -> NextSteps {
         go_on: Some("kubectl inplace apply -f web.yaml".into()),
         abort: Some("kubectl inplace abort deploy/web -n prod".into()),
         follow: Some("kubectl inplace follow deploy/web -n prod".into()),
-        with_more_time: None,
+        is_short_of_time: false,
         expected: Some(Duration::from_secs(12)),
         undoes_failures: false,
         undoes_deferred: false,

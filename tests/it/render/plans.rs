@@ -74,7 +74,6 @@ fn durable() -> WorkloadPlan {
         only: Default::default(),
         replaces: None,
         replaced: None,
-        lost: None,
     };
     WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }
@@ -395,8 +394,8 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodIsControlled { kind: "Job".into(), name: "once".into(), workload: None },
         Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
         Reason::OwnerNotObserved,
-        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, leads_in_place: true, by_a_run: true },
-        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, leads_in_place: true, by_a_run: false },
+        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, by_a_rollout: true },
+        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, by_a_rollout: false },
         Reason::OwnerIsControlled { kind: "Postgres".into(), name: "db".into() },
         Reason::RolloutHeld {
             began: "3m ago".into(),
@@ -405,9 +404,6 @@ fn every_reason() -> WorkloadPlan {
             since: "2026-11-05T10:15:00Z".into(),
             state: "running".into(),
             run: "run by jane on laptop (process 4711), at work, last sign of life 3s ago".into(),
-            is_at_work: true,
-            goes_back: false,
-            has_hooks: true,
             makes_way: true,
         },
         Reason::PodNotFound { pod: "web-6b86-x".into(), suggestion: Some("web-6b86-y".into()) },

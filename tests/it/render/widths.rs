@@ -64,8 +64,8 @@ fn workload(name: &str) -> WorkloadStatus {
         desired: 1,
         held: Held::No,
         life: None,
-        hold: None,
-        ways: vec![],
+        state: engine::plan::RolloutState::None,
+        next: vec![],
         owner: vec![],
         template: vec![TemplateContainer {
             container: "side".into(),

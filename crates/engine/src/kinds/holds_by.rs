@@ -87,18 +87,6 @@ impl HoldsBy {
         }
     }
 
-    /// Says what is not known of a controller that is held back over a template that its pods do not have.
-    pub fn by_whom(self) -> &'static str {
-        match self {
-            Self::OnDelete | Self::OnDeleteOrPartition => {
-                "whether somebody has set that, or a rollout in place whose lock was removed, is not known"
-            }
-            Self::Paused | Self::Nothing => {
-                "whether somebody has paused it over a change, or a rollout in place whose lock was removed, is not known"
-            }
-        }
-    }
-
     /// Returns whether the field has a value of the user's that is restored in the end: there is none under a pause, which
     /// a rollout finds unset.
     pub fn restores_the_field(self) -> bool {

@@ -493,7 +493,7 @@ fn status(object: &Value, field: &str) -> i64 {
 }
 
 /// Whether the controller replaces a pod only once somebody has deleted it.
-fn is_on_delete(object: &Value) -> bool {
+pub fn is_on_delete(object: &Value) -> bool {
     object.pointer("/spec/updateStrategy").is_some_and(has_on_delete)
 }
 

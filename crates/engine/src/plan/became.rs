@@ -28,21 +28,8 @@ impl Became {
         }
         let entries = history::union(std::iter::once(object).chain(owned));
         if let Some(entry) = entries.into_iter().find(|entry| entry.id == followed.id) {
-            return match entry.outcome {
-                EndResult::Aborted => Some(Self::RolledBack),
-                EndResult::Superseded => Some(Self::Superseded),
-                EndResult::Complete
-                | EndResult::NothingToDo
-                | EndResult::Paused
-                | EndResult::Error
-                | EndResult::Changes
-                | EndResult::NotEligible
-                | EndResult::Failed
-                | EndResult::TimedOut
-                | EndResult::Deferred
-                | EndResult::Interrupted
-                | EndResult::Terminated => None,
-            };
+            let was_aborted = (entry.outcome == EndResult::Aborted).then_some(Self::RolledBack);
+            return was_aborted.or_else(|| (entry.outcome == EndResult::Superseded).then_some(Self::Superseded));
         }
         let lock = RolloutLock::of(object).ok().flatten()?;
         (lock.id == followed.id && lock.direction == Direction::Back).then_some(Self::GoingBack)

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::adopt;
 use super::availability;
 use super::back_off::BackOff;
 use super::context::Context;
@@ -18,6 +17,7 @@ use super::pods::pod_plan;
 use super::policy::policy;
 use super::resized;
 use super::revision::CurrentRevision;
+use super::rollout_state::{RolloutState, rollout_state};
 use super::wanted::Wanted;
 use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
@@ -320,9 +320,8 @@ fn of_the_owner(
             reasons.push(Reason::OwnerTerminating);
         }
         if kinds::is_paused(&workload.object) {
-            let leads_in_place = adopt::is_left_without_lock(live);
-            let by_a_run = leads_in_place && durable::is_a_runs(live);
-            reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), leads_in_place, by_a_run });
+            let by_a_rollout = rollout_state(live) != RolloutState::None;
+            reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), by_a_rollout });
         }
         if let Some(deployment) = &live.surroundings.newer_in_deployment {
             reasons.push(Reason::ReplicaSetOfOldRevision { deployment: deployment.clone() });

@@ -6,19 +6,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::Context;
+use super::rollout_state::{RolloutState, life, present, rollout_state};
 use super::sides::{holder, is_stale};
-use super::template_stand::{TemplateStand, stand, was_released};
 use super::{Verdict, WorkloadPlan};
-use super::{adopt, drift, held};
+use super::{drift, held};
 use crate::change::reason::{Reason, Warning};
-use crate::change::{Change, Direction, TemplateImage};
+use crate::change::{Change, TemplateImage};
 use crate::k8s::names::{ContainerName, Uid};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::k8s::workload::Workload;
 use crate::kinds;
 use crate::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::plan::live::LiveWorkload;
-use crate::state::durable::history::HistoryEntry;
 use crate::state::durable::life::Life;
 use crate::state::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::state::durable::{deployment, revisions, stateful_set};
@@ -60,9 +59,6 @@ pub struct DurablePlan {
     /// The unfinished rollout whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Box<RolloutLock>>,
-    /// The same for one whose lock is gone: what the pods' records hold of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lost: Option<HistoryEntry>,
 }
 
 /// How the outgoing template stays in the history.
@@ -156,7 +152,6 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         only: only(context),
         replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
         replaced: None,
-        lost: None,
     };
     let lock = present(context.live);
     if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
@@ -175,11 +170,6 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         && (!take_over || held::is_held_back(context.live))
     {
         reasons.push(held_by_somebody());
-    }
-    if plan.replaced.is_none() {
-        plan.lost = adopt::lost(context.live, &plan.change);
-        let began = plan.lost.iter().flat_map(|lost| &lost.containers);
-        plan.origin.extend(began.map(|(name, image)| (name.clone(), image.from.clone())));
     }
     for (name, image) in &plan.change.images {
         if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, image.in_pods())) {
@@ -212,112 +202,15 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
     chosen.map(|pod| pod.key.name.clone()).collect()
 }
 
-/// Returns whether an unfinished rollout still holds the workload: to be resumed or rolled back.
-pub fn is_left_behind(live: &LiveWorkload) -> bool {
-    let lock = RolloutLock::of(&live.workload.object).ok().flatten();
-    lock.is_some_and(|lock| {
-        !life(live, &lock).may_be_at_work() && !is_stale(&live.workload, &live.surroundings.owned, &lock)
-    })
-}
-
-/// Returns whether somebody has restored the template from before the rollout: there is nothing to go on with,
-/// and releasing a held controller would replace the pods that were updated.
-pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    lock.direction == Direction::Forward && stand(live, Some(lock), lock) == TemplateStand::TurnedRound
-}
-
-/// What holds a workload, as far as the user can do something about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
-    /// A run that is active.
-    AtWork,
-    /// A run that may be active: it is not known.
-    PerhapsAtWork,
-    /// An unfinished rollout, whose run has stopped or is gone.
-    LeftBehind,
-    /// The same, and somebody has restored the old template: it can only be rolled back.
-    SetBack,
-    /// The same, and somebody has set another template: nothing of it can be resumed or rolled back.
-    Overtaken,
-    /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
-    Released,
-    /// The same, and the lock came with a copy of another Deployment.
-    Anothers,
-    /// The state left by a rollout whose lock cannot be read, or is gone.
-    WithoutLock(IfResumed),
-    /// The state left on pods alone by a rollout whose lock is gone.
-    LeftOnPods,
-    /// The state left by a rollout whose lock is gone, or by a user who holds the controller back over a change.
-    HeldBack(IfResumed),
-    /// The hold left by a rollout that another client's template has ended.
-    HeldOver(IfResumed),
-}
-
-/// Returns what holds a workload, from its own annotations and those of what it owns.
-pub fn hold(live: &LiveWorkload) -> Option<Hold> {
-    match RolloutLock::of(&live.workload.object) {
-        Ok(Some(lock)) if is_stale(&live.workload, &live.surroundings.owned, &lock) => None,
-        Ok(Some(lock)) => Some(match life(live, &lock) {
-            Life::Alive(_) => Hold::AtWork,
-            Life::Unknown(_) => Hold::PerhapsAtWork,
-            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } => left_behind(live, &lock),
-        }),
-        Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
-        Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
-        Ok(None) if adopt::is_left_without_lock(live) => Some(match () {
-            () if held::left_strategy(live).is_some() => Hold::HeldOver(if_resumed(live)),
-            () if is_a_runs(live) => Hold::WithoutLock(if_resumed(live)),
-            () => Hold::HeldBack(if_resumed(live)),
-        }),
-        Ok(None) if adopt::is_left_on_pods(live) => Some(Hold::LeftOnPods),
-        Ok(None) => None,
-    }
-}
-
-/// Returns whether a run of this program is known to have left its owner held back. No other client gives a ReplicaSet
-/// a template that its pods do not have.
-pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
-    if_resumed(live) == IfResumed::KeepsPods && live.workload.reference.kind.holds_by() == HoldsBy::Paused
-        || held::is_held_by_a_run(live)
-}
-
-fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
-    let is_its = |lock_on: &RolloutLock| !stand(live, Some(lock), lock_on).ends_the_rollout();
-    if is_its(lock) {
-        return Hold::LeftBehind;
-    }
-    if adopt::is_anothers(live, lock) {
-        return Hold::Anothers;
-    }
-    // The way back leads to where the first of the replaced rollouts began.
-    let mut back = lock.clone();
-    back.turn_back();
-    match lock.direction {
-        Direction::Forward if lock.goes_back() || is_its(&back) => Hold::SetBack,
-        Direction::Forward | Direction::Back if was_released(live, lock) => Hold::Released,
-        Direction::Forward | Direction::Back => Hold::Overtaken,
-    }
-}
-
 impl WorkloadPlan {
-    /// Returns what holds the workload where that prevents the plan, or is left though there is nothing to do.
-    pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
+    /// Returns whether a rollout prevents the plan, or is left though there is nothing to do.
+    pub fn is_held(&self, live: &LiveWorkload) -> bool {
         let is_in_the_way = |reason: &Reason| {
-            matches!(reason, Reason::OwnerPaused { leads_in_place: true, .. } | Reason::RolloutHeld { .. })
+            matches!(reason, Reason::OwnerPaused { by_a_rollout: true, .. } | Reason::RolloutHeld { .. })
         };
         let is_done = self.verdict == Verdict::NothingToDo;
-        hold(live).filter(|_| is_done || self.all_reasons().any(is_in_the_way))
+        rollout_state(live) != RolloutState::None && (is_done || self.all_reasons().any(is_in_the_way))
     }
-}
-
-/// Returns whether the run that holds a workload's lock is active.
-pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
-    Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
-}
-
-/// Returns whether that run may be active.
-pub fn may_be_at_work(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    life(live, lock).may_be_at_work()
 }
 
 /// Returns the reason that another rollout holds the workload, if one does; for a plan that changes pods alone.
@@ -334,14 +227,6 @@ pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_o
     holds.then(|| held(live, &lock, false))
 }
 
-/// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
-pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
-    match RolloutLock::text_of(&live.workload.object) {
-        Some(_) => RolloutLock::of(&live.workload.object).ok().flatten(),
-        None => adopt::copied(live),
-    }
-}
-
 /// Held by a lock that cannot be read: written by another version, or edited.
 fn held_by_somebody() -> Reason {
     Reason::RolloutHeld {
@@ -351,9 +236,6 @@ fn held_by_somebody() -> Reason {
         began: Box::default(),
         state: Box::default(),
         run: Box::default(),
-        is_at_work: false,
-        goes_back: false,
-        has_hooks: false,
         makes_way: false,
     }
 }
@@ -370,9 +252,6 @@ fn held(live: &LiveWorkload, lock: &RolloutLock, makes_way: bool) -> Reason {
         began: duration::began(&lock.since, live.surroundings.server_now.as_deref()).into(),
         state: lock.state.words(is_at_work).into(),
         run: run.into(),
-        is_at_work,
-        goes_back: lock.direction == Direction::Back || left_behind(live, lock) != Hold::LeftBehind,
-        has_hooks: !lock.hooks.is_empty(),
         makes_way,
     }
 }
@@ -480,14 +359,21 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
     plan.outgoing = Some(Outgoing { name: name(current), uid: uid(current), revision });
     plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision).saturating_add(1));
     let Some(after) = plan.change.apply(workload.template()) else { return };
+    plan.history = history_of(workload, sets, current, &after);
+}
+
+/// How the template of a Deployment's current ReplicaSet stays in the history once that takes another one.
+pub(super) fn history_of(workload: &Workload, sets: &[Value], current: &Value, after: &Value) -> HistoryPlan {
+    let uid = |set: &Value| Uid::from(set.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default());
     let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
-    plan.history = match holder(sets, &after) {
+    match holder(sets, after) {
         Some(set) if uid(set) != uid(current) => {
-            HistoryPlan::Swap { name: name(set), uid: uid(set), revision: deployment::revision_of(set) }
+            let name = set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            HistoryPlan::Swap { name, uid: uid(set), revision: deployment::revision_of(set) }
         }
         Some(_) | None if limit == 0 => HistoryPlan::Forget,
         Some(_) | None => HistoryPlan::Create,
-    };
+    }
 }
 
 /// Returns the revision of a Deployment that the first step alone pushes out of a history of one.

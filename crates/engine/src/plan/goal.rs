@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::durable::{Hold, hold};
 use super::partition;
 use super::pods::recorded_from;
 use super::policy::policy;
 use super::revision::CurrentRevision;
+use super::rollout_state::{RolloutState, rollout_state};
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::target::Images;
 use crate::change::{FieldChanges, TemplateImage};
@@ -95,7 +95,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         process: None,
         pre_pull: PrePull::Never,
         read_at: live.surroundings.server_now.clone(),
-        followed: holding(live).filter(|_| hold(live) == Some(Hold::AtWork)).map(Box::new),
+        followed: holding(live).filter(|_| rollout_state(live) == RolloutState::Active).map(Box::new),
     }
 }
 

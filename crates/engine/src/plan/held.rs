@@ -2,27 +2,24 @@
 
 use serde_json::{Value, json};
 
+use super::recover;
 use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HistoryEntry};
+use crate::state::durable::lock::RolloutLock;
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
-pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
+pub fn is_held_back(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
 }
 
-/// Returns whether an owner has OnDelete, and it is not known that the user has applied that.
-pub fn has_on_delete(live: &LiveWorkload) -> bool {
-    live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
-}
-
-/// Returns whether a run of this program is known to have set what holds the owner back: managedFields say who wrote
-/// it. Another field manager may be a run's, too, that was given its name.
-pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
+/// Whether a run of this program is known to have set what holds the owner back: managedFields say who wrote it. Another
+/// field manager may be a run's, too, that was given its name.
+fn is_held_by_a_run(live: &LiveWorkload) -> bool {
     holders(live).any(|manager| is_a_runs_name(live, manager))
 }
 
@@ -30,30 +27,36 @@ pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
 pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
     let holds_by = live.workload.reference.kind.holds_by();
     let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
-    let present = live.workload.object.pointer(field).cloned();
-    if is_held_back(live) { saved_strategy(live).or(present) } else { present }
+    let saved = locked_strategy(live).or_else(|| is_held_back(live).then(|| saved_strategy(live))?);
+    saved.or_else(|| live.workload.object.pointer(field).cloned())
+}
+
+/// The update strategy from before an unfinished rollout, as its lock or a copy of it has it.
+fn locked_strategy(live: &LiveWorkload) -> Option<Value> {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten();
+    lock.or_else(|| recover::copies(live).map(|(_, lock)| lock).max_by(|a, b| a.id.cmp(&b.id)))?.strategy
 }
 
 /// Returns the update strategy from before the rollout that was last superseded, where that has left its own in place.
 /// A client that has set one since has taken the field over.
-pub fn left_strategy(live: &LiveWorkload) -> Option<Value> {
+pub(super) fn left_strategy(live: &LiveWorkload) -> Option<Value> {
     known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
 }
 
 /// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock.
-pub fn is_left_held(live: &LiveWorkload) -> bool {
+pub(super) fn is_left_held(live: &LiveWorkload) -> bool {
     let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
     is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_superseded())
 }
 
-pub(super) fn is_held_by_another(live: &LiveWorkload) -> bool {
+fn is_held_by_another(live: &LiveWorkload) -> bool {
     holders(live).any(|manager| !is_a_runs_name(live, manager))
 }
 
 /// Returns the update strategy from before a rollout: the one that it has noted, or that of the last `kubectl apply`
 /// with the server's defaults.
-pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
-    left_strategy(live).or_else(|| applied_strategy(live))
+pub(super) fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+    locked_strategy(live).or_else(|| left_strategy(live)).or_else(|| applied_strategy(live))
 }
 
 fn applied_strategy(live: &LiveWorkload) -> Option<Value> {

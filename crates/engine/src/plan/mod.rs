@@ -7,8 +7,8 @@
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
 //! | `build`, `context` | the plan of one workload; what every part of it is made from |
 //! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
-//! | `durable`, `held`, `revision`, `template_stand`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
-//! | `start`, `resume`, `resumed_pods`, `adopt`, `became` | carrying a rollout on, with its lock or without |
+//! | `durable`, `held`, `revision`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover`, `became` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
 //! | `resize`, `resized` | cpu and memory: what refuses them, and whether nodes have room |
 //! | `drift`, `warnings` | what is said besides |
@@ -17,7 +17,6 @@
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
 //! | `written`, `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
-mod adopt;
 mod answers;
 pub mod assemble;
 mod availability;
@@ -41,18 +40,19 @@ pub mod outline;
 mod partition;
 mod pods;
 mod policy;
+mod recover;
 pub mod resize;
 mod resized;
 mod restart;
 mod resume;
 mod resumed_pods;
 mod revision;
+mod rollout_state;
 mod rules;
 mod saved;
 mod sides;
 pub mod skipped;
 mod start;
-mod template_stand;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -80,10 +80,6 @@ use crate::value::kubelet_version::KubeletVersion;
 
 pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
 pub use crate::state::policy::PodOrder;
-pub use adopt::{
-    copied, images_before, leads_back, leads_in_place, leads_on, may_be_left, waits_for_more, waits_for_partition,
-    way_it_ended,
-};
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
 pub use availability::only_pod_restarts;
 pub use back_off::held_back;
@@ -92,21 +88,21 @@ pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use drift::differs_from_template;
-pub use durable::{
-    DurablePlan, HistoryPlan, Hold, hold, if_resumed, is_behind, is_left_behind, may_be_at_work, present,
-};
+pub use durable::{DurablePlan, HistoryPlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
-pub use held::{has_on_delete, is_left_held, left_strategy, saved_strategy};
+
+pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest};
 pub use policy::{carried_on, policy_of};
+pub use recover::{can_take_over, may_be_left};
 pub use restart::RestartError;
-pub use resume::{ResumeError, restore_all, resume};
+pub use resume::{ResumeError, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
+pub use rollout_state::{RolloutState, may_be_at_work, present, rollout_state};
 pub use rules::refused;
 pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};
 pub use start::Start;
-pub use template_stand::{TemplateStand, kept_template, patch_back, template_stand};
 pub use undo::{UndoError, undone};
 pub use warnings::{missing_labels, not_read};
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::adopt;
 use super::drains::unrestored;
-use super::durable::{HistoryPlan, is_set_back, life};
+use super::held::saved_strategy;
+use super::recover::{ended_here, history_step, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
+use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
 use super::sides::{is_stale, sides};
 use super::start::Start;
 use super::{DurablePlan, WorkloadPlan};
@@ -22,37 +23,19 @@ use crate::rollout::{Goal, Mode, Policy};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::holder::Holder;
 use crate::state::durable::life::beat_of;
-use crate::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
-use crate::state::durable::{LastBeat, OwnerGoal, deployment};
+use crate::state::durable::lock::{CAUSE_POINTER, LockState, RolloutLock};
+use crate::state::durable::{LastBeat, ObjectWrite, OwnerGoal, released};
 use crate::state::hook::Hooks;
 use crate::state::outcome::EndResult;
 use crate::state::record::{TakenOver, UpdateRecord};
 
-/// Why a rollout cannot be resumed.
+/// Why a rollout cannot be resumed or aborted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// There is no lock.
+    /// There is no lock, and nothing else tells of an unfinished rollout.
     #[error("no rollout of kubectl-inplace is in progress or unfinished")]
     NoRollout,
-    /// The lock cannot be read.
-    #[error("the annotation kubectl-inplace.io/rollout cannot be read: it was edited, or is of another version")]
-    Unreadable,
-    /// There is no lock, and the owner is held back as a rollout holds it.
-    #[error(
-        "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a user who holds the controller back"
-    )]
-    LockLost(&'static str),
-    /// There is no lock, and what pods note of a rollout has come to no end.
-    #[error(
-        "it has no lock of this program, not all of its pods have the images of its template, and some note a rollout whose end nothing tells: its lock was removed"
-    )]
-    LeftOnPods,
-    /// Somebody has set the template back.
-    #[error(
-        "its template is again what it was before the rollout: another client has set it back, so there is nothing to resume"
-    )]
-    SetBack,
-    /// What is there cannot be finished in place.
+    /// No run can go on with it: another client has changed what it rests on, or it has no lock that can be read.
     #[error("{0}")]
     NoWayOn(&'static str),
     /// Another run is active on it, or may be.
@@ -88,22 +71,13 @@ fn cause_before(object: &Value) -> Option<String> {
 }
 
 fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
-    let history = match &plan.history {
-        HistoryPlan::Create => {
-            HistoryStep::Create { name: format!("{}-{}", goal.workload.name, deployment::history_hash(&goal.id)) }
-        }
-        HistoryPlan::Swap { name, uid, revision } => {
-            HistoryStep::Swap { name: name.clone(), uid: uid.clone(), revision: *revision }
-        }
-        HistoryPlan::Forget | HistoryPlan::ByController => HistoryStep::Keep,
-    };
     let digests = plan.digests.iter().filter(|(name, _)| plan.change.images.contains_key(*name));
     RolloutLock {
         digests: digests.map(|(name, digest)| (name.clone(), digest.clone())).collect(),
         origin: plan.origin.clone(),
         strategy: plan.strategy.clone(),
         outgoing: plan.outgoing.clone(),
-        history,
+        history: history_step(plan.history.clone(), &goal.workload.name, &goal.id),
         reuses: plan.reuses.clone(),
         only: plan.only.clone(),
         hooks: goal.hooks.phases().collect(),
@@ -116,9 +90,7 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
 fn replaced(plan: &DurablePlan, goal: &Goal, start: &Start) -> Vec<HistoryEntry> {
     let mut entries = plan.replaced.as_ref().map(|found| found.replaced.clone()).unwrap_or_default();
     let found = plan.replaced.as_ref().map(|found| found.entry(EndResult::Superseded, &start.clock, &start.who));
-    let lost = plan.lost.clone().map(|lost| HistoryEntry { ended: start.clock.clone(), ..lost });
-    let entry = found.or(lost).map(|entry| HistoryEntry { replaced_by: Some(goal.id.clone()), ..entry });
-    entries.extend(entry);
+    entries.extend(found.map(|entry| HistoryEntry { replaced_by: Some(goal.id.clone()), ..entry }));
     entries.split_off(entries.len().saturating_sub(history::KEPT))
 }
 
@@ -158,7 +130,7 @@ fn owner_goal(
 /// the one in the lock.
 ///
 /// # Errors
-/// When there is no lock, or it cannot be read.
+/// When there is none, or no run can go on with it.
 pub fn resume(
     live: &LiveWorkload,
     direction: Option<Direction>,
@@ -166,20 +138,38 @@ pub fn resume(
     start: &Start,
 ) -> Result<Goal, ResumeError> {
     let workload = &live.workload;
-    let (found, adopts) = found(live, start)?;
+    let state = rollout_state(live);
     let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);
-    if (replaces.is_some() || adopts) && found.run != start.run {
+    let found = match state {
+        RolloutState::None => ended_copy(live).ok_or(ResumeError::NoRollout)?,
+        _ if state.what_ended_it().is_some() && start.take_over && direction != Some(Direction::Back) => {
+            let lock = to_template(live, start).map_err(ResumeError::NoWayOn)?;
+            return Ok(goal(live, lock, replaces, policy, (start, Adopts::Template)));
+        }
+        RolloutState::Unclear(what) => return Err(ResumeError::NoWayOn(what)),
+        RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished | RolloutState::Superseded(_) => {
+            present(live).ok_or(ResumeError::NoRollout)?
+        }
+    };
+    if replaces.is_some() {
         may_go_on(live, &found, start)?;
     }
-    if !adopts && direction != Some(Direction::Back) && !start.take_over && is_set_back(live, &found) {
-        return Err(ResumeError::SetBack);
+    // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
+    let has_ended = state == RolloutState::None;
+    let lock = turned(found.clone(), direction.filter(|_| !has_ended), start);
+    if let Some(what) = conflict(live, &found, &lock).filter(|_| !has_ended) {
+        return Err(ResumeError::NoWayOn(what));
     }
-    let is_made = found.run == start.run;
-    let found_state = found.state;
+    let adopts = if replaces.is_some() || has_ended { Adopts::Nothing } else { Adopts::Copy };
+    Ok(goal(live, lock, replaces, policy, (start, adopts)))
+}
+
+/// The lock of the run that goes on in a direction.
+fn turned(found: RolloutLock, direction: Option<Direction>, start: &Start) -> RolloutLock {
+    let was_paused = found.state == LockState::Paused;
     let mut lock =
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
-    // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
-    match direction.filter(|_| replaces.is_some() || adopts) {
+    match direction {
         Some(Direction::Back) if lock.goes_back() => {}
         Some(Direction::Back) => {
             lock.turn_back();
@@ -189,37 +179,40 @@ pub fn resume(
         Some(Direction::Forward) => lock.direction = Direction::Forward,
         None => {}
     }
+    // Where it paused, the canary was inspected: that is why it goes on. Where it was interrupted, it was not.
+    if was_paused || lock.direction == Direction::Back || direction == Some(Direction::Back) {
+        lock.policy.canary = None;
+    }
+    lock
+}
+
+/// What a run takes on that finds no lock of its rollout on the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Adopts {
+    /// It finds one, or the rollout has ended.
+    Nothing,
+    /// What a copy of its lock tells.
+    Copy,
+    /// The template that is there now, in a rollout of its own.
+    Template,
+}
+
+fn goal(
+    live: &LiveWorkload,
+    mut lock: RolloutLock,
+    replaces: Option<String>,
+    policy: Option<Policy>,
+    (start, adopts): (&Start, Adopts),
+) -> Goal {
+    let workload = &live.workload;
     lock.policy = policy.unwrap_or(lock.policy);
     // A hook that is left out once is not left out for ever.
     lock.hooks.extend(start.hooks.phases());
-    // Where it paused, the canary was inspected: that is why it goes on. Where it was interrupted, it was not.
-    if found_state == LockState::Paused || lock.direction == Direction::Back || direction == Some(Direction::Back) {
-        lock.policy.canary = None;
-    }
     let mut owner = owner_goal(lock.clone(), replaces, sides(live, &lock), workload, start);
-    owner.adopts = adopts;
-    if adopts {
+    owner.adopts = adopts != Adopts::Nothing;
+    if owner.adopts {
         // It is unknown which requests of the run before are on their way.
         owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
-    }
-    if adopts && is_made && adopt::has_raised_partition(live, &lock) {
-        return Err(ResumeError::NoWayOn(PARTITION_IS_RAISED));
-    }
-    // A lock that was found in a copy was written by a run, which knew.
-    if adopts
-        && is_made
-        && lock.direction == Direction::Back
-        && let Some(why) = adopt::no_way_back(live, &lock)
-    {
-        return Err(ResumeError::NoWayOn(why));
-    }
-    if adopts && lock.direction == Direction::Back && lock.change.is_empty() {
-        return Err(ResumeError::NoWayOn("what there was before is not known, so it cannot be rolled back; resume it"));
-    }
-    if adopts && lock.direction == Direction::Back && !adopt::can_go_back(live, &lock, &owner.before) {
-        return Err(ResumeError::NoWayOn(
-            "an older ReplicaSet holds the template from before: going back would replace the pods, going on does not",
-        ));
     }
     let noted = live.pods.iter().filter_map(|pod| UpdateRecord::of(pod)?.taken_over.clone());
     owner.earlier = noted.filter(|noted| noted.rollout == lock.id).map(|noted| noted.run).collect();
@@ -229,8 +222,8 @@ pub fn resume(
         (_, _) => live.controllers.clone(),
     };
     let is_over = is_stale(workload, &live.surroundings.owned, &lock);
-    let pods = Resumed { live, lock: &lock, is_made, is_over }.pods(&controllers);
-    Ok(Goal {
+    let pods = Resumed { live, lock: &lock, is_made: adopts == Adopts::Template, is_over }.pods(&controllers);
+    Goal {
         id: lock.id.clone(),
         workload: workload.reference.clone(),
         mode: Mode::Durable,
@@ -246,52 +239,17 @@ pub fn resume(
         followed: None,
         hooks: start.hooks.clone(),
         owner: Some(Box::new(owner)),
-    })
+    }
 }
 
-const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first, or let it roll out, which replaces every pod";
-
-const LEFT_ON_PODS: &str = "pods note a rollout that did not end, and nothing tells what its template was: set the image that you want in the template, with apply, or with kubectl set image where its controller replaces pods";
-
-const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollout leaves it, and nothing tells what it was: set it back first with kubectl edit, and its controller updates the pods from there on";
-
-/// Returns the lock to go on from, and whether it had to be found again.
-fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {
-    let workload = &live.workload;
-    let lost = || adopt::copied(live).map(|lock| (lock, true));
-    let made = || adopt::made(live, start).map(|lock| (lock, true));
-    match RolloutLock::of(&workload.object) {
-        Ok(Some(lock)) => Ok((lock, false)),
-        Err(_) if !start.take_over => Err(ResumeError::Unreadable),
-        Err(_) => lost().or_else(made).ok_or(ResumeError::NoWayOn(
-            "its lock cannot be read, and its template differs from what its pods were made from in more than can be changed in place",
-        )),
-        Ok(None) => {
-            // A run that was killed between its last two steps leaves only copies; those in ControllerRevisions stay for
-            // ever.
-            let owned = &live.surroundings.owned;
-            let copies = owned.iter().filter_map(|object| RolloutLock::of(object).ok().flatten());
-            let ended = copies.into_iter().find(|lock| is_stale(workload, owned, lock));
-            let ended = ended.filter(|_| workload.reference.kind.owns_through().is_some());
-            // The leftovers of an ended rollout are removed where nothing else is left.
-            let left = || if start.take_over { made() } else { None };
-            let found = lost().or_else(left).or_else(|| Some((ended?, false)));
-            match found {
-                Some(found) => Ok(found),
-                None if start.take_over && adopt::waits_for_more(live) => Err(ResumeError::NoWayOn(MORE_THAN_IN_PLACE)),
-                None if start.take_over && adopt::is_left_on_pods(live) => Err(ResumeError::NoWayOn(LEFT_ON_PODS)),
-                None if start.take_over => Err(ResumeError::NoRollout),
-                None if adopt::is_left_on_pods(live) && !adopt::is_left_without_lock(live) => {
-                    Err(ResumeError::LeftOnPods)
-                }
-                None => {
-                    let held = workload.reference.kind.holds_by().sentence();
-                    let held = held.filter(|_| adopt::is_left_without_lock(live));
-                    Err(held.map_or(ResumeError::NoRollout, ResumeError::LockLost))
-                }
-            }
-        }
-    }
+/// A run that was killed between its last two steps leaves only copies on ReplicaSets; those in ControllerRevisions stay
+/// for ever.
+fn ended_copy(live: &LiveWorkload) -> Option<RolloutLock> {
+    let (workload, owned) = (&live.workload, &live.surroundings.owned);
+    workload.reference.kind.owns_through()?;
+    let object = std::iter::once(&workload.object).chain(owned);
+    let mut locks = object.filter_map(|object| RolloutLock::of(object).ok().flatten());
+    locks.find(|lock| is_stale(workload, owned, lock))
 }
 
 /// Whether this run may act in place of the one that holds the lock.
@@ -333,4 +291,14 @@ pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &
         hooks: Hooks::default(),
         owner: None,
     })
+}
+
+/// Returns the writes that let go of a workload which a rollout holds, and remove what that has set on it: the owner
+/// first. Its controller may then replace pods.
+pub fn release(live: &LiveWorkload, start: &Start) -> Vec<ObjectWrite> {
+    let workload = &live.workload;
+    let by = RolloutId::from(start.run.as_str());
+    let ended = ended_here(live, start, &by).into_iter().map(|entry| HistoryEntry { replaced_by: None, ..entry });
+    let before = saved_strategy(live);
+    released(workload.reference.kind, (&workload.object, &live.surroundings.owned), before.as_ref(), ended.collect())
 }

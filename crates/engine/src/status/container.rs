@@ -375,7 +375,7 @@ mod tests {
 
     use super::Condition;
     use crate::status::tests::{LATER, SET, Side, deployment, live};
-    use crate::status::{Deed, status};
+    use crate::status::{NextAction, status};
 
     /// A kubelet does not start it again: what it says of the image is nothing that will be.
     #[test]
@@ -404,7 +404,8 @@ mod tests {
             assert_eq!(container.condition.word(), expected, "{what}");
             let failure = if let Condition::Failed(failure) = &container.condition { Some(failure) } else { None };
             assert_eq!(failure.map_or("", |failure| &failure.reason), reason, "{what}");
-            let replaces = found.ways.iter().any(|way| matches!(&way.deed, Deed::Replace(pods) if pods.len() == 1));
+            let replaces =
+                found.next.iter().any(|next| matches!(&next.action, NextAction::Replace(pods) if pods.len() == 1));
             assert_eq!(replaces, expected == "failed", "{what}");
         }
     }

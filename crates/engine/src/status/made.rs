@@ -166,7 +166,7 @@ mod tests {
             ("not known, and set since", unknown(), "acme/side:v3", SET, ("drifted", PodState::Drifted, 1)),
             ("not asked", Made::NotAsked, MIRRORED, CREATED, ("drifted", PodState::Drifted, 1)),
         ];
-        for (case, made, image, set, (comparison, state, ways)) in cases {
+        for (case, made, image, set, (comparison, state, commands)) in cases {
             let is_unknown = matches!(made, Made::NotKnown(_));
             let found = seen(made, deployment(TEMPLATE), &[pod(image, set)]);
             let of_pod = &found.pods[0];
@@ -175,7 +175,7 @@ mod tests {
                 (comparison, state),
                 "{case}: {found:?}"
             );
-            assert_eq!(found.ways.len(), ways, "{case}: {:?}", found.ways);
+            assert_eq!(found.next.len(), commands, "{case}: {:?}", found.next);
             assert_eq!(found.not_read.len(), usize::from(is_unknown), "{case}");
             let is_rewritten = comparison == "rewritten";
             assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
         let found = seen(Made::NotAsked, deployment(TEMPLATE), &[pod]);
         assert_eq!(found.pods[0].state, PodState::Terminating);
         assert_ne!(found.pods[0].containers[0].comparison, Comparison::Drifted);
-        assert!(!found.has_drifted() && found.ways.is_empty());
+        assert!(!found.has_drifted() && found.next.is_empty());
     }
 
     #[test]

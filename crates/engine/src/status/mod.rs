@@ -9,10 +9,10 @@ mod budget;
 mod container;
 mod drift;
 mod made;
+mod next_command;
 mod owner;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,28 +21,22 @@ use serde_json::Value;
 use crate::change::{self, Direction, FieldChanges, FieldProgress, Row, same};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, Pod};
-use crate::kinds::{HoldsBy, IfResumed, WorkloadKind};
-use crate::plan::{
-    CurrentRevision, Hold, LiveWorkload, Made, has_on_delete, hold, if_resumed, images_before, is_left_held,
-    leads_back, leads_on, left_strategy, present, saved_strategy, waits_for_more, waits_for_partition, way_it_ended,
-};
+use crate::kinds::{self, WorkloadKind};
+use crate::plan::{CurrentRevision, LiveWorkload, Made, RolloutState, is_held_back, rollout_state};
 use crate::rollout::drain;
-use crate::state::durable::deployment;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::life::Life;
 use crate::state::durable::lock::RolloutLock;
 use crate::state::outcome::EndResult;
 use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
-use crate::state::unpulled::cannot_be_pulled;
-use crate::value::json_path::text;
 
 pub use crate::state::again::Again;
 pub use budget::waits_for_budgets;
 pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
 pub use made::{Rewritten, pod_to_create, recorded_as_made};
+pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Held, OwnerState};
-pub use ways::{Deed, Way, only_fails};
 
 /// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,10 +51,10 @@ pub struct WorkloadStatus {
     pub held: Held,
     /// Whether the run of that rollout is active; `None` where none holds it.
     pub life: Option<Life>,
-    /// What holds it, as far as somebody can do something about it: also where the lock is gone or cannot be read.
-    pub hold: Option<Hold>,
+    /// The state of that rollout, also where its lock is gone or cannot be read.
+    pub state: RolloutState,
     /// What leads on from it, the one that helps most first.
-    pub ways: Vec<Way>,
+    pub next: Vec<NextCommand>,
     /// What its own controller is at, and what is in its way; empty when there is nothing to say.
     pub owner: Vec<OwnerState>,
     /// The containers that the template asks for; empty for a pod, which is its own template.
@@ -244,77 +238,11 @@ impl WorkloadStatus {
     /// template's.
     pub fn is_notable(&self) -> bool {
         let pods_missing = self.not_read.is_empty() && self.present() < usize::try_from(self.desired).unwrap_or(0);
-        self.held != Held::No || !self.owner.is_empty() || pods_missing || self.pods.iter().any(PodStatus::is_notable)
-    }
-}
-
-/// Whether a rollout that was superseded has paused a Deployment that has the template of its pods again.
-fn has_left_pause(live: &LiveWorkload, held: &Held) -> bool {
-    let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused && is_left_held(live);
-    *held == Held::No && is_paused && if_resumed(live) == IfResumed::KeepsPods
-}
-
-/// What was found of a workload, by which the ways on from there are chosen.
-struct Found<'a> {
-    held: &'a Held,
-    hold: Option<Hold>,
-    owner: &'a [OwnerState],
-    pods: &'a [PodStatus],
-    /// The update strategy from before, where the owner has OnDelete.
-    strategy: Option<Value>,
-    /// A revision is left that a rollout has kept.
-    is_left: bool,
-    has_on_delete: bool,
-}
-
-/// Returns what can be done next.
-fn ways_on(live: &LiveWorkload, found: Found<'_>) -> Vec<Way> {
-    let workload = &live.workload;
-    let Found { held, hold, owner, pods, strategy, is_left, has_on_delete } = found;
-    let may_go_on = |hold: &Hold| match hold {
-        Hold::LeftOnPods => leads_on(live),
-        Hold::WithoutLock(_) | Hold::HeldBack(_) | Hold::HeldOver(_) => !waits_for_partition(live),
-        Hold::AtWork
-        | Hold::PerhapsAtWork
-        | Hold::LeftBehind
-        | Hold::SetBack
-        | Hold::Overtaken
-        | Hold::Released
-        | Hold::Anothers => true,
-    };
-    let waits = waits_for_more(live);
-    // Nothing can be resumed, rolled back or applied over it.
-    let is_stuck = match hold {
-        Some(Hold::WithoutLock(_)) => !leads_on(live) && !waits_for_partition(live),
-        Some(_) => false,
-        None => *held == Held::No && workload.reference.kind.holds_by() == HoldsBy::Paused && waits,
-    };
-    match hold.filter(may_go_on) {
-        _ if is_stuck => ways::releasing(live, saved_strategy(live).as_ref()),
-        Some(hold) => {
-            let mut ways = ways::ways(hold, present(live).as_ref(), pods);
-            // Found again is as good as kept; made is not.
-            let is_made = present(live).is_none();
-            ways.retain(|way| way.deed != Deed::Abort || !is_made || leads_back(live));
-            let leads_on = ways.iter().any(|way| way.deed == Deed::Resume);
-            ways.retain(|way| way.deed != Deed::Abort || !leads_on || !leads_to_no_image(live));
-            ways
-        }
-        None => {
-            let is_at_rest = *held == Held::No && owner.iter().all(OwnerState::is_at_rest);
-            let left = is_left.then(ways::delete_left_revision);
-            let mut before = images_before(live);
-            before.retain(|name, image| !cannot_be_pulled(&live.pods, name, image));
-            let back = ways::way_to_images_before(before, waits, owner, pods);
-            let others = ways::ways_without_rollout(live, pods, is_at_rest, strategy);
-            // Only what is known to be a rollout's: a user who sets OnDelete means it.
-            let is_left_over = has_on_delete && waits && left_strategy(live).is_some();
-            let keeps = Way::template_set_back(live).filter(|_| is_left_over);
-            let on = hold.and_then(|_| ways::ways_from_left_pods(workload, owner));
-            let ended = way_it_ended(live).map(|way| ways::ended_already(way, waits));
-            let unpaused = has_left_pause(live, held).then(|| ways::unpaused(workload));
-            ended.into_iter().chain(unpaused).chain(left).chain(on).chain(back).chain(keeps).chain(others).collect()
-        }
+        self.held != Held::No
+            || self.state != RolloutState::None
+            || !self.owner.is_empty()
+            || pods_missing
+            || self.pods.iter().any(PodStatus::is_notable)
     }
 }
 
@@ -340,29 +268,23 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         }
         Held::No | Held::Unreadable { .. } => None,
     };
-    let hold = hold(live);
-    let has_on_delete = hold.is_none() && held == Held::No && has_on_delete(live);
-    let strategy = saved_strategy(live).filter(|_| has_on_delete);
-    let pods_wait = strategy.is_some() || pods.iter().any(|pod| pod.older_revision.is_some());
-    let on_delete = (has_on_delete && pods_wait).then(|| OwnerState::OnDelete {
-        before: strategy.as_ref().map(|strategy| text(strategy, "/type").to_owned()),
-        is_left: left_strategy(live).is_some(),
-    });
-    // Under a rollout it may still be wanted.
-    let left =
-        if held == Held::No { deployment::leftover_name(&workload.object, &live.surroundings.owned) } else { None };
-    let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
-    let is_left = left.is_some();
+    let state = rollout_state(live);
+    let waits_for_delete = state == RolloutState::None
+        && kinds::is_on_delete(&workload.object)
+        && is_held_back(live)
+        && pods.iter().any(|pod| pod.older_revision.is_some());
     let waits = budget::blocking(live, &held, &theirs, &pods);
-    let owner = owner::states(workload, &held, on_delete.into_iter().chain(left).chain(waits));
-    let found = Found { held: &held, hold, owner: &owner, pods: &pods, strategy, is_left, has_on_delete };
-    let mut ways = ways_on(live, found);
-    let is_left_alone = workload.reference.kind.has_template() && hold != Some(Hold::AtWork);
-    if is_left_alone {
-        ways::add_replacing(&mut ways, &pods);
+    let owner =
+        owner::states(workload, &held, waits_for_delete.then_some(OwnerState::OnDelete).into_iter().chain(waits));
+    let mut next = next_command::next_commands(live, state, &pods);
+    if state == RolloutState::None && held == Held::No && owner.iter().all(OwnerState::is_at_rest) {
+        next.extend(next_command::bring_to_template(live, &pods));
+    }
+    if workload.reference.kind.has_template() && state != RolloutState::Active {
+        next_command::add_replacing(&mut next, &pods);
     }
     WorkloadStatus {
-        ways,
+        next,
         workload: workload.reference.clone(),
         uid: workload.uid.clone(),
         desired: workload.desired_replicas(),
@@ -375,19 +297,10 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         rewritten: made::rewritten(live, &theirs, &pods),
         pods,
         life,
-        hold,
+        state,
         not_read: denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect(),
         held,
     }
-}
-
-/// Whether the way back of the rollout that holds the workload leads to an image that cannot be pulled.
-fn leads_to_no_image(live: &LiveWorkload) -> bool {
-    let Some(lock) = present(live) else { return false };
-    lock.change
-        .images
-        .iter()
-        .any(|(name, image)| cannot_be_pulled(&live.pods, name, image.from_in_pods.as_ref().unwrap_or(&image.from)))
 }
 
 /// The rollouts of a workload that ended with every container proven.

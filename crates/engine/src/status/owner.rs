@@ -50,18 +50,8 @@ pub enum OwnerState {
     },
     /// Somebody has paused its rollouts.
     Paused,
-    /// It has the update strategy OnDelete, and there was another one before, or pods are of an older revision.
-    OnDelete {
-        /// The type of the one before; `None` where that is not known.
-        before: Option<String>,
-        /// A rollout that was superseded has left it; otherwise the one before is what the user has applied.
-        is_left: bool,
-    },
-    /// A ReplicaSet without pods is in its history which a rollout made that was taken back: its create came late.
-    LeftRevision {
-        /// Its name.
-        replica_set: String,
-    },
+    /// It has the update strategy OnDelete, and pods are of an older revision.
+    OnDelete,
     /// A PodDisruptionBudget allows no pod to be down that the rollout has still to restart.
     DisruptionBudget {
         /// Which one, and why.
@@ -84,8 +74,7 @@ impl OwnerState {
             Self::NotObserved => "notObserved",
             Self::RollingOut { .. } => "rollingOut",
             Self::Paused => "paused",
-            Self::OnDelete { .. } => "onDelete",
-            Self::LeftRevision { .. } => "leftRevision",
+            Self::OnDelete => "onDelete",
             Self::DisruptionBudget { .. } => "disruptionBudget",
             Self::Stuck { .. } => "stuck",
         }
@@ -93,12 +82,7 @@ impl OwnerState {
 
     /// Returns whether it is neither a change in progress nor a pause.
     pub(super) fn is_at_rest(&self) -> bool {
-        match self {
-            Self::OnDelete { before, .. } => before.is_none(),
-            Self::LeftRevision { .. } => true,
-            Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused => false,
-            Self::DisruptionBudget { .. } | Self::Stuck { .. } => false,
-        }
+        *self == Self::OnDelete
     }
 
     /// Says it in one sentence, without a full stop.
@@ -108,20 +92,9 @@ impl OwnerState {
             Self::NotObserved => "its controller has not observed the latest spec".into(),
             Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
             Self::Paused => "its rollouts are paused".into(),
-            Self::OnDelete { before: None, .. } => {
+            Self::OnDelete => {
                 "its updateStrategy is OnDelete: its controller replaces no pod for the template, until the pod is deleted".into()
             }
-            Self::OnDelete { before: Some(before), is_left } => {
-                let why = if *is_left {
-                    format!("which a superseded rollout has left in place of {before}")
-                } else {
-                    format!("and {before} was applied last")
-                };
-                format!("its updateStrategy is OnDelete, {why}: its controller replaces no pod for a later template")
-            }
-            Self::LeftRevision { replica_set } => format!(
-                "replicaset/{replica_set} is left of a rollout that was rolled back, and is in kubectl rollout history"
-            ),
             Self::DisruptionBudget { why } => format!("the rollout waits: {why}"),
             Self::Stuck { reason, message } if message.is_empty() => {
                 format!("its controller is not progressing: {reason}")

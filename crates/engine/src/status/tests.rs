@@ -279,8 +279,8 @@ fn of_a_crash_loop_the_way_back_comes_first_also_while_it_runs() {
         owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: serde_json::to_string(&lock).unwrap()});
         let mut live = live(owner, &[side.pod()]);
         live.surroundings.server_now = Some(now.into());
-        let ways = status(&live).ways;
-        assert_eq!(ways.first().map(|way| way.label), Some(first), "{code} {now}");
+        let next = status(&live).next;
+        assert_eq!(next.first().map(|next| next.label), Some(first), "{code} {now}");
     }
 }
 
@@ -565,21 +565,6 @@ fn a_strategy_that_lets_pods_wait_is_said_though_nobody_knows_the_one_before() {
     }
 }
 
-/// Pods of an older revision may have the same images: with another strategy than OnDelete their controller replaces them.
-#[test]
-fn a_strategy_that_replaces_pods_is_said_to() {
-    let pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
-    let mut pods = status(&live(deployment("acme/side:v1"), &[pod])).pods;
-    let owner = live(deployment("acme/side:v1"), &[]);
-    let label = |pods: &[PodStatus]| {
-        let ways = ways::ways_without_rollout(&owner, pods, true, Some(json!({"type": "RollingUpdate"})));
-        ways.first().map(|way| way.label.ends_with("which replaces pods"))
-    };
-    assert_eq!(label(&pods), Some(false));
-    pods[0].older_revision = Some("web-9".into());
-    assert_eq!(label(&pods), Some(true));
-}
-
 #[test]
 fn a_label_of_the_template_that_nothing_notes_as_removed_is_reported_and_no_command_is_of_a_pod_that_goes() {
     let side = Side::new("acme/side:v2", SET, running(LATER));
@@ -588,7 +573,7 @@ fn a_label_of_the_template_that_nothing_notes_as_removed_is_reported_and_no_comm
     let seen = |pod: Value| status(&live(owner.clone(), &[pod]));
     let (plain, noted) = (seen(side.pod()), side.recorded("containerd://old", &Value::Null));
     assert_eq!(plain.pods[0].missing_labels, [("serving".into(), "yes".into())].into());
-    assert_eq!((plain.ways.len(), seen(noted.pod()).is_notable()), (1, true));
+    assert_eq!((plain.next.len(), seen(noted.pod()).is_notable()), (1, true));
     let mut off = noted.pod();
     let mut record = noted.record.unwrap();
     record["drained"] = json!({"key": "serving", "value": "yes"});
@@ -596,5 +581,5 @@ fn a_label_of_the_template_that_nothing_notes_as_removed_is_reported_and_no_comm
     let found = PodStatus { state: PodState::Ready, ..seen(off.clone()).pods.remove(0) };
     assert!(found.missing_labels.is_empty() && found.is_notable(), "{off}");
     off["metadata"]["deletionTimestamp"] = LATER.into();
-    assert!(seen(off).ways.is_empty());
+    assert!(seen(off).next.is_empty());
 }

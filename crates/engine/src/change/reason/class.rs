@@ -223,7 +223,7 @@ mod tests {
             (vec![typo()], "the request is not valid: 1 problem"),
             (vec![denied(), denied()], "you are not allowed to update it: 2 permissions missing"),
             (
-                vec![Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false }],
+                vec![Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, by_a_rollout: false }],
                 "cannot be updated in place now: 1 problem",
             ),
         ] {

@@ -261,12 +261,9 @@ pub enum Reason {
     OwnerPaused {
         /// What becomes of its pods once they are resumed.
         if_resumed: IfResumed,
-        /// Its pods do not have its template, and can get it, or the template theirs, in place.
+        /// A rollout of this program has left it so.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        leads_in_place: bool,
-        /// A run of this program is known to have left it so.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        by_a_run: bool,
+        by_a_rollout: bool,
     },
     /// The owner is itself controlled by something else, which decides its template.
     OwnerIsControlled {
@@ -300,15 +297,6 @@ pub enum Reason {
         /// Which process runs it, and whether that is active; empty for a rollout that has ended.
         #[serde(default, skip_serializing_if = "str::is_empty")]
         run: Box<str>,
-        /// That run is active, as far as is known: only a rollout that has ended is resumed or rolled back.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        is_at_work: bool,
-        /// It cannot be finished any more, only rolled back.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        goes_back: bool,
-        /// It began with commands around each pod, which are stored nowhere.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        has_hooks: bool,
         /// `--take-over` puts this update in its place: nothing that it brings would be left halfway.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         makes_way: bool,

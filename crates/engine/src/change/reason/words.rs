@@ -2,7 +2,7 @@
 
 use super::{Reason, admission};
 use crate::k8s::names::{ContainerName, WorkloadRef};
-use crate::kinds::{Course, HoldsBy, IfResumed};
+use crate::kinds::{Course, IfResumed};
 use crate::value::hint::{Hint, Spoken, inplace, kubectl};
 use crate::value::quantity::Quantity;
 
@@ -125,18 +125,8 @@ impl Reason {
             Self::NoPods => "there is no pod to update".into(),
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
             Self::OwnerNotObserved => "its controller has not observed the latest spec".into(),
-            Self::OwnerPaused { if_resumed, leads_in_place: true, by_a_run: false } => {
-                format!(
-                    "its rollouts are paused, and its pods do not have its template: {}; {}",
-                    if_resumed.sentence(),
-                    HoldsBy::Paused.by_whom()
-                )
-            }
-            Self::OwnerPaused { if_resumed, leads_in_place: true, by_a_run: true } => {
-                format!(
-                    "its rollouts are paused, and not every pod has its template, as after a rollout in place whose lock was removed: {}",
-                    if_resumed.sentence()
-                )
+            Self::OwnerPaused { if_resumed, by_a_rollout: true } => {
+                format!("its rollouts are paused, as an unfinished rollout in place leaves them: {}", if_resumed.sentence())
             }
             Self::OwnerPaused { if_resumed: IfResumed::KeepsPods, .. } => {
                 "it is paused (spec.paused), so its pods shall stay as they are".into()
@@ -313,16 +303,8 @@ impl Reason {
             }
             Self::OwnerRollingOut { .. } => "wait for it",
             Self::OwnerNotObserved => "plan again in a moment",
-            Self::OwnerPaused { leads_in_place: true, by_a_run: true, .. } => return without_lock(workload),
-            Self::OwnerPaused { leads_in_place: true, by_a_run: false, .. } => {
-                let verb = |verb| of_it(inplace(verb)).and("--take-over");
-                return Hint::from("bring that template to the pods, in place (")
-                    .command(verb("resume"))
-                    .then("), or set it back to what the pods have, which drops what was set in it (")
-                    .command(verb("abort"))
-                    .then("), or let it roll out (")
-                    .command(of_it(kubectl("rollout resume")))
-                    .then(")");
+            Self::OwnerPaused { by_a_rollout: true, .. } => {
+                return Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
             }
             Self::OwnerPaused { if_resumed: IfResumed::ReplacesPods, .. } if has_rollout => {
                 let what = "to keep the pods, set its template back with kubectl edit; or let it roll out: ";
@@ -343,15 +325,10 @@ impl Reason {
                 .into();
             }
             Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
-            Self::RolloutHeld { id, .. } if id.is_empty() => return without_lock(workload),
-            Self::RolloutHeld { is_at_work, goes_back, has_hooks, makes_way, .. } => {
-                let ways = Ways {
-                    is_at_work: *is_at_work,
-                    goes_back: *goes_back,
-                    has_hooks: *has_hooks,
-                    makes_way: *makes_way,
-                };
-                return ways.hint(workload);
+            Self::RolloutHeld { makes_way, .. } => {
+                let hint =
+                    Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
+                return if *makes_way { hint.then("; or put this update in its place: --take-over") } else { hint };
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. }
             | Self::NoPodOnNode { suggestion: Some(suggestion), .. } => {
@@ -414,50 +391,6 @@ impl Reason {
     }
 }
 
-/// What leads out where there is no lock that can be read.
-fn without_lock(workload: &WorkloadRef) -> Hint {
-    let command = |verb| inplace(verb).of(workload).in_namespace(&workload.namespace).and("--take-over");
-    Hint::from("finish the change in place (")
-        .command(command("resume"))
-        .then("), or restore the template that the pods have (")
-        .command(command("abort"))
-        .then(")")
-}
-
-/// What leads on from a rollout that holds a workload.
-struct Ways {
-    is_at_work: bool,
-    /// It cannot be finished, only rolled back.
-    goes_back: bool,
-    /// It began with commands around each pod, which are stored nowhere.
-    has_hooks: bool,
-    /// Another update may take its place.
-    makes_way: bool,
-}
-
-impl Ways {
-    fn hint(&self, workload: &WorkloadRef) -> Hint {
-        let of_it = |verb| inplace(verb).of(workload).in_namespace(&workload.namespace);
-        let ended = |verb| of_it(verb).and(if self.has_hooks { "--no-hooks" } else { "" });
-        let first = match self.is_at_work {
-            true => Hint::from("follow it (").command(of_it("follow")).then("); once its run has ended, "),
-            false => Hint::default(),
-        };
-        let both = match self.goes_back {
-            true => first.then("roll it back ("),
-            false => first.then("resume it (").command(ended("resume")).then("), or roll it back ("),
-        };
-        let hint = both.command(ended("abort")).then(")");
-        let hint = if self.makes_way { hint.then("; or put yours in its place (--take-over)") } else { hint };
-        match self.has_hooks {
-            true => {
-                hint.then("; to keep the commands that it ran around each pod, give them again in place of --no-hooks")
-            }
-            false => hint,
-        }
-    }
-}
-
 /// Says how memory is asked for that is no whole number of bytes: most often `m` was meant to be megabytes.
 fn whole_bytes(value: &str) -> String {
     const BYTE: i128 = 1000;
@@ -492,13 +425,13 @@ mod tests {
         let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
         assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
         assert!(
-            hint(Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false })
+            hint(Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, by_a_rollout: false })
                 .ends_with(": kubectl rollout resume deployment/web -n shop")
         );
         let full = Reason::AdmissionRefused { message: "exceeded quota: small".into(), others: vec![] };
         assert!(hint(full).ends_with(": kubectl describe resourcequota -n shop"));
         // kubectl knows no rollout of it.
-        let paused = Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false };
+        let paused = Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, by_a_rollout: false };
         let paused = paused.hint_for(&of(WorkloadKind::ReplicaSet)).to_string();
         assert_eq!(paused, "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts");
     }

@@ -61,7 +61,7 @@ impl Unasked<'_> {
         let restarts = self.restarting().next().is_some();
         if has_template && kinds::is_paused(&workload.object) {
             let if_resumed = IfResumed::NotKnown;
-            reasons.push(Reason::OwnerPaused { if_resumed, leads_in_place: false, by_a_run: false });
+            reasons.push(Reason::OwnerPaused { if_resumed, by_a_rollout: false });
         }
         let controller = workload.controller().filter(|_| has_template && !options.pods_only);
         reasons.extend(controller.map(|(kind, name, _)| Reason::OwnerIsControlled { kind, name }));

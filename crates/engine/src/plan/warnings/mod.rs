@@ -14,12 +14,11 @@ pub(super) use containers::{failed_start, in_series, of_a_restart};
 pub(super) use images::of_the_reference;
 pub use traffic::missing_labels;
 
-use super::adopt;
 use super::back_off::Held;
 use super::context::Context;
 use super::drift::{self, Drift};
-use super::durable;
 use super::{ContainerPlan, PodPlan, PodVerdict};
+use super::{recover, rollout_state};
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
@@ -180,7 +179,7 @@ fn is_at_rest(context: &Context<'_>) -> bool {
 
 /// Whether no rollout of this program is in progress that would explain why pods and template differ.
 fn is_free(context: &Context<'_>) -> bool {
-    durable::present(context.live).is_none() && !adopt::is_unended(context.live)
+    rollout_state::present(context.live).is_none() && !recover::is_unended(context.live)
 }
 
 /// The pods that should be as the template says.

@@ -9,7 +9,7 @@ use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::plan::ContainerPlan;
 use crate::plan::context::Context;
-use crate::plan::held::{has_on_delete, left_strategy};
+use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::LiveWorkload;
 use crate::plan::resize;
 use crate::value::json_path::text;
@@ -31,7 +31,7 @@ pub(super) fn warn(
     if !restart {
         warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
     }
-    if context.durable && has_on_delete(live) {
+    if context.durable && context.live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live) {
         let before =
             left_strategy(live).map(|before| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() });
         warnings.extend(before);

@@ -29,6 +29,7 @@ use crate::k8s::names::{RolloutId, Uid};
 use crate::kinds::{Release, Revisions, WorkloadKind};
 use crate::state::record::TakenOver;
 use crate::value::json_path::text;
+use history::HistoryEntry;
 use life::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
@@ -410,15 +411,33 @@ pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<RolloutLock> {
     RolloutLock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(&goal.lock))
 }
 
-/// Returns the write that lets somebody else's template roll out, where a superseded rollout has left it under its
-/// pause or strategy; `None` where nothing of ours holds it back. It changes nothing else of the owner.
-pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<ObjectWrite> {
-    let release = kind.holds_by().release(object, goal.lock.strategy.as_ref()).filter(|_| is(object, &goal.uid))?;
+/// Returns the writes that end the rollouts which hold a workload without another step of theirs: its lock goes, what
+/// holds its controller gets the value from `before`, the history gets `ended`; then the copies of the lock.
+pub fn released(
+    kind: WorkloadKind,
+    (object, owned): (&Value, &[Value]),
+    before: Option<&Value>,
+    ended: Vec<HistoryEntry>,
+) -> Vec<ObjectWrite> {
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
-    Some(match release {
-        Release::Remove(field) => patch.set(field, None).write(),
-        Release::Restore(field, before) => patch.set(field, Some(before)).write(),
-    })
+    let mut entries = history::union(std::iter::once(object).chain(owned));
+    entries.retain(|known| ended.iter().all(|entry| entry.id != known.id));
+    entries.extend(ended);
+    let history = (!entries.is_empty()).then(|| history::to_text(&entries));
+    let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
+    let patch = if life::beat_of(object).is_some() { patch.label(&[(BEAT_LABEL, None)]) } else { patch };
+    let patch = match kind.holds_by().release(object, before) {
+        Some(Release::Remove(field)) => patch.set(field, None),
+        Some(Release::Restore(field, before)) => patch.set(field, Some(before)),
+        None => patch,
+    };
+    let copies = owned.iter().filter(|copy| RolloutLock::text_of(copy).is_some());
+    let copies = kind.owns_through().into_iter().flat_map(|through| {
+        let remove =
+            move |copy| Guarded::of(ObjectKind::Workload(through), copy).annotate(&[(ROLLOUT_ANNOTATION, None)]);
+        copies.clone().map(remove)
+    });
+    std::iter::once(patch).chain(copies).map(Guarded::write).collect()
 }
 
 /// Returns the template that a revision of a workload of this kind holds.

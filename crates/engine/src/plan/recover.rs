@@ -1,0 +1,303 @@
+//! A rollout whose lock is gone or leads nowhere: it is found again in a copy that a controller has made, or the template
+//! that is there now is brought to the pods. A lock is never derived from pods, revisions and history.
+//!
+//! A Deployment's controller copies the lock to the current ReplicaSet, those of StatefulSets and DaemonSets to the
+//! revision that they create.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::durable::{HistoryPlan, history_of};
+use super::held::{is_held_back, known, pods, strategy};
+use super::policy::policy_of;
+use super::sides::is_stale;
+use super::start::Start;
+use crate::change::template::TemplateDiff;
+use crate::change::{self, Difference, Direction, FieldChanges, TemplateImage, same};
+use crate::k8s::names::{ContainerName, RolloutId, Uid};
+use crate::k8s::pod::{ContainerList, Pod};
+use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
+use crate::plan::live::{LiveWorkload, Options};
+use crate::state::durable::history::{self, HistoryEntry, HistoryImage};
+use crate::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
+use crate::state::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::state::outcome::EndResult;
+use crate::state::record::UpdateRecord;
+
+/// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
+pub(super) fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
+    let template = live.workload.template();
+    let unfinished = copies(live).filter(|(object, _)| match live.workload.reference.kind.revisions() {
+        // A copy stays on a ReplicaSet that others have scaled down since: its rollout is over.
+        Revisions::ReplicaSets => made_from(live).is_some_and(|current| uid(current) == uid(object)),
+        // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
+        Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
+        Revisions::None => false,
+    });
+    let mut found: Vec<RolloutLock> = unfinished.map(|(_, lock)| lock).collect();
+    found.retain(|lock| lock.change.sides(template).is_some() && is_unsettled(live, lock));
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found.pop()
+}
+
+/// Returns whether the metadata of what a workload owns may hold a rollout that its own annotations do not.
+pub fn may_be_left(live: &LiveWorkload) -> bool {
+    RolloutLock::text_of(&live.workload.object).is_none() && copies(live).next().is_some()
+}
+
+/// The copies of locks of rollouts that are not known to have ended.
+pub(super) fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
+    let owned = &live.surroundings.owned;
+    let copies = owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
+    copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_older_than_all(&known(live), &lock.id))
+}
+
+/// Whether it may be older than every rollout that the history keeps.
+fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool {
+    known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
+}
+
+/// Whether the rollout still has something to do: the owner is held as a rollout holds it, or a pod lacks what it
+/// brings. Somebody may have ended it in another way.
+fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let present = live.workload.object.pointer("/spec/updateStrategy");
+    if let Some(before) = &lock.strategy {
+        // Above every ordinal, or OnDelete: any other strategy is a user's.
+        let partition = present.map_or(0, stateful_set::partition_of);
+        let is_raised =
+            partition > stateful_set::partition_of(before) && partition >= i64::from(live.workload.desired_replicas());
+        return present != Some(before) && (is_raised || is_held_back(live));
+    }
+    let change = lock.directed();
+    let lacks = |pod: &Pod| {
+        let mut images = change.images.iter();
+        images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image != image.to))
+    };
+    // Where every pod of the rollout has it, its end may still have to be recorded; later pods of others do not belong
+    // to it.
+    let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
+    is_held_back(live) || pods(live).any(|pod| lacks(pod) || is_noted(pod))
+}
+
+/// Returns the lock of a rollout that brings the template which is there now to the pods, whatever they have.
+///
+/// # Errors
+/// Why that template cannot be brought to them in place, or that they have it.
+pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<RolloutLock, &'static str> {
+    let workload = &live.workload;
+    let kind = workload.reference.kind;
+    let (after, current) = (workload.template(), made_from(live));
+    if kind.owns_through().is_some() && current.is_none() {
+        return Err(MANY_REPLICA_SETS);
+    }
+    if kind.has_partition() && partition_is_raised(live) {
+        return Err(PARTITION_IS_RAISED);
+    }
+    let of_current = current.map(|object| template_of_revision(kind, object));
+    let before = of_current.as_ref().unwrap_or(after);
+    if !leads_in_place(live, before, after) || !leads_from_all(live, after) {
+        return Err(MORE_THAN_IN_PLACE);
+    }
+    let mut change = change::diff(before, after).change;
+    for (name, image) in lacking(live) {
+        change.images.entry(name).or_insert(image);
+    }
+    for (name, image) in &mut change.images {
+        image.to_in_pods = live.in_pods(name, &image.to).map(str::to_owned);
+    }
+    let is_locked = RolloutLock::text_of(&workload.object).is_some();
+    if change.is_empty() && !is_locked && !is_held_back(live) {
+        return Err(NOTHING_LACKS);
+    }
+    let outgoing = current.map(outgoing);
+    let history = match current.filter(|_| kind.owns_through().is_some()) {
+        Some(current) if !same(before, after) => history_of(workload, &live.surroundings.owned, current, after),
+        Some(_) | None => HistoryPlan::ByController,
+    };
+    let id = RolloutId::from(start.run.as_str());
+    Ok(RolloutLock {
+        strategy: strategy(live),
+        outgoing,
+        history: history_step(history, &workload.reference.name, &id),
+        reuses: revisions::newest_with(&live.surroundings.owned, after)
+            .filter(|_| kind.owns_through().is_none())
+            .map(|revision| revisions::name_of(revision).to_owned()),
+        replaced: ended_here(live, start, &id),
+        released: !is_held_back(live),
+        late: true,
+        ..start.lock(id, change, policy_of(live, &Options::default()))
+    })
+}
+
+/// Returns whether the template that is there now can be brought to the pods in place.
+pub fn can_take_over(live: &LiveWorkload) -> bool {
+    to_template(live, &Start::default()).is_ok()
+}
+
+const MANY_REPLICA_SETS: &str = "its pods are in more than one ReplicaSet: its controller is replacing them";
+
+const MORE_THAN_IN_PLACE: &str = "its template differs from what its pods were made from in more than can be changed in place: set the template back, or let it roll out, which replaces pods";
+
+const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollout leaves it, and nothing tells what it was: set it back first with kubectl edit, and its controller updates the pods from there on";
+
+const NOTHING_LACKS: &str = "its pods have its template, and nothing holds its controller back";
+
+/// The step of a new rollout that keeps the outgoing template in the history.
+pub(super) fn history_step(plan: HistoryPlan, workload: &str, id: &RolloutId) -> HistoryStep {
+    match plan {
+        HistoryPlan::Create => HistoryStep::Create { name: format!("{workload}-{}", deployment::history_hash(id)) },
+        HistoryPlan::Swap { name, uid, revision } => HistoryStep::Swap { name, uid, revision },
+        HistoryPlan::Forget | HistoryPlan::ByController => HistoryStep::Keep,
+    }
+}
+
+/// The history's entries of rollouts that end here unfinished: that of a lock which can be read, and of pods' records.
+pub(super) fn ended_here(live: &LiveWorkload, start: &Start, by: &RolloutId) -> Vec<HistoryEntry> {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten().or_else(|| copied(live));
+    let lock = lock.filter(|lock| !is_stale(&live.workload, &live.surroundings.owned, lock));
+    let mut entries: Vec<HistoryEntry> = lock.iter().flat_map(|lock| lock.replaced.clone()).collect();
+    entries.extend(lock.map(|lock| lock.entry(EndResult::Superseded, &start.clock, &start.who)));
+    for record in unended(live) {
+        if entries.iter().all(|entry| entry.id != record.id) {
+            entries.push(entry_of(&record, &start.clock));
+        }
+    }
+    for entry in entries.iter_mut().filter(|entry| entry.replaced_by.is_none()) {
+        entry.replaced_by = Some(by.clone());
+    }
+    entries.split_off(entries.len().saturating_sub(history::KEPT))
+}
+
+/// What a pod's record tells of a rollout whose lock is gone.
+fn entry_of(record: &UpdateRecord, ended: &str) -> HistoryEntry {
+    let image = |noted: &crate::state::record::ContainerRecord| HistoryImage {
+        from: noted.from.clone(),
+        to: noted.to.clone(),
+        ..HistoryImage::default()
+    };
+    HistoryEntry {
+        id: record.id.clone(),
+        who: String::new(),
+        ended_by: None,
+        began: record.set_at.values().min().cloned().unwrap_or_default(),
+        ended: ended.to_owned(),
+        reason: None,
+        containers: record.containers.iter().map(|(name, noted)| (name.clone(), image(noted))).collect(),
+        fields: FieldChanges::default(),
+        outcome: EndResult::Superseded,
+        replaced_by: None,
+        strategy: None,
+    }
+}
+
+/// Under a partition above every pod no pod may be updated.
+fn partition_is_raised(live: &LiveWorkload) -> bool {
+    let partition = strategy(live).as_ref().map_or(0, stateful_set::partition_of);
+    partition > 0 && partition >= i64::from(live.workload.desired_replicas())
+}
+
+/// Whether every pod can be changed in place from the template that it was created from to this one: none gets a
+/// revision that it does not have.
+fn leads_from_all(live: &LiveWorkload, template: &Value) -> bool {
+    let kind = live.workload.reference.kind;
+    let leads = |made_from: &Value| leads_in_place(live, &template_of_revision(kind, made_from), template);
+    match kind.revisions() {
+        Revisions::ReplicaSets | Revisions::None => made_from(live).is_none_or(leads),
+        Revisions::ControllerRevisions(_) => with_pods(live).all(leads),
+    }
+}
+
+/// Whether what differs between two templates of a workload can be brought into its pods in place.
+fn leads_in_place(live: &LiveWorkload, before: &Value, after: &Value) -> bool {
+    let Difference { change, qos, rest } = change::diff(before, after);
+    let is_all = rest == TemplateDiff::default() && qos.is_none() && !change.asks_for_a_restart();
+    is_all && change.refused(&live.workload, Direction::Forward).is_empty()
+}
+
+/// The ControllerRevisions that pods carry.
+fn with_pods(live: &LiveWorkload) -> impl Iterator<Item = &Value> {
+    live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0)
+}
+
+/// How many pods carry a ControllerRevision.
+fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
+    let labels = pods(live).filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
+    labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()
+}
+
+/// What the pods were created from: the one ReplicaSet that has them, or the revision other than the template's that
+/// most of them carry.
+fn made_from(live: &LiveWorkload) -> Option<&Value> {
+    match live.workload.reference.kind.revisions() {
+        Revisions::ReplicaSets => {
+            let mut with_pods = live.surroundings.owned.iter().filter(|set| !deployment::is_empty(set));
+            with_pods.next().filter(|_| with_pods.next().is_none())
+        }
+        Revisions::ControllerRevisions(_) => {
+            let template = live.workload.template();
+            let others = with_pods(live).filter(|revision| !same(&revisions::template_of(revision), template));
+            others.max_by_key(|revision| (carriers(live, revision), Reverse(revisions::number_of(revision))))
+        }
+        Revisions::None => None,
+    }
+}
+
+/// What pods lack of the template's images, and what the records of unfinished rollouts have brought of them: that a pod
+/// asks for an image proves nothing.
+fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+    let records = unended(live);
+    let mut found = BTreeMap::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let containers = live.workload.template().pointer(&format!("/spec/{}", list.spec_field()));
+        for container in containers.and_then(Value::as_array).into_iter().flatten() {
+            let text = |key: &str| container.get(key).and_then(Value::as_str);
+            let (Some(name), Some(to)) = (text("name").map(ContainerName::from), text("image")) else { continue };
+            let noted = records.iter().filter_map(|record| record.containers.get(&name));
+            let mut noted = noted.filter(|noted| noted.to == to && noted.from != to).map(|noted| noted.from.clone());
+            if let Some(from) = differing(live, &name, to).or_else(|| noted.next()) {
+                found.insert(name, TemplateImage { list, from, to: to.to_owned(), ..TemplateImage::default() });
+            }
+        }
+    }
+    found
+}
+
+/// The image of a pod that is not the template's, nor what admission makes of it.
+fn differing(live: &LiveWorkload, name: &ContainerName, to: &str) -> Option<String> {
+    let made = live.in_pods(name, to);
+    let mut images = pods(live).filter_map(|pod| Some(pod.container(name)?.2.image.as_str()));
+    images.find(|image| *image != to && made != Some(image)).map(str::to_owned)
+}
+
+/// The pods' records of rollouts whose end is not in the history.
+fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
+    let known = known(live);
+    let has_ended = |record: &UpdateRecord| {
+        known.iter().any(|entry| entry.id == record.id) || is_older_than_all(&known, &record.id)
+    };
+    pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
+}
+
+/// Returns whether pods have a record of a rollout whose end is not in the history.
+pub(super) fn is_unended(live: &LiveWorkload) -> bool {
+    !unended(live).is_empty()
+}
+
+/// Returns whether an unfinished rollout is recorded on pods only: some have what it brought, and some have not.
+pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
+    let differs = || lacking(live).iter().any(|(name, image)| differing(live, name, &image.to).is_some());
+    RolloutLock::text_of(&live.workload.object).is_none() && is_unended(live) && differs()
+}
+
+fn uid(object: &Value) -> Uid {
+    Uid::from(object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default())
+}
+
+fn outgoing(object: &Value) -> Outgoing {
+    let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = revisions::number_of(object).unwrap_or_else(|| deployment::revision_of(object));
+    Outgoing { name, uid: uid(object), revision: number }
+}

@@ -1,0 +1,137 @@
+//! The state of the rollout in place that holds a workload: one of six, and in each the same commands lead on.
+
+use super::held::{is_held_back, is_left_held, known};
+use super::live::LiveWorkload;
+use super::recover::{copied, is_left_on_pods};
+use super::sides::{is_stale, sides};
+use crate::change::{Direction, same};
+use crate::kinds::HoldsBy;
+use crate::state::durable::deployment;
+use crate::state::durable::life::Life;
+use crate::state::durable::lock::RolloutLock;
+use crate::state::outcome::EndResult;
+
+/// The state of the rollout that holds a workload, from its own annotations and those of what it owns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RolloutState {
+    /// There is no lock, and nothing is recorded as unfinished.
+    None,
+    /// A run has renewed its lease lately.
+    Active,
+    /// Whether a run is active cannot be judged.
+    MaybeActive,
+    /// The lease has expired, or was released: the rollout can be finished or taken back.
+    Unfinished,
+    /// Another client has changed what the rollout rests on, and how.
+    Superseded(&'static str),
+    /// There is no lock that can be read, and the owner or its pods look half done.
+    Unclear(&'static str),
+}
+
+impl RolloutState {
+    /// Returns what was found, where no run can go on with the rollout.
+    pub fn what_ended_it(self) -> Option<&'static str> {
+        match self {
+            Self::Superseded(what) | Self::Unclear(what) => Some(what),
+            Self::None | Self::Active | Self::MaybeActive | Self::Unfinished => None,
+        }
+    }
+}
+
+/// Returns the state of the rollout that holds a workload.
+pub fn rollout_state(live: &LiveWorkload) -> RolloutState {
+    match RolloutLock::of(&live.workload.object) {
+        Err(_) => RolloutState::Unclear("its lock cannot be read: it was edited, or is of another version"),
+        Ok(Some(lock)) if is_stale(&live.workload, &live.surroundings.owned, &lock) => match is_held_back(live) {
+            true => RolloutState::Superseded("the lock of a rollout that has ended came back with an older copy of it"),
+            false => RolloutState::None,
+        },
+        Ok(Some(lock)) => match life(live, &lock) {
+            Life::Alive(_) => RolloutState::Active,
+            Life::Unknown(_) => RolloutState::MaybeActive,
+            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } => unfinished(live, &lock),
+        },
+        Ok(None) => copied(live).map_or_else(|| without_lock(live), |copy| unfinished(live, &copy)),
+    }
+}
+
+fn unfinished(live: &LiveWorkload, lock: &RolloutLock) -> RolloutState {
+    conflict(live, lock, lock).map_or(RolloutState::Unfinished, RolloutState::Superseded)
+}
+
+fn without_lock(live: &LiveWorkload) -> RolloutState {
+    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
+    if is_left_held(live) {
+        return match (is_superseded(), live.workload.reference.kind.holds_by()) {
+            (true, HoldsBy::Paused) => RolloutState::Superseded("a rollout that another client ended left it paused"),
+            (true, _) => {
+                RolloutState::Superseded("a rollout that another client ended left the update strategy OnDelete")
+            }
+            (false, HoldsBy::Paused) => RolloutState::Unclear("a rollout paused it, and its lock was removed"),
+            (false, _) => RolloutState::Unclear("a rollout set the update strategy OnDelete, and its lock was removed"),
+        };
+    }
+    let is_at_rest = live.workload.is_observed() && live.workload.rolling_out().is_none();
+    if is_at_rest && is_left_on_pods(live) {
+        return RolloutState::Unclear(
+            "some pods note a rollout of which nothing tells how it ended: its lock was removed",
+        );
+    }
+    RolloutState::None
+}
+
+/// Returns why no run can go on with the rollout whose lock was found, as `goal` asks; `None` where one can. Lock and
+/// template are written together: only a run that changes direction sets the template.
+pub(super) fn conflict(live: &LiveWorkload, found: &RolloutLock, goal: &RolloutLock) -> Option<&'static str> {
+    if live.workload.reference.kind.holds_by() == HoldsBy::Paused {
+        let (sets, before) = (&live.surroundings.owned, || sides(live, found).0);
+        if deployment::is_anothers(sets, found, &before()) {
+            return Some("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
+        }
+        if was_unpaused(live, found) {
+            return Some("another client resumed it before its pods were updated, so its controller replaces them");
+        }
+    }
+    let (before, after) = sides(live, goal);
+    let (target, source) = match goal.direction {
+        Direction::Forward => (after, before),
+        Direction::Back => (before, after),
+    };
+    let template = live.workload.template();
+    if same(template, &target) || same(template, &source) && found.direction != goal.direction {
+        return None;
+    }
+    Some(if same(template, &source) {
+        "another client set its template back to what it was before the rollout"
+    } else {
+        "another client changed its template"
+    })
+}
+
+/// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
+fn was_unpaused(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let Some(outgoing) = &lock.outgoing else { return false };
+    let is_it = |set: &&serde_json::Value| {
+        set.pointer("/metadata/uid").and_then(serde_json::Value::as_str) == Some(outgoing.uid.as_str())
+    };
+    let set = live.surroundings.owned.iter().find(is_it);
+    set.is_some_and(|set| deployment::was_released(&live.workload.object, lock, set, &sides(live, lock).1))
+}
+
+/// Returns whether the run that holds a workload's lock is active.
+pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
+    Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
+}
+
+/// Returns whether that run may be active.
+pub fn may_be_at_work(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    life(live, lock).may_be_at_work()
+}
+
+/// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
+pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
+    match RolloutLock::text_of(&live.workload.object) {
+        Some(_) => RolloutLock::of(&live.workload.object).ok().flatten(),
+        None => copied(live),
+    }
+}

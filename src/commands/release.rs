@@ -1,0 +1,96 @@
+//! `abort --release`: removes what a rollout has set on a workload, and lets its controller go.
+
+use engine::k8s::workload::Workload;
+use engine::plan::{self, LiveWorkload, RolloutState};
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, kubectl};
+
+use super::rolling::Rolling;
+use super::{Shell, approve, job::Job, planning, targets};
+use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
+use crate::cluster::Nodes;
+use crate::error::{CommandError, ErrorKind};
+use crate::render::Meaning;
+
+pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    let words = TargetArgs::from(&args.targets);
+    let why = "abort --release restores no image; pass only the workload";
+    let asked = targets::read_workloads(&words, why, shell).await?;
+    let cluster = shell.connect(global).await?;
+    let found = targets::find(asked, &words, global, &cluster).await?;
+    let writer = (args.output, args.field_manager.as_str());
+    let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
+    rolling.start.take_over = args.pace.take_over;
+    rolling.dry_run = args.dry_run;
+    let mut released = false;
+    for (workload, _) in found {
+        released |= rolling.release(workload, args.yes, shell).await?;
+    }
+    Ok(if released { EndResult::Complete } else { EndResult::NothingToDo })
+}
+
+impl Rolling<'_> {
+    /// Returns whether there was something to release.
+    async fn release(&self, workload: Workload, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
+        let mut live = self.cluster.live(workload, Nodes::Nowhere).await?;
+        planning::read_services(&mut live, self.cluster).await;
+        let workload = &live.workload.reference;
+        match plan::rollout_state(&live) {
+            RolloutState::None => {
+                shell.note(&format!("{workload}: no rollout of kubectl-inplace holds it"));
+                return Ok(false);
+            }
+            state @ (RolloutState::Active | RolloutState::MaybeActive) if !self.start.take_over => {
+                let is = if state == RolloutState::Active { "is active" } else { "may be active" };
+                let error = CommandError::new(ErrorKind::Held, format!("{workload}: the run of its rollout {is}"));
+                return Err(error.hint("stop that run first, or say --take-over as well"));
+            }
+            RolloutState::Active | RolloutState::MaybeActive => {}
+            RolloutState::Unfinished | RolloutState::Superseded(_) | RolloutState::Unclear(_) => {}
+        }
+        let writes = plan::release(&live, &self.start);
+        if self.dry_run == DryRun::Server {
+            for write in &writes {
+                self.cluster.dry_write(write, &self.start.field_manager).await?;
+            }
+        }
+        let what =
+            "what the rollout set on it is removed, no image is rolled back, and its controller may then replace pods";
+        shell.say(Meaning::Waiting, &format!("{workload}:"), what);
+        if self.dry_run != DryRun::None {
+            return Ok(true);
+        }
+        if !approve::question(&format!("Release {workload} from its rollout"), self.cluster, yes, shell)? {
+            return Err(approve::declined());
+        }
+        for write in &writes {
+            self.cluster.write(write, &self.start.field_manager).await?;
+        }
+        self.say_what_follows(&live, shell).await;
+        self.restore_pods(live, shell).await?;
+        Ok(true)
+    }
+
+    /// Pods that the rollout had taken out of their Services come back.
+    async fn restore_pods(&self, live: LiveWorkload, shell: &Shell) -> Result<(), CommandError> {
+        let policy = plan::policy_of(&live, &plan::Options::default());
+        if let Some(goal) = plan::restore_all(&live, policy, &shell.rollout_id(), &self.start) {
+            self.all(vec![Job { goal: Some(goal), live, expected: None }], shell).await?;
+        }
+        Ok(())
+    }
+
+    async fn say_what_follows(&self, before: &LiveWorkload, shell: &Shell) {
+        let workload = &before.workload.reference;
+        shell.say(Meaning::Plain, "Released:", &format!("{workload} is its controller's again"));
+        // What cannot be read now is not known, and nothing more is said of it.
+        let Ok(now) = self.cluster.workload(workload).await else { return };
+        if engine::kinds::is_on_delete(&now.object) {
+            let edit = kubectl("edit").of(workload).in_namespace(&workload.namespace);
+            let what = "its updateStrategy is OnDelete, and nothing tells another one from before; if yours was another, set it: ";
+            shell.note(&shell.with_flags(&Hint::from(format!("{workload}: {what}")).command(edit)));
+        } else if workload.kind.holds_by().field().is_some() {
+            shell.say(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
+        }
+    }
+}
