@@ -258,7 +258,7 @@ fn what_goes_back_does_not_pause() {
     for (verb, more, pods) in [("abort", "", 0), ("resume", " --pause-after 0", 3)] {
         let server = with_controllers();
         let paused = run(&server, &format!("apply deploy/web side=:v2 --pause-after 1 {FAST}")).ends_with(0);
-        paused.prints("Resume: kubectl inplace resume deployment/web --min-ready-seconds 0 --pause-after 1");
+        paused.prints("Resume: kubectl inplace resume deployment/web\n");
         run(&server, &format!("resume deploy/web --pause-after 1 {FAST}")).ends_with(0).prints("Paused");
         run(&server, &format!("{verb} deploy/web {FAST}{more}")).ends_with(0).omits("Paused");
         assert_eq!(patched_pods(&server), pods, "{verb}");

@@ -320,7 +320,7 @@ fn pods_that_a_resize_has_not_come_to_are_waited_for() {
     let output = output
         .says("Resume: kubectl inplace resume deployment/web\n")
         .says("Roll back: kubectl inplace abort deployment/web\n");
-    output.prints("Follow: kubectl inplace follow deployment/web --min-ready-seconds 0 --timeout 1s");
+    output.prints("Follow: kubectl inplace follow deployment/web\n");
     // It pauses after each pod.
     for _ in 0..2 {
         run(&server, "resume deploy/web --yes --min-ready-seconds 0").ends_with(0);

@@ -210,7 +210,7 @@ fn a_run_that_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     running.wait_for_stderr("after] waiting");
     running.signal("INT");
     let stopped = running.wait().ends_with(130);
-    let printed = format!("kubectl inplace resume deployment/web --min-ready-seconds 0 --after-pod '{stays}'");
+    let printed = format!("kubectl inplace resume deployment/web --after-pod '{stays}'");
     assert_eq!(stopped.after("Resume: "), printed);
     assert!(is_gone(&stopped, "id"));
     let resume = "resume deploy/web --yes --min-ready-seconds 0";
@@ -255,7 +255,7 @@ fn a_way_back_whose_command_fails_names_the_way_back_without_it() {
         Binary::against(&server, words.split_whitespace().chain(["exit 1"])).run().ends_with(4)
     };
     failing("apply deploy/web side=acme/side:v2");
-    let without = "kubectl inplace abort deployment/web --min-ready-seconds 0 --no-hooks";
+    let without = "kubectl inplace abort deployment/web --no-hooks";
     failing("abort deploy/web").prints(&format!("Roll back without the command: {without}\n"));
     run(&server, &format!("{} --yes", without.trim_start_matches("kubectl inplace "))).ends_with(0);
     assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
@@ -269,7 +269,7 @@ fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
     Binary::against(&server, words.chain(["false"]))
         .run()
         .ends_with(4)
-        .prints("abort deployment/web --min-ready-seconds 0 --before-pod false");
+        .prints("abort deployment/web --before-pod false");
     run(&server, "resume deploy/web --yes").ends_with(1);
     for (verb, mode) in [("resume", "client"), ("resume", "server"), ("abort", "client")] {
         let dry = run(&server, &format!("{verb} deploy/web --dry-run={mode}")).ends_with(0);

@@ -64,11 +64,9 @@ fn every_command_of_a_hint_has_who_asks_and_how_careful() {
     let hooked = ["apply", "deploy/web", "side=acme/side:v2", "--yes", "--before-pod", "exit 1"];
     Binary::against(&server, hooked).run().ends_with(4);
     let held = run(&server, "plan deploy/web app=acme/app:v2 --as jane --timeout 8m").ends_with(0);
-    let command = |verb| format!("kubectl inplace {verb} deployment/web -n default --no-hooks --timeout 8m --as jane");
-    held.prints(&format!("hint: resume it ({}), or roll it back ({})", command("resume"), command("abort")));
-    run(&server, "plan deploy/web app=acme/app:v2 -o json")
-        .ends_with(0)
-        .prints("(kubectl inplace resume deployment/web -n default --no-hooks)");
+    let held = held.prints("see how: kubectl inplace status deployment/web -n default --as jane\n");
+    let resume = "kubectl inplace resume deployment/web --as jane --no-hooks\n";
+    held.says(&format!("Resume, without --before-pod: {resume}"));
     let server = web();
     server.fault(When::verb("patch").of("deployments"), Effect::Forbid);
     let output = run(&server, "plan deploy/web side=acme/side:v2 --as jane").ends_with(0);
@@ -83,7 +81,7 @@ fn what_undoes_itself_prints_no_command_for_it() {
     let output = run(&server, &format!("{line} undo")).ends_with(4);
     output.prints("Rolled back:").omits("Resume:").omits("Roll back:");
     let stopped = run(&server, &format!("{line} stop")).ends_with(4);
-    let flags = "--min-ready-seconds 0 --pre-pull never --on-failure stop\n";
+    let flags = "--pre-pull never\n";
     stopped.prints(&format!("Roll back: kubectl inplace abort deployment/web {flags}")).omits("Resume:");
 }
 

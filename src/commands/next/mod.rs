@@ -118,9 +118,9 @@ impl Invocation {
             .any(|typed| typed.id == "total_timeout" || typed.id == "timeout" && is_shorter_than_usual(typed))
     }
 
-    /// The same again, where what was typed says what is wanted.
+    /// The same again, where what was typed says what is wanted; how long a run waits is its own.
     pub(super) fn again(&self) -> Option<String> {
-        self.names_what_is_wanted().then(|| self.the_same(&[]))
+        self.names_what_is_wanted().then(|| self.the_same(&["timeout", "total_timeout"]))
     }
 
     /// Returns the command that does what was planned.
@@ -291,22 +291,27 @@ impl Invocation {
 
     fn next_command(&self, next: &NextCommand, workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
         let verb = |verb| self.of_workload(verb, workload, goal).to_string();
-        let mut command = match &next.action {
+        let mut line = match &next.action {
             NextAction::Follow => verb(Verb::Follow),
             NextAction::Resume => verb(Verb::Resume),
             NextAction::Abort => verb(Verb::Abort),
             NextAction::Release => format!("{} --release", verb(Verb::Abort)),
             NextAction::Apply(images) => {
-                let task = with_images(vec![workload.to_string()], images);
-                self.about(Verb::Apply, task, workload, goal, false).to_string()
+                let mut task = with_images(vec![workload.to_string()], images);
+                task.extend(self.place(workload));
+                command(Verb::Apply, task, &self.typed, &[Carry::Safeguard, Carry::Connection]).to_string()
+            }
+            NextAction::SetImage(images) => {
+                let words = with_images(vec![workload.to_string()], images);
+                self.kubectl(&["set", "image"], words, workload).to_string()
             }
             NextAction::Replace(pods) => self.replacing(pods.iter().map(String::as_str), workload).to_string(),
         };
         if let Some(most) = next.despite {
-            command.push_str(&format!(" --max-unavailable {most} --on-failure continue"));
+            line.push_str(&format!(" --max-unavailable {most} --on-failure continue"));
         }
         if next.take_over {
-            command.push_str(" --take-over");
+            line.push_str(" --take-over");
         }
         let is_given = |phase: &&HookPhase| {
             let is_known = goal.is_some_and(|goal| goal.hooks.command(**phase).is_some());
@@ -315,11 +320,11 @@ impl Invocation {
         let missing: Vec<HookPhase> = next.hooks.iter().filter(|phase| !is_given(phase)).copied().collect();
         let label = next.label;
         if missing.is_empty() {
-            return vec![(format!("{label}:"), command)];
+            return vec![(format!("{label}:"), line)];
         }
         let flags = HookPhase::flags(&missing);
         let note = format!("it began with {flags}: give that again in place of --no-hooks to keep it");
-        vec![(format!("{label}, without {flags}:"), format!("{command} --no-hooks")), ("note:".to_owned(), note)]
+        vec![(format!("{label}, without {flags}:"), format!("{line} --no-hooks")), ("note:".to_owned(), note)]
     }
 
     /// Returns kubectl's command that watches a rollout of the owner's controller.

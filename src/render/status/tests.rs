@@ -81,7 +81,7 @@ fn written_at(width: Option<u16>, format: StatusFormat, workloads: &[WorkloadSta
             NextAction::Replace(_) => "delete",
             NextAction::Resume => "resume",
             NextAction::Abort | NextAction::Release => "abort",
-            NextAction::Apply(_) => "apply",
+            NextAction::Apply(_) | NextAction::SetImage(_) => "apply",
         };
         let command = |next: &NextCommand| format!("kubectl inplace {} {}", verb(next), status.workload);
         status.next.iter().map(|next| (format!("{}:", next.label), command(next))).collect()

@@ -193,21 +193,3 @@ fn what_a_new_pod_gets_is_what_the_replica_set_has() {
         "side: the template has acme/side:v2, but a new pod still gets acme/side:v1; 3 pods with acme/side:v1.",
     );
 }
-
-/// Pods that another ReplicaSet has taken over are pods of the owner, too.
-#[test]
-fn pods_of_another_replica_set_are_counted() {
-    let scene = Scene::new(KINDS[0]);
-    scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
-    scene.server.edit("deployments", "w", |owner| {
-        owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v9".into();
-    });
-    let left = |scene: &Scene| {
-        scene.server.objects("pods").iter().all(|pod| {
-            pod["spec"]["containers"][1]["image"] == "acme/side:v9" && pod["metadata"]["deletionTimestamp"].is_null()
-        })
-    };
-    crate::support::clock::eventually("its pods are replaced", || left(&scene).then_some(()));
-    let output = scene.run("resume", "").ends_with(6);
-    output.omits("; no pod.").prints("3 pods");
-}

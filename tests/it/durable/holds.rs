@@ -294,13 +294,12 @@ fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
         if scene.spec.get("updateStrategy").is_some() {
             // --yes is no word for it that the controller replaces pods.
             output
-                .says("Bring the template to the pods, in place:")
-                .says("Let it roll out, which can replace every pod:");
+                .says("Bring its template to the pods, in place:")
+                .says("Let its controller go, which may then replace pods:");
             assert_ne!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
             let held =
-                super::ways_out::status(&scene).prints("a rollout that another client's template has ended left that");
-            held.prints("Bring the template to the pods, in place: ")
-                .prints("Roll back in place, dropping what was set");
+                super::ways_out::status(&scene).prints("a rollout that another client ended left the update strategy");
+            held.prints("Bring its template to the pods, in place: ").prints("abort ").prints("--release");
             scene.run("resume", "--take-over").ends_with(0).says("restored the update strategy");
             assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
         } else {
@@ -324,10 +323,10 @@ fn what_a_superseded_rollout_has_brought_is_nothing_to_roll_back_to() {
             owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v1".into();
         });
         let output = running.wait().ends_with(6);
-        output.says("Bring the template to the pods, in place:").omits("abort");
+        output.says("Bring its template to the pods, in place:").omits("Roll back");
         free(&scene);
-        super::ways_out::status(&scene).prints("Bring the template to the pods, in place: ").omits("abort");
-        scene.run("abort", "--take-over").ends_with(1).says("was brought by the rollout that did not end");
+        super::ways_out::status(&scene).prints("Bring its template to the pods, in place: ").omits("Roll back");
+        scene.run("abort", "--take-over").ends_with(6).says("another client ended");
         scene.run("resume", "--take-over").ends_with(0);
         scene.is_settled("acme/side:v1", kind.typed);
         assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
@@ -393,15 +392,15 @@ fn follow_reports_that_another_template_has_ended_it() {
         reported
             .prints("another client has changed the template, so nobody carries the rollout on")
             .omits("Follow: kubectl inplace follow")
-            .says("kubectl inplace abort");
+            .says("--release");
     });
 }
 
 /// A manifest that was exported halfway brings back lock and pause of a rollout that has ended since, as its
-/// ReplicaSets show: the command that removes them is named, and works.
+/// ReplicaSets show: the command that brings its template to the pods is named, and works.
 #[test]
 fn a_lock_that_comes_back_with_its_pause_is_taken_away_in_place() {
-    side_by_side(vec![("resume", "acme/side:v2"), ("abort", "acme/side:v1")], |(verb, image)| {
+    side_by_side(vec!["resume", "abort"], |verb| {
         let scene = Scene::new(KINDS[0]);
         kill_at(&scene, scene.kind.writes[1], scene.typed("apply", "side=acme/side:v2"));
         let read = scene.owner();
@@ -410,10 +409,13 @@ fn a_lock_that_comes_back_with_its_pause_is_taken_away_in_place() {
             owner["spec"] = read["spec"].clone();
             owner["metadata"]["annotations"] = read["metadata"]["annotations"].clone();
         });
-        let way = format!("let the controller go, in place: kubectl inplace {verb} deployment/w");
-        super::ways_out::status(&scene).prints(&way).omits("Resume: ").omits("Roll back: ");
-        scene.run(verb, "").ends_with(0);
-        scene.is_settled(image, verb);
+        let what = "the lock of a rollout that has ended came back with an older copy of it";
+        super::ways_out::status(&scene).prints(what).omits("Resume: ").omits("Roll back: ");
+        for verb in ["resume", "abort"] {
+            scene.run(verb, "").ends_with(6).says(what);
+        }
+        scene.run("resume", "--take-over").ends_with(0);
+        scene.is_settled("acme/side:v2", verb);
         assert_eq!((scene.lock(), &scene.owner()["spec"]["paused"]), (Value::Null, &Value::Null), "{verb}");
     });
 }

@@ -1,11 +1,10 @@
 //! What cannot be finished as it was begun: the end names a command that leads out.
 
-use json_patch::Patch;
 use serde_json::{Value, json};
 
 use super::faults::kill_at;
 use super::without_lock::lose_lock;
-use super::{KINDS, LOCK, Output, Scene, Write, images, side_by_side, uids};
+use super::{KINDS, Scene, Write, images, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::builders;
 use crate::support::clock::eventually;
@@ -18,44 +17,59 @@ fn set_variable(scene: &Scene) {
     });
 }
 
-/// Its controller is held back: the image goes back in place, and what the other client has set stays.
+/// Its image fails, and its template has more than can be brought to the pods: the image from before goes into the
+/// template while its controller is held, and then the controller does the rest.
 #[test]
-fn an_image_goes_back_in_place_under_a_template_that_pods_cannot_be_brought_to() {
+fn a_failing_image_is_set_back_before_the_controller_is_let_go() {
     let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
     side_by_side(kinds.collect(), |kind| {
         let scene = Scene::new(kind).fails_slowly();
-        let pods = uids(&scene.server);
         scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
-        // What it takes the place of was no good either.
-        scene.run("apply", "side=acme/side:crash --pre-pull=never").ends_with(4);
         set_variable(&scene);
-        let way = format!(
-            "Roll back the image in place, keeping what else was set in the template: kubectl inplace apply {}/w \
-             side=acme/side:v1",
-            scene.singular()
-        );
-        scene.run("abort", "").ends_with(6).says(&way);
-        super::ways_out::status(&scene).prints(&way);
-        scene.run("abort", "--take-over").ends_with(1).says(&way);
-        scene.run("resume", "--take-over").ends_with(1).says(&way);
-        scene.apply("acme/side:v1").ends_with(0);
-        assert_eq!(uids(&scene.server), pods, "{}", kind.typed);
-        assert!(images(&scene.server, "side").iter().all(|image| image == "acme/side:v1"), "{}", kind.typed);
-        let containers = &scene.owner()["spec"]["template"]["spec"]["containers"];
-        assert_eq!((&containers[0]["env"][0]["name"], &containers[1]["image"]), (&json!("X"), &json!("acme/side:v1")));
+        let set = format!("kubectl set image {}/w side=acme/side:v1 -n default", scene.singular());
+        let release = format!("kubectl inplace abort {}/w --release", scene.singular());
+        scene.run("abort", "").ends_with(6).says("another client changed its template").says(&set).says(&release);
+        super::ways_out::status(&scene).prints(&set).prints(&release);
+        scene.run("resume", "--take-over").ends_with(6).says("in more than can be changed in place");
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v1".into();
+        });
+        assert_eq!(uids(&scene.server), scene.uids, "{}: no pod is replaced yet", kind.typed);
+        typed(&scene.server, &format!("abort {} --release --dry-run=server", kind.typed)).run().ends_with(0);
+        assert_ne!(scene.lock(), Value::Null, "{}: a dry run changes nothing", kind.typed);
+        typed(&scene.server, &format!("abort {} --release", kind.typed)).run().ends_with(1).says("say --yes");
+        super::ways_out::release(&scene).says("Follow: kubectl");
+        assert_eq!(scene.lock(), Value::Null, "{}", kind.typed);
+        assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
+        eventually("its controller has replaced the pods", || {
+            let pods = scene.server.objects("pods");
+            let is_new = |pod: &Value| pod["spec"]["containers"][0]["env"][0]["name"] == "X";
+            (pods.len() == 3 && pods.iter().all(is_new)).then_some(())
+        });
+        super::ways_out::status(&scene).omits("--release").omits("rollout in progress");
     });
 }
 
-/// A run that found what has lost its lock, and ended before it wrote anything.
+/// The lock is gone, and the template's image fails: neither is it brought to more pods, nor is its controller let go.
 #[test]
-fn what_could_not_be_taken_on_is_named_again() {
+fn where_the_templates_image_fails_another_one_is_set_first() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind).fails_slowly();
         scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
-        lose_lock(&scene, None);
-        let abort = format!("kubectl inplace abort {}/w --min-ready-seconds 0", scene.singular());
-        scene.run("resume", "--take-over").ends_with(4).prints("This run changed no pods.").says(&abort);
-        scene.run("abort", "--take-over").ends_with(0).prints("Rolled back");
+        lose_lock(&scene, Some("edited"));
+        let is_held = scene.owner()["spec"]["updateStrategy"]["type"] == "OnDelete" || kind.plural == "replicasets";
+        let set = format!("kubectl set image {}/w side=acme/side:v1", scene.singular());
+        let resume = format!("kubectl inplace resume {}/w --take-over", scene.singular());
+        let status = super::ways_out::status(&scene).prints(&resume);
+        assert_eq!(status.stdout.contains(&set), is_held, "{}", status.block());
+        if !is_held {
+            return;
+        }
+        status.omits("--release");
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v1".into();
+        });
+        scene.run("resume", "--take-over").ends_with(0);
         assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
         assert!(images(&scene.server, "side").iter().all(|image| image == "acme/side:v1"), "{}", kind.typed);
     });
@@ -72,7 +86,7 @@ fn a_budget_that_comes_meanwhile_is_passed_by_the_command_that_is_named() {
         scene.server.insert([budget]);
         let way = |verb: &str| {
             format!(
-                "Resume without asking the budget: kubectl inplace {verb} {}/w --min-ready-seconds 0 --disruption-budget ignore",
+                "Resume without asking the budget: kubectl inplace {verb} {}/w --disruption-budget ignore",
                 scene.singular()
             )
         };
@@ -129,93 +143,34 @@ fn safeguards_that_cannot_be_read_are_named_before_a_rollout_goes_on() {
     }
 }
 
-/// What kubectl does with the printed patch, which names no secret.
-fn set_back(scene: &Scene, status: &Output, keeps: &str) {
-    let printed = status.stdout.lines().find_map(|line| line.trim().strip_prefix(keeps));
-    let (patch, _) = printed.and_then(|rest| rest.split_once('\'')).unwrap_or_else(|| panic!("{}", status.block()));
-    let patch: Patch = serde_json::from_str(patch).expect("a JSON patch");
-    scene.server.edit(scene.kind.plural, "w", |owner| json_patch::patch(owner, &patch).expect("it applies"));
-}
-
-/// The controller copies the lock to the ReplicaSet: that leads on no better than the lock that cannot be read any more.
+/// Neither can be resumed or rolled back: what is printed says what it costs.
 #[test]
-fn a_copy_of_the_lock_leads_nowhere_under_a_template_that_pods_cannot_be_brought_to() {
-    let kind = KINDS.into_iter().find(|kind| kind.plural == "deployments").expect("one of them");
-    let scene = Scene::new(kind);
-    let keeps = "Set its template back, which keeps the pods: kubectl patch deployment/w --type=json -p '";
-    kill_at(&scene, Write { verb: "patch", plural: kind.plural, nth: 1 }, scene.typed("apply", "side=acme/side:v2"));
-    let copy = scene.server.objects(kind.plural)[0]["metadata"]["annotations"][LOCK].clone();
-    scene.server.edit(kind.plural, "w", |owner| {
-        owner["metadata"]["annotations"][LOCK] = "edited".into();
-        owner["spec"]["template"]["spec"]["containers"][0]["env"] = json!([{"name": "X", "value": "1"}]);
-    });
-    let outgoing =
-        serde_json::from_str::<Value>(copy.as_str().unwrap_or_default()).expect("a lock")["outgoing"].clone();
-    scene.server.edit("replicasets", outgoing["name"].as_str().unwrap_or_default(), |set| {
-        set["metadata"]["annotations"][LOCK] = copy;
-    });
-    let status = || typed(&scene.server, "status deploy/w").run().ends_with(0);
-    status().prints(keeps).omits("--take-over");
-    for verb in ["resume", "abort"] {
-        scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(keeps);
-    }
-    set_back(&scene, &status(), keeps);
-    scene.run("resume", "--take-over").ends_with(0);
-    assert_eq!(uids(&scene.server), scene.uids);
-    assert_eq!(images(&scene.server, "side"), ["acme/side:v2"; 3]);
-}
-
-/// Neither can be resumed or rolled back: what is printed says what it costs, and what keeps the pods.
-#[test]
-fn what_nothing_can_be_brought_out_of_in_place_names_the_way_out() {
+fn what_nothing_can_be_brought_out_of_in_place_is_released() {
     let kinds = KINDS.into_iter().filter(|kind| kind.plural != "replicasets");
-    side_by_side(kinds.collect(), |kind| {
+    let cases = kinds.flat_map(|kind| [Some("edited"), None].map(|lock| (kind, lock)));
+    side_by_side(cases.collect(), |(kind, lock)| {
+        let scene = Scene::new(kind);
         let write = Write { verb: "patch", plural: kind.plural, nth: 1 };
-        let status = |scene: &Scene| typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0);
-        let way = "Let its template roll out, which can replace every pod";
-        let scene = Scene::new(kind);
-        let keeps = format!(
-            "Set its template back, which keeps the pods: kubectl patch {}/w --type=json -p '",
-            scene.singular()
-        );
         kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
-        lose_lock(&scene, Some("edited"));
+        if lock.is_some() {
+            lose_lock(&scene, lock);
+        }
         set_variable(&scene);
-        let patch = format!(
-            "{way}: kubectl patch {}/w -p '{{\"metadata\":{{\"annotations\":{{\"{LOCK}\":null}}}}",
-            scene.singular()
-        );
-        status(&scene).prints(&keeps).prints(&patch).omits("--take-over");
+        let release = format!("kubectl inplace abort {}/w --release", scene.singular());
+        super::ways_out::status(&scene).prints(&release).omits("--take-over");
         for verb in ["resume", "abort"] {
-            scene.run(verb, "--take-over").ends_with(1).says("its lock cannot be read").says(&keeps).says(&patch);
+            scene.run(verb, "").ends_with(6).says(&release);
+            scene.run(verb, "--take-over").ends_with(6).omits("Complete").omits("Rolled back");
         }
-        set_back(&scene, &status(&scene), &keeps);
-        status(&scene).prints("Finish in place");
-        scene.run("resume", "--take-over").ends_with(0);
-        assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
-        assert_eq!(images(&scene.server, "side"), ["acme/side:v2"; 3], "{}", kind.typed);
-        if kind.plural != "deployments" {
-            return;
-        }
-        let scene = Scene::new(kind);
-        kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
-        set_variable(&scene);
-        scene.run("abort", "").ends_with(6).says(&keeps);
-        let held = status(&scene).prints(&keeps);
-        let held = held.prints(&format!("{way}: kubectl rollout resume {}/w", scene.singular()));
-        set_back(&scene, &held, &keeps);
-        let left = "Let its controller act again, which replaces no pod: kubectl rollout resume deployment/w";
-        status(&scene).prints(left);
-        scene
-            .server
-            .edit("deployments", "w", |owner| drop(owner["spec"].as_object_mut().map(|spec| spec.remove("paused"))));
-        assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
-        scene.is_settled("acme/side:v1", kind.typed);
+        assert_eq!(uids(&scene.server), scene.uids, "{}: nothing was replaced so far", kind.typed);
+        super::ways_out::release(&scene);
+        let owner = scene.owner();
+        assert_eq!((scene.lock(), &owner["spec"]["paused"]), (Value::Null, &Value::Null), "{}", kind.typed);
+        super::ways_out::status(&scene).omits("--release");
     });
 }
 
-/// An owner that was saved in the middle and is restored once the rollout has ended, under another template: the
-/// ReplicaSet keeps what its pods have.
+/// An owner that was saved in the middle and is restored once the rollout has ended, under another template.
 #[test]
 fn a_copy_that_is_restored_after_the_end_under_another_template_takes_nothing_back() {
     let scene = Scene::new(KINDS[0]);
@@ -232,13 +187,9 @@ fn a_copy_that_is_restored_after_the_end_under_another_template_takes_nothing_ba
         owner["metadata"]["annotations"] = saved["metadata"]["annotations"].clone();
     });
     set_variable(&scene);
-    super::ways_out::status(&scene).prints("The rollout has ended before. To remove its lock: kubectl inplace resume");
+    super::ways_out::status(&scene).prints("the lock of a rollout that has ended came back").omits("--take-over");
     scene.run("resume", "").ends_with(6);
-    assert_eq!((scene.lock(), sets(), uids(&scene.server)), (Value::Null, before, scene.uids.clone()));
-    let keeps = "Set its template back, which keeps the pods: kubectl patch deployment/w --type=json -p '";
-    set_back(&scene, &super::ways_out::status(&scene).prints(keeps), keeps);
-    assert_eq!(scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v2");
-    super::ways_out::status(&scene).omits("drifted");
+    assert_eq!((sets(), uids(&scene.server)), (before, scene.uids.clone()));
 }
 
 /// A pod that the controller has created from another client's template meanwhile does not get the revision of the
@@ -261,12 +212,11 @@ fn a_pod_of_another_clients_template_keeps_its_revision() {
         eventually("a fourth pod", pod);
         let before = (uids(&scene.server), pod().map(|pod| pod["metadata"]["labels"].clone()));
         set("B", 4);
-        scene.run("abort", "").ends_with(6).omits("To keep the pods");
-        super::ways_out::status(&scene).omits("To keep the pods");
+        scene.run("abort", "").ends_with(6);
         scene.server.edit(kind.plural, "w", |owner| owner["spec"]["template"] = template.clone());
-        super::ways_out::status(&scene).omits("Bring the template to the pods");
+        super::ways_out::status(&scene).prints("a pod was created from another client's template").omits("--take-over");
         for verb in ["resume", "abort"] {
-            scene.run(verb, "--take-over").ends_with(1).omits("Complete").omits("Rolled back");
+            scene.run(verb, "--take-over").ends_with(6).omits("Complete").omits("Rolled back");
         }
         assert_eq!((uids(&scene.server), pod().map(|pod| pod["metadata"]["labels"].clone())), before);
     });
@@ -395,12 +345,10 @@ fn a_partition_that_a_rollout_has_raised_is_not_the_users() {
         scene.server.edit(kind.plural, "w", |owner| {
             owner["spec"]["template"]["spec"]["containers"][0]["image"] = "acme/app:foreign".into();
         });
-        scene.run("abort", "").ends_with(6).says("\"partition\":1").omits("--take-over");
+        lose_lock(&scene, Some("edited"));
         let why = "its partition is above every pod";
-        let resumed = scene.run("resume", "--take-over").ends_with(1).says(why).omits("Complete");
-        resumed.omits("kubectl inplace resume");
+        scene.run("resume", "--take-over").ends_with(6).says(why).omits("Complete");
         super::ways_out::status(&scene).omits("--take-over");
-        scene.run("abort", "--take-over").ends_with(1).says(why).omits("Rolled back");
     });
 }
 
@@ -419,10 +367,6 @@ fn what_a_daemon_set_that_was_created_again_has_left_goes_to_its_template() {
     });
     let way = "Bring the pods to the template, in place: kubectl inplace apply daemonset/w side=acme/side:v1";
     super::ways_out::status(&scene).prints(way).omits("--take-over");
-    for verb in ["resume", "abort"] {
-        scene.run(verb, "").ends_with(1).says(way);
-        scene.run(verb, "--take-over").ends_with(1).says(way);
-    }
     scene.apply("acme/side:v1").ends_with(0);
     assert_eq!((images(&scene.server, "side"), uids(&scene.server)), (vec!["acme/side:v1".to_owned(); 3], scene.uids));
 }

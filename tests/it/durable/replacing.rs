@@ -2,8 +2,7 @@
 //! one that goes there anyway is finished.
 
 use super::faults::kill_at;
-use super::without_lock::lose_lock;
-use super::{KINDS, Kind, Scene, Write, images, side_by_side, uids};
+use super::{KINDS, Kind, Scene, Write, side_by_side};
 
 const FIRST_POD: Write = Write::new("patch", "pods", 0);
 
@@ -21,28 +20,6 @@ fn failed(kind: Kind) -> Scene {
     let scene = Scene::new(kind);
     scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
     scene
-}
-
-/// Template and pods are as they were; the update strategy went with the lock.
-fn is_back(scene: &Scene) {
-    let what = scene.kind.typed;
-    assert_eq!(images(&scene.server, "side"), ["acme/side:v1"; 3], "{what}");
-    assert_eq!(uids(&scene.server), scene.uids, "{what}");
-    assert_eq!(scene.owner()["spec"]["template"], scene.spec["template"], "{what}");
-}
-
-/// `kubectl rollout undo` leads to what is in the history.
-fn is_back_for_good(scene: &Scene) {
-    is_back(scene);
-    let what = scene.kind.typed;
-    for plural in ["controllerrevisions", "replicasets"] {
-        let left = scene
-            .server
-            .objects(plural)
-            .iter()
-            .any(|kept| kept.to_string().contains("\"image\":\"acme/side:missing\""));
-        assert!(!left, "{what}: an image that failed is left in the history");
-    }
 }
 
 /// Kept in the history, in the ReplicaSet, unpaused.
@@ -80,19 +57,6 @@ fn one_with_a_third_image_is_taken_back_though_the_way_back_is_cut_short_too() {
     });
 }
 
-/// Of the first nothing is left but what its pods note.
-#[test]
-fn one_whose_forerunner_has_lost_its_lock_is_taken_back_to_what_the_pods_note() {
-    side_by_side(KINDS.to_vec(), |kind| {
-        let scene = failed(kind);
-        lose_lock(&scene, None);
-        let begun = scene.run("apply", "side=acme/side:v3 --canary 1 --take-over --pre-pull=never");
-        begun.ends_with(0).omits("abort would bring");
-        scene.run("abort", "--pre-pull=never").ends_with(0).omits("side:missing").omits("another client");
-        is_back_for_good(&scene);
-    });
-}
-
 /// A rollout that has ended leaves nothing to finish or to take back, whoever pauses the owner since.
 #[test]
 fn after_an_update_that_is_complete_nothing_is_left() {
@@ -116,23 +80,6 @@ fn after_an_update_that_is_complete_nothing_is_left() {
     });
 }
 
-/// No pod has the old image; its records and the history show it.
-#[test]
-fn what_every_pod_has_of_an_update_that_another_template_has_ended_is_taken_back() {
-    let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
-    side_by_side(kinds.collect(), |kind| {
-        let scene = Scene::new(kind).fails_slowly();
-        let all = "side=acme/side:missing --pre-pull=never --max-unavailable 3 --on-failure continue";
-        scene.run("apply", all).ends_with(4);
-        scene.server.edit(kind.plural, "w", |owner| {
-            owner["spec"]["template"]["spec"]["containers"][0]["image"] = "acme/app:foreign".into();
-        });
-        scene.run("abort", "--pre-pull=never").ends_with(6);
-        scene.run("abort", "--take-over --pre-pull=never").ends_with(0).prints("Rolled back");
-        is_back(&scene);
-    });
-}
-
 /// What an update before has restarted is none of what this one has.
 #[test]
 fn a_container_that_was_not_reached_has_not_restarted() {
@@ -144,23 +91,5 @@ fn a_container_that_was_not_reached_has_not_restarted() {
         scene.run("apply", more).ends_with(4);
         scene.run("abort", "--pre-pull=never").ends_with(0).prints("side in 1 pod").omits("app in").omits("(app)");
         scene.is_settled("acme/side:v1", kind.typed);
-    });
-}
-
-/// The template has again what the one brought that was to be replaced: nothing is said to go back, and then the beginning is
-/// found all the same.
-#[test]
-fn what_another_client_puts_back_in_the_middle_is_no_beginning() {
-    let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
-    side_by_side(kinds.collect(), |kind| {
-        let scene = failed(kind);
-        kill_at(&scene, Write::new("patch", "pods", 1), scene.typed("apply", "side=acme/side:v2 --pre-pull=never"));
-        scene.server.edit(kind.plural, "w", |owner| {
-            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:missing".into();
-        });
-        super::ways_out::status(&scene).prints("End it, changing no container").omits("again what it was before");
-        scene.run("abort", "--pre-pull=never").ends_with(6);
-        scene.run("abort", "--take-over --pre-pull=never").ends_with(0).omits("TO side:v2").prints("Rolled back");
-        is_back(&scene);
     });
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::faults::{kill_at, killed_at};
-use super::{HISTORY, KINDS, Kind, LOCK, Scene, Write, side_by_side, uids};
+use super::{HISTORY, KINDS, Kind, LOCK, Scene, Write, images, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::run::Output;
 use crate::support::scene::typed;
@@ -199,7 +199,7 @@ fn a_preview_of_what_has_lost_its_lock_invents_no_rollout() {
     Deed::ScribbleAll.is_done(&scene);
     let shown = scene.run("resume", "--dry-run --take-over").ends_with(0);
     shown.prints("resume what a rollout left whose lock is gone or unreadable").omits("of jane since");
-    assert_eq!(scene.run("abort", "--dry-run --take-over -o json").ends_with(0).json()["id"], Value::Null);
+    assert_eq!(scene.run("resume", "--dry-run --take-over -o json").ends_with(0).json()["id"], Value::Null);
 }
 
 /// The rollout has not come to its pods: going on takes them down, and going back does not.
@@ -234,11 +234,11 @@ fn a_rollout_that_a_foreign_template_has_overtaken_says_so_and_ends() {
                 owner["spec"]["template"]["spec"]["containers"][index]["image"] = format!("acme/{container}:v9").into();
             });
             let status = typed(&scene.server, &format!("status {}", KINDS[0].typed)).run();
-            let status = status.prints("another client has set another template since").omits("Resume: ");
-            status.prints("End it, changing no container: kubectl inplace abort");
+            let status = status.prints("superseded: another client changed its template").omits("Resume: ");
+            status.prints("kubectl inplace abort deployment/w --release");
             let output = scene.run(verb, "").ends_with(6).omits("To go on").omits("will be set");
-            let output = output.prints("another client has changed it or lets it roll out: no pod is updated");
-            output.prints("changed by another client, and its controller replaces its pods");
+            output.says("another client changed its template").says("--release");
+            release(&scene).says("Follow: kubectl rollout status");
             let owner = scene.server.object("deployments", "w").unwrap_or_default();
             assert!(owner["metadata"]["annotations"][LOCK].is_null(), "{verb}: its lock is gone");
             typed(&scene.server, &format!("status {}", KINDS[0].typed)).run().omits("rollout in progress");
@@ -254,11 +254,15 @@ fn a_template_that_was_set_back_is_neither_pending_nor_resumed() {
         let owner = |text: &str| typed(&scene.server, &format!("{text} {}", kind.typed)).run();
         owner("status").prints("Resume: kubectl").prints("pending");
         set_image(&scene, "acme/side:v1");
-        let status = owner("status").prints("its template is again what it was before").prints("Roll back: kubectl");
-        status.omits("Resume: ").omits("pending");
+        let status = owner("status").prints("another client set its template back to what it was before the rollout");
+        status.omits("Resume: ").omits("pending").prints("--release");
         for more in ["", "--dry-run"] {
             let refused = scene.run("resume", more).ends_with(6).omits("will be set").omits("to update");
-            refused.says("so there is nothing to resume").says("Roll back: kubectl inplace abort");
+            refused.says("another client set its template back").says("--release");
+        }
+        if kind.plural != "deployments" {
+            scene.run("resume", "--take-over").ends_with(0);
+            assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
         }
     });
 }
@@ -277,13 +281,12 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
     };
     crate::support::clock::eventually("its pods are replaced", replaced);
     let pods = uids(&scene.server);
-    let status = typed(&scene.server, "status deploy/w").run().prints("another client has resumed it");
-    status.prints("End it, changing no container: kubectl inplace abort").omits("Resume: ");
+    let status = typed(&scene.server, "status deploy/w").run().prints("another client resumed it before");
+    status.prints("kubectl inplace abort deployment/w --release").omits("Resume: ");
     for verb in ["resume", "abort"] {
-        scene.run(verb, "--dry-run").prints("another client has changed it or lets it roll out: no pod is updated");
+        scene.run(verb, "").ends_with(6).says("another client resumed it before its pods were updated");
     }
-    let ended = scene.run("abort", "").ends_with(6).says("no pod to update").omits("Taken back");
-    ended.prints("it was resumed by another client before its pods were updated");
+    release(&scene);
     assert_eq!(uids(&scene.server), pods);
     assert_eq!(scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v2");
     assert_eq!(scene.lock(), Value::Null);
@@ -309,13 +312,17 @@ fn the_lock_of_another_deployment_is_removed_and_replaces_no_pod() {
         let (pods, template) = (uids(&copy.server), copy.owner()["spec"]["template"].clone());
         let reported =
             status(&copy).prints("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
-        reported.prints("End it, changing no container: kubectl inplace abort").omits("Resume: ");
-        copy.run("abort", "--dry-run").omits("will be set");
+        reported.prints("kubectl inplace abort deployment/w --release").omits("Resume: ");
         copy.run(verb, "").ends_with(6);
+        release(&copy);
         assert_eq!((uids(&copy.server), &copy.owner()["spec"]["template"]), (pods, &template), "{verb}");
         assert_eq!(copy.lock(), Value::Null, "{verb}");
         copy.apply("acme/side:v3").ends_with(0);
     }
+}
+
+pub(super) fn release(scene: &Scene) -> Output {
+    typed(&scene.server, &format!("abort {} --release --yes", scene.kind.typed)).run().ends_with(0)
 }
 
 pub(super) fn status(scene: &Scene) -> Output {
@@ -344,9 +351,9 @@ fn where_nothing_records_the_rollout_status_names_a_way_out() {
         });
         let reported = status(&scene);
         if ["statefulsets", "daemonsets"].contains(&kind.plural) {
-            reported.prints("its updateStrategy is OnDelete: any other one would replace them");
-            let reported = scene.run("resume", "").ends_with(1);
-            reported.says(&format!("Finish in place: kubectl inplace resume {}/w ", scene.singular()));
+            reported.prints("a rollout set the update strategy OnDelete, and its lock was removed");
+            let reported = scene.run("resume", "").ends_with(6);
+            reported.says(&format!("kubectl inplace resume {}/w --take-over", scene.singular()));
             scene.run("resume", "--take-over").ends_with(0);
         } else {
             let apply = format!("apply {}/w side=acme/side:v2", scene.singular());
@@ -355,24 +362,6 @@ fn where_nothing_records_the_rollout_status_names_a_way_out() {
         }
         scene.is_settled("acme/side:v2", kind.typed);
         status(&scene).omits("kubectl ");
-    });
-}
-
-/// Every pod is updated, and only the update strategy is not restored: kubectl's record of the last apply has it.
-#[test]
-fn an_update_strategy_that_was_left_is_reported_with_the_command_that_restores_it() {
-    side_by_side(vec![KINDS[1], KINDS[2]], |kind| {
-        let scene = Scene::new(kind);
-        let strategy = scene.spec["updateStrategy"].clone();
-        scene.server.edit(kind.plural, "w", |owner| owner["spec"]["updateStrategy"] = json!({"type": "OnDelete"}));
-        status(&scene).omits("OnDelete");
-        let applied = json!({"spec": {"updateStrategy": strategy}}).to_string();
-        annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
-        let reported = status(&scene).prints("its updateStrategy is OnDelete, and RollingUpdate was applied last");
-        reported.prints(&format!("Restore the updateStrategy from before: kubectl patch {}/w -p ", scene.singular()));
-        let applied = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}}).to_string();
-        annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
-        status(&scene).omits("OnDelete");
     });
 }
 
@@ -392,14 +381,6 @@ fn the_status_of_a_namespace_says_of_a_workload_what_its_own_says() {
         assert!(!of_one.is_empty(), "{}", of_all.block());
         assert_eq!(commands(&of_all), of_one, "{}", kind.typed);
     });
-    let scene = Scene::new(KINDS[0]);
-    scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0).prints("Paused");
-    let made = scene.server.objects("replicasets").into_iter().find(|set| set["spec"]["replicas"] == 0);
-    scene.run("abort", "").ends_with(0);
-    scene.server.insert(made);
-    for command in [format!("status {}", KINDS[0].typed), "status".to_owned()] {
-        typed(&scene.server, &command).run().prints("is left of a rollout that was rolled back");
-    }
 }
 
 /// Whether `kubectl rollout resume` replaces the pods depends on which ReplicaSet has the template, lock or none.
@@ -413,14 +394,16 @@ fn what_a_resume_of_the_rollouts_would_do_is_reported() {
         let scene = killed_at(KINDS[0], Write { verb, plural, nth });
         Deed::UnlockAll.is_done(&scene);
         let status = typed(&scene.server, "status deploy/w").run().ends_with(0);
-        status.prints(&format!("its pods do not have its template: kubectl rollout resume {expected}"));
+        status.prints("a rollout paused it, and its lock was removed");
         let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
-        plan.prints("OwnerPaused").prints(expected).prints("whose lock was removed").omits("OwnerRollingOut");
+        plan.prints("OwnerPaused")
+            .prints(expected)
+            .prints("as an unfinished rollout in place leaves them")
+            .omits("OwnerRollingOut");
     });
 }
 
-/// The user pauses a Deployment that has our history and edits it: nothing distinguishes that from a rollout whose lock
-/// was removed, and a rollback drops the edit.
+/// The user pauses a Deployment that has our history and edits it: that is no rollout, and no run takes it for one.
 #[test]
 fn a_users_pause_over_an_edit_is_not_called_a_rollout() {
     let scene = Scene::new(KINDS[0]);
@@ -428,20 +411,16 @@ fn a_users_pause_over_an_edit_is_not_called_a_rollout() {
     scene.server.edit("deployments", "w", |owner| owner["spec"]["paused"] = true.into());
     set_image(&scene, "acme/side:v3");
     let status = typed(&scene.server, "status deploy/w").run().ends_with(0);
-    let not_known =
-        "whether somebody has paused it over a change, or a rollout in place whose lock was removed, is not known";
-    status
-        .prints(&format!("kubectl rollout resume would replace every pod; {not_known}"))
-        .prints("Bring the template to the pods, in place: kubectl inplace resume deployment/w")
-        .prints("Roll back in place, dropping what was set in the template since: kubectl inplace abort")
-        .omits("roll it back");
+    status.prints("its rollouts are paused").omits("--take-over").omits("--release");
     let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
-    plan.prints("OwnerPaused")
-        .prints(not_known)
-        .prints("which drops what was set in it")
-        .omits("as a rollout in place leaves it");
-    scene.run("resume", "--take-over").ends_with(0);
-    scene.is_settled("acme/side:v3", KINDS[0].typed);
+    plan.prints("OwnerPaused").prints("would replace every pod").omits("unfinished rollout");
+    scene.run("resume", "--take-over").ends_with(0).says("no rollout of kubectl-inplace is in progress or unfinished");
+    typed(&scene.server, "abort deploy/w --release --yes")
+        .run()
+        .ends_with(0)
+        .says("no rollout of kubectl-inplace holds it");
+    assert_eq!(scene.owner()["spec"]["paused"], true);
+    assert!(images(&scene.server, "side").iter().all(|image| image == "acme/side:v2"));
 }
 
 /// A template that cannot reach the pods in place is not said to leave them unchanged.

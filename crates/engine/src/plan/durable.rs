@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::Context;
+use super::outgoing::{HistoryPlan, history_of};
 use super::rollout_state::{RolloutState, life, present, rollout_state};
 use super::sides::{holder, is_stale};
 use super::{Verdict, WorkloadPlan};
@@ -59,27 +60,6 @@ pub struct DurablePlan {
     /// The unfinished rollout whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Box<RolloutLock>>,
-}
-
-/// How the outgoing template stays in the history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "do")]
-pub enum HistoryPlan {
-    /// A ReplicaSet without pods is created for it.
-    Create,
-    /// An old ReplicaSet without pods, which holds the new template, takes it.
-    Swap {
-        /// Its name.
-        name: String,
-        /// Its uid.
-        uid: Uid,
-        /// Its revision.
-        revision: i64,
-    },
-    /// `revisionHistoryLimit` is 0: it is forgotten.
-    Forget,
-    /// The controller keeps it by itself.
-    ByController,
 }
 
 impl DurablePlan {
@@ -360,20 +340,6 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
     plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision).saturating_add(1));
     let Some(after) = plan.change.apply(workload.template()) else { return };
     plan.history = history_of(workload, sets, current, &after);
-}
-
-/// How the template of a Deployment's current ReplicaSet stays in the history once that takes another one.
-pub(super) fn history_of(workload: &Workload, sets: &[Value], current: &Value, after: &Value) -> HistoryPlan {
-    let uid = |set: &Value| Uid::from(set.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default());
-    let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
-    match holder(sets, after) {
-        Some(set) if uid(set) != uid(current) => {
-            let name = set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            HistoryPlan::Swap { name, uid: uid(set), revision: deployment::revision_of(set) }
-        }
-        Some(_) | None if limit == 0 => HistoryPlan::Forget,
-        Some(_) | None => HistoryPlan::Create,
-    }
 }
 
 /// Returns the revision of a Deployment that the first step alone pushes out of a history of one.

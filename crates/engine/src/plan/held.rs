@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::recover;
+use super::sides::is_stale;
 use crate::k8s::metadata::LAST_APPLIED;
+use crate::k8s::names::RolloutId;
 use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::RolloutLock;
 use crate::state::manager::is_ours;
-use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
@@ -34,7 +34,7 @@ pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
 /// The update strategy from before an unfinished rollout, as its lock or a copy of it has it.
 fn locked_strategy(live: &LiveWorkload) -> Option<Value> {
     let lock = RolloutLock::of(&live.workload.object).ok().flatten();
-    lock.or_else(|| recover::copies(live).map(|(_, lock)| lock).max_by(|a, b| a.id.cmp(&b.id)))?.strategy
+    lock.or_else(|| copies(live).map(|(_, lock)| lock).max_by(|a, b| a.id.cmp(&b.id)))?.strategy
 }
 
 /// Returns the update strategy from before the rollout that was last superseded, where that has left its own in place.
@@ -43,10 +43,11 @@ pub(super) fn left_strategy(live: &LiveWorkload) -> Option<Value> {
     known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
 }
 
-/// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock.
+/// Returns whether an owner is held back by a rollout: the last one, which has noted what was there before, or one that has
+/// lost its lock and whose write the server noted.
 pub(super) fn is_left_held(live: &LiveWorkload) -> bool {
-    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
-    is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_superseded())
+    let is_held = is_held_back(live) && !is_held_by_another(live);
+    is_held && (is_held_by_a_run(live) || left_strategy(live).is_some())
 }
 
 fn is_held_by_another(live: &LiveWorkload) -> bool {
@@ -74,6 +75,18 @@ fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
 
 fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
     is_ours(manager) || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
+}
+
+/// The copies of locks of rollouts that are not known to have ended.
+pub(super) fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
+    let owned = &live.surroundings.owned;
+    let copies = owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
+    copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_older_than_all(&known(live), &lock.id))
+}
+
+/// Whether it may be older than every rollout that the history keeps.
+pub(super) fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool {
+    known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
 }
 
 /// The rollouts that are known to have ended.

@@ -7,7 +7,7 @@
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
 //! | `build`, `context` | the plan of one workload; what every part of it is made from |
 //! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
-//! | `durable`, `held`, `revision`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `durable`, `held`, `revision`, `outgoing`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
 //! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover`, `became` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
 //! | `resize`, `resized` | cpu and memory: what refuses them, and whether nodes have room |
@@ -36,6 +36,7 @@ mod known;
 pub mod live;
 pub mod offline;
 mod order;
+mod outgoing;
 pub mod outline;
 mod partition;
 mod pods;
@@ -88,13 +89,14 @@ pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use drift::differs_from_template;
-pub use durable::{DurablePlan, HistoryPlan, if_resumed, is_behind};
+pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 
 pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest};
+pub use outgoing::HistoryPlan;
 pub use policy::{carried_on, policy_of};
-pub use recover::{can_take_over, may_be_left};
+pub use recover::{can_take_over, lacking, may_be_left};
 pub use restart::RestartError;
 pub use resume::{ResumeError, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;

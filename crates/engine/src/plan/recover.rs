@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::durable::{HistoryPlan, history_of};
-use super::held::{is_held_back, known, pods, strategy};
+use super::held::{copies, is_held_back, is_older_than_all, known, pods, strategy};
+use super::outgoing::{HistoryPlan, history_of, history_step};
 use super::policy::policy_of;
 use super::sides::is_stale;
 use super::start::Start;
@@ -22,7 +22,7 @@ use crate::k8s::pod::{ContainerList, Pod};
 use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::plan::live::{LiveWorkload, Options};
 use crate::state::durable::history::{self, HistoryEntry, HistoryImage};
-use crate::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
+use crate::state::durable::lock::{Outgoing, RolloutLock};
 use crate::state::durable::{deployment, revisions, stateful_set, template_of_revision};
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
@@ -46,18 +46,6 @@ pub(super) fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
 /// Returns whether the metadata of what a workload owns may hold a rollout that its own annotations do not.
 pub fn may_be_left(live: &LiveWorkload) -> bool {
     RolloutLock::text_of(&live.workload.object).is_none() && copies(live).next().is_some()
-}
-
-/// The copies of locks of rollouts that are not known to have ended.
-pub(super) fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
-    let owned = &live.surroundings.owned;
-    let copies = owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
-    copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_older_than_all(&known(live), &lock.id))
-}
-
-/// Whether it may be older than every rollout that the history keeps.
-fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool {
-    known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
 }
 
 /// Whether the rollout still has something to do: the owner is held as a rollout holds it, or a pod lacks what it
@@ -145,15 +133,6 @@ const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollou
 
 const NOTHING_LACKS: &str = "its pods have its template, and nothing holds its controller back";
 
-/// The step of a new rollout that keeps the outgoing template in the history.
-pub(super) fn history_step(plan: HistoryPlan, workload: &str, id: &RolloutId) -> HistoryStep {
-    match plan {
-        HistoryPlan::Create => HistoryStep::Create { name: format!("{workload}-{}", deployment::history_hash(id)) },
-        HistoryPlan::Swap { name, uid, revision } => HistoryStep::Swap { name, uid, revision },
-        HistoryPlan::Forget | HistoryPlan::ByController => HistoryStep::Keep,
-    }
-}
-
 /// The history's entries of rollouts that end here unfinished: that of a lock which can be read, and of pods' records.
 pub(super) fn ended_here(live: &LiveWorkload, start: &Start, by: &RolloutId) -> Vec<HistoryEntry> {
     let lock = RolloutLock::of(&live.workload.object).ok().flatten().or_else(|| copied(live));
@@ -218,7 +197,7 @@ fn leads_in_place(live: &LiveWorkload, before: &Value, after: &Value) -> bool {
 }
 
 /// The ControllerRevisions that pods carry.
-fn with_pods(live: &LiveWorkload) -> impl Iterator<Item = &Value> {
+pub(super) fn with_pods(live: &LiveWorkload) -> impl Iterator<Item = &Value> {
     live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0)
 }
 
@@ -247,7 +226,7 @@ fn made_from(live: &LiveWorkload) -> Option<&Value> {
 
 /// What pods lack of the template's images, and what the records of unfinished rollouts have brought of them: that a pod
 /// asks for an image proves nothing.
-fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let records = unended(live);
     let mut found = BTreeMap::new();
     for list in [ContainerList::Containers, ContainerList::InitContainers] {

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::drains::unrestored;
 use super::held::saved_strategy;
-use super::recover::{ended_here, history_step, to_template};
+use super::outgoing::history_step;
+use super::recover::{ended_here, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
 use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
 use super::sides::{is_stale, sides};
@@ -147,7 +148,11 @@ pub fn resume(
             return Ok(goal(live, lock, replaces, policy, (start, Adopts::Template)));
         }
         RolloutState::Unclear(what) => return Err(ResumeError::NoWayOn(what)),
-        RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished | RolloutState::Superseded(_) => {
+        RolloutState::Superseded(what) => {
+            let lock = present(live).filter(|lock| !is_stale(workload, &live.surroundings.owned, lock));
+            lock.ok_or(ResumeError::NoWayOn(what))?
+        }
+        RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished => {
             present(live).ok_or(ResumeError::NoRollout)?
         }
     };

@@ -1,14 +1,16 @@
 //! The state of the rollout in place that holds a workload: one of six, and in each the same commands lead on.
 
+use serde_json::Value;
+
 use super::held::{is_held_back, is_left_held, known};
 use super::live::LiveWorkload;
-use super::recover::{copied, is_left_on_pods};
+use super::recover::{copied, is_left_on_pods, with_pods};
 use super::sides::{is_stale, sides};
 use crate::change::{Direction, same};
 use crate::kinds::HoldsBy;
-use crate::state::durable::deployment;
 use crate::state::durable::life::Life;
 use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::{deployment, revisions};
 use crate::state::outcome::EndResult;
 
 /// The state of the rollout that holds a workload, from its own annotations and those of what it owns.
@@ -60,9 +62,9 @@ fn unfinished(live: &LiveWorkload, lock: &RolloutLock) -> RolloutState {
 }
 
 fn without_lock(live: &LiveWorkload) -> RolloutState {
-    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
     if is_left_held(live) {
-        return match (is_superseded(), live.workload.reference.kind.holds_by()) {
+        let is_superseded = known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
+        return match (is_superseded, live.workload.reference.kind.holds_by()) {
             (true, HoldsBy::Paused) => RolloutState::Superseded("a rollout that another client ended left it paused"),
             (true, _) => {
                 RolloutState::Superseded("a rollout that another client ended left the update strategy OnDelete")
@@ -72,7 +74,9 @@ fn without_lock(live: &LiveWorkload) -> RolloutState {
         };
     }
     let is_at_rest = live.workload.is_observed() && live.workload.rolling_out().is_none();
-    if is_at_rest && is_left_on_pods(live) {
+    // Where its controller is free to go by each pod's revision, no run brings the pods another one.
+    let acts = live.workload.reference.kind.holds_by().restores_the_field() && !is_held_back(live);
+    if is_at_rest && !acts && is_left_on_pods(live) {
         return RolloutState::Unclear(
             "some pods note a rollout of which nothing tells how it ended: its lock was removed",
         );
@@ -98,6 +102,15 @@ pub(super) fn conflict(live: &LiveWorkload, found: &RolloutLock, goal: &RolloutL
         Direction::Back => (before, after),
     };
     let template = live.workload.template();
+    let since = goal.outgoing.as_ref().map_or(i64::MAX, |outgoing| outgoing.revision);
+    let is_anothers = |revision: &Value| {
+        let made_from = revisions::template_of(revision);
+        revisions::number_of(revision).is_some_and(|number| number > since)
+            && ![&target, &source, template].into_iter().any(|known| same(&made_from, known))
+    };
+    if live.workload.reference.kind.owns_through().is_none() && with_pods(live).any(is_anothers) {
+        return Some("a pod was created from another client's template meanwhile");
+    }
     if same(template, &target) || same(template, &source) && found.direction != goal.direction {
         return None;
     }
@@ -111,9 +124,7 @@ pub(super) fn conflict(live: &LiveWorkload, found: &RolloutLock, goal: &RolloutL
 /// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
 fn was_unpaused(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let Some(outgoing) = &lock.outgoing else { return false };
-    let is_it = |set: &&serde_json::Value| {
-        set.pointer("/metadata/uid").and_then(serde_json::Value::as_str) == Some(outgoing.uid.as_str())
-    };
+    let is_it = |set: &&Value| set.pointer("/metadata/uid").and_then(Value::as_str) == Some(outgoing.uid.as_str());
     let set = live.surroundings.owned.iter().find(is_it);
     set.is_some_and(|set| deployment::was_released(&live.workload.object, lock, set, &sides(live, lock).1))
 }

@@ -211,7 +211,7 @@ fn last_end(status: &ContainerStatus) -> Option<LastEnd> {
 }
 
 /// What one read cannot show is known from the rollout that recorded the pod: it ended with every container proven, by
-/// more than one read, and no other container has started since.
+/// more than one read, and no other container has started since. Or the kubelet has left it for long enough.
 fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatus>, asked: &Asked<'_>) -> Condition {
     let is_proven = |status: &ContainerStatus| {
         let of_proven = UpdateRecord::of(pod).is_some_and(|record| asked.proven.contains(&record.id));
@@ -220,7 +220,8 @@ fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatu
         let was_in_flight = matches!(&baseline, Baseline::Recorded(record) if record.in_flight.is_some());
         of_proven && (was_in_flight || baseline.restarts_since(status) == Some(0))
     };
-    match (condition, status.is_some_and(is_proven)) {
+    let has_stayed = |status| asked.now.is_some_and(|now| evidence::has_stayed(pod, status, now));
+    match (condition, status.is_some_and(|status| is_proven(status) || has_stayed(status))) {
         (Condition::Unverified { ready, since, .. }, true) => Condition::Running { ready, since },
         (condition, _) => condition,
     }
@@ -277,9 +278,9 @@ fn comparison(
         Some(asked) if asked.by_rollout == Some(&container.image) => Comparison::Rewritten,
         Some(asked) if asked.by_rollout.is_some() => Comparison::Pending,
         Some(asked) if is_pinned(&container.image, asked.image, status) => Comparison::Pinned,
-        Some(_) if is_older || !pod.is_present() => Comparison::Older,
         Some(_) if made == Some(&container.image) => Comparison::Rewritten,
         Some(_) if made.is_some_and(|made| is_pinned(&container.image, made, status)) => Comparison::Pinned,
+        Some(_) if is_older || !pod.is_present() => Comparison::Older,
         Some(_) => Comparison::Drifted,
     }
 }

@@ -7,6 +7,7 @@ use super::made::may_be_brought;
 use super::{Comparison, Condition, ContainerReport, PodState, PodStatus};
 use crate::change::{Change, Direction, FieldProgress};
 use crate::k8s::names::ContainerName;
+use crate::kinds::HoldsBy;
 use crate::plan::{self, LiveWorkload, RolloutState};
 use crate::state::durable::lock::RolloutLock;
 use crate::state::hook::HookPhase;
@@ -40,6 +41,8 @@ pub enum NextAction {
     Release,
     /// `apply` of these images.
     Apply(BTreeMap<ContainerName, String>),
+    /// `kubectl set image`: the template gets these.
+    SetImage(BTreeMap<ContainerName, String>),
     /// These pods are deleted, and the owner's controller re-creates them.
     Replace(Vec<String>),
 }
@@ -76,9 +79,23 @@ pub(super) fn next_commands(live: &LiveWorkload, state: RolloutState, pods: &[Po
         RolloutState::Superseded(_) | RolloutState::Unclear(_) => {
             let resume = way(NextAction::Resume, "Bring its template to the pods, in place", true);
             let release = NextCommand::new(NextAction::Release, "Let its controller go, which may then replace pods");
-            plan::can_take_over(live).then_some(resume).into_iter().chain([release]).collect()
+            let resume = plan::can_take_over(live).then_some(resume);
+            match working_images(live, pods) {
+                Some(set) => vec![set, resume.unwrap_or(release)],
+                None => resume.into_iter().chain([release]).collect(),
+            }
         }
     }
+}
+
+/// Where the template's image fails in every pod that has it: the one from before is set in the template first, which
+/// replaces no pod while its controller is held.
+fn working_images(live: &LiveWorkload, pods: &[PodStatus]) -> Option<NextCommand> {
+    let failing = plan::lacking(live).into_iter().filter(|(name, image)| only_fails(pods, name, &image.to));
+    let images: BTreeMap<_, _> = failing.map(|(name, image)| (name, image.from)).collect();
+    let is_held = plan::is_held_back(live) || live.workload.reference.kind.holds_by() == HoldsBy::Nothing;
+    let label = "Set the image from before in its template, which replaces no pod yet";
+    (is_held && !images.is_empty()).then(|| NextCommand::new(NextAction::SetImage(images), label))
 }
 
 /// Which of the two helps, and more than the other.

@@ -27,6 +27,7 @@ use crate::change::Direction;
 use crate::k8s::metadata;
 use crate::k8s::names::{RolloutId, Uid};
 use crate::kinds::{Release, Revisions, WorkloadKind};
+use crate::state::manager::is_ours;
 use crate::state::record::TakenOver;
 use crate::value::json_path::text;
 use history::HistoryEntry;
@@ -426,6 +427,7 @@ pub fn released(
     let history = (!entries.is_empty()).then(|| history::to_text(&entries));
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
     let patch = if life::beat_of(object).is_some() { patch.label(&[(BEAT_LABEL, None)]) } else { patch };
+    let patch = without_ownership(object, patch);
     let patch = match kind.holds_by().release(object, before) {
         Some(Release::Remove(field)) => patch.set(field, None),
         Some(Release::Restore(field, before)) => patch.set(field, Some(before)),
@@ -438,6 +440,22 @@ pub fn released(
         copies.clone().map(remove)
     });
     std::iter::once(patch).chain(copies).map(Guarded::write).collect()
+}
+
+/// Adds that the server's notes of this program's updates go: the next server-side apply of another image would report a
+/// conflict with their field manager.
+fn without_ownership<'a>(object: &'a Value, patch: Guarded<'a>) -> Guarded<'a> {
+    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let is_of_our_updates = |entry: &Value| {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        is_ours(text("manager")) && text("operation") == "Update" && text("subresource").is_empty()
+    };
+    let found = entries.into_iter().flatten().enumerate().filter(|(_, entry)| is_of_our_updates(entry));
+    // From the last one on, so that the places of the others do not change.
+    found.collect::<Vec<_>>().into_iter().rev().fold(patch, |patch, (index, _)| {
+        let pointer = format!("/metadata/managedFields/{index}");
+        patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
+    })
 }
 
 /// Returns the template that a revision of a workload of this kind holds.

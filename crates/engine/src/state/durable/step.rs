@@ -343,17 +343,7 @@ impl<'a> Step<'a> {
         if self.goal.keep_field_ownership || !is_ours(&self.goal.field_manager) {
             return patch;
         }
-        let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        let is_of_our_updates = |entry: &Value| {
-            let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-            is_ours(text("manager")) && text("operation") == "Update" && text("subresource").is_empty()
-        };
-        let found = entries.into_iter().flatten().enumerate().filter(|(_, entry)| is_of_our_updates(entry));
-        // From the last one on, so that the places of the others do not change.
-        found.collect::<Vec<_>>().into_iter().rev().fold(patch, |patch, (index, _)| {
-            let pointer = format!("/metadata/managedFields/{index}");
-            patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
-        })
+        super::without_ownership(self.object, patch)
     }
 
     /// It is done: the lock is removed. A rollout that was taken back ends as aborted.

@@ -319,6 +319,16 @@ pub fn hold_seconds(pod: &Pod, name: &ContainerName, pulled: Option<&str>) -> Op
     (set.as_str() <= pulled && pulled <= started).then_some(START_SECONDS)
 }
 
+/// Returns whether a running container has stayed for so long, since an image of its pod was last set and since it started,
+/// that the kubelet has left it: by one read of the pod, at `now` (RFC 3339).
+pub fn has_stayed(pod: &Pod, status: &ContainerStatus, now: &str) -> bool {
+    let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+    let set = pod.image_set.values().map(|set| set.time.as_str());
+    let seconds = hold_seconds(pod, &status.name, None).and_then(|seconds| i64::try_from(seconds).ok());
+    let stayed = set.chain(started_at).max().and_then(|since| seconds_between(since, now));
+    started_at.is_some() && seconds.zip(stayed).is_some_and(|(seconds, stayed)| stayed >= seconds)
+}
+
 /// Whether the kubelet has seen the pod's present spec.
 pub fn has_seen(pod: &Pod) -> bool {
     pod.generation.is_some() && pod.status.observed_generation >= pod.generation
