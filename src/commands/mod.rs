@@ -24,6 +24,7 @@ mod pulls;
 mod rbac;
 mod reading;
 mod recording;
+pub mod reference;
 mod restart;
 mod resume;
 mod rolling;
@@ -40,6 +41,7 @@ mod version;
 mod witness;
 
 pub use completion::script as completion_script;
+pub use explain::explained;
 pub use shell::Shell;
 
 use clap::{CommandFactory, FromArgMatches};
