@@ -261,6 +261,7 @@ fn containers(workload: &Workload) -> Vec<(String, String)> {
 }
 
 /// Returns the targets of a command that has some.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others have none")]
 fn targets_of(command: &Command) -> Option<TargetArgs> {
     match command {
         Command::Plan(args) => Some(args.change.targets.clone()),
@@ -273,11 +274,6 @@ fn targets_of(command: &Command) -> Option<TargetArgs> {
         Command::Follow(args) => Some(args.targets.clone()),
         Command::Status(args) => Some((&args.targets).into()),
         Command::History(args) => Some((&args.targets).into()),
-        Command::Rbac(_)
-        | Command::Explain(_)
-        | Command::Options
-        | Command::Completion(_)
-        | Command::Version(_)
-        | Command::Complete(_) => None,
+        _ => None,
     }
 }

@@ -70,21 +70,8 @@ fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
 pub fn way_it_ended(live: &LiveWorkload) -> Option<Direction> {
     let lock = RolloutLock::of(&live.workload.object).ok().flatten().filter(|_| is_held_back(live))?;
     let ended = known(live).into_iter().find(|entry| entry.id == lock.id)?;
-    match ended.outcome {
-        EndResult::Complete => Some(Direction::Forward),
-        EndResult::Aborted => Some(Direction::Back),
-        EndResult::Superseded
-        | EndResult::Deferred
-        | EndResult::NothingToDo
-        | EndResult::Paused
-        | EndResult::Error
-        | EndResult::Changes
-        | EndResult::NotEligible
-        | EndResult::Failed
-        | EndResult::TimedOut
-        | EndResult::Interrupted
-        | EndResult::Terminated => None,
-    }
+    let ways = [(EndResult::Complete, Direction::Forward), (EndResult::Aborted, Direction::Back)];
+    ways.into_iter().find(|(outcome, _)| *outcome == ended.outcome).map(|(_, way)| way)
 }
 
 /// Whether it may be older than every rollout that the history keeps.

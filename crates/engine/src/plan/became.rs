@@ -28,21 +28,8 @@ impl Became {
         }
         let entries = history::union(std::iter::once(object).chain(owned));
         if let Some(entry) = entries.into_iter().find(|entry| entry.id == followed.id) {
-            return match entry.outcome {
-                EndResult::Aborted => Some(Self::RolledBack),
-                EndResult::Superseded => Some(Self::Superseded),
-                EndResult::Complete
-                | EndResult::NothingToDo
-                | EndResult::Paused
-                | EndResult::Error
-                | EndResult::Changes
-                | EndResult::NotEligible
-                | EndResult::Failed
-                | EndResult::TimedOut
-                | EndResult::Deferred
-                | EndResult::Interrupted
-                | EndResult::Terminated => None,
-            };
+            let ends = [(EndResult::Aborted, Self::RolledBack), (EndResult::Superseded, Self::Superseded)];
+            return ends.into_iter().find(|(outcome, _)| *outcome == entry.outcome).map(|(_, became)| became);
         }
         let lock = RolloutLock::of(object).ok().flatten()?;
         (lock.id == followed.id && lock.direction == Direction::Back).then_some(Self::GoingBack)

@@ -37,10 +37,7 @@ pub enum TemplateStand {
 impl TemplateStand {
     /// Returns whether a run that finds it so ends the rollout, and updates no pod.
     pub fn ends_the_rollout(self) -> bool {
-        match self {
-            Self::TurnedRound | Self::Foreign => true,
-            Self::Wanted | Self::ToBeSet => false,
-        }
+        matches!(self, Self::TurnedRound | Self::Foreign)
     }
 }
 

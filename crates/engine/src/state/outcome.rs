@@ -2,74 +2,42 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum EndResult {
-    /// Done, proven.
-    Complete,
-    /// Nothing to do.
-    NothingToDo,
-    /// Stopped where it was asked to.
-    Paused,
-    /// Taken back.
-    Aborted,
-    /// Error, wrong usage, prompt declined.
-    Error,
-    /// There are changes, all of them in place.
-    Changes,
-    /// Something cannot be done in place.
-    NotEligible,
-    /// A pod, a pull before any pod, or a hook failed; the reason was found.
-    Failed,
-    /// A deadline passed.
-    TimedOut,
-    /// The kubelet of a pod has put its resize off, and it was not to be waited for.
-    Deferred,
-    /// Stale plan, another writer, or another pod.
-    Superseded,
-    /// Ctrl-C.
-    Interrupted,
-    /// SIGTERM, SIGHUP, or an output that nobody reads any more.
-    Terminated,
+use crate::value::words;
+
+words! {
+    /// How a command ended.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    EndResult {
+        /// Done, proven.
+        Complete = "complete",
+        NothingToDo = "nothingToDo",
+        /// Stopped where it was asked to.
+        Paused = "paused",
+        /// Taken back.
+        Aborted = "aborted",
+        /// Error, wrong usage, prompt declined.
+        Error = "error",
+        /// There are changes, all of them in place.
+        Changes = "changes",
+        /// Something cannot be done in place.
+        NotEligible = "notEligible",
+        /// A pod, a pull before any pod, or a hook failed; the reason was found.
+        Failed = "failed",
+        /// A deadline passed.
+        TimedOut = "timedOut",
+        /// The kubelet of a pod has put its resize off, and it was not to be waited for.
+        Deferred = "deferred",
+        /// Stale plan, another writer, or another pod.
+        Superseded = "superseded",
+        /// Ctrl-C.
+        Interrupted = "interrupted",
+        /// SIGTERM, SIGHUP, or an output that nobody reads any more.
+        Terminated = "interrupted",
+    }
 }
 
 impl EndResult {
-    /// Every member.
-    pub const ALL: [Self; 13] = [
-        Self::Complete,
-        Self::NothingToDo,
-        Self::Paused,
-        Self::Aborted,
-        Self::Error,
-        Self::Changes,
-        Self::NotEligible,
-        Self::Failed,
-        Self::TimedOut,
-        Self::Deferred,
-        Self::Superseded,
-        Self::Interrupted,
-        Self::Terminated,
-    ];
-
-    /// Returns the word that stands for it in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::NothingToDo => "nothingToDo",
-            Self::Paused => "paused",
-            Self::Aborted => "aborted",
-            Self::Error => "error",
-            Self::Changes => "changes",
-            Self::NotEligible => "notEligible",
-            Self::Failed => "failed",
-            Self::TimedOut => "timedOut",
-            Self::Deferred => "deferred",
-            Self::Superseded => "superseded",
-            Self::Interrupted | Self::Terminated => "interrupted",
-        }
-    }
-
     /// Returns the exit code.
     pub fn exit_code(self) -> u8 {
         match self {
@@ -83,6 +51,11 @@ impl EndResult {
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
+    }
+
+    /// Returns whether everything that was wanted has come about.
+    pub const fn is_done(self) -> bool {
+        matches!(self, Self::Complete | Self::NothingToDo | Self::Aborted)
     }
 
     /// Returns what several workloads make together: the one that stands last in [`Self::FROM_BEST_TO_WORST`].

@@ -93,12 +93,7 @@ impl OwnerState {
 
     /// Returns whether it is neither a change in progress nor a pause.
     pub(super) fn is_at_rest(&self) -> bool {
-        match self {
-            Self::OnDelete { before, .. } => before.is_none(),
-            Self::LeftRevision { .. } => true,
-            Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused => false,
-            Self::DisruptionBudget { .. } | Self::Stuck { .. } => false,
-        }
+        matches!(self, Self::OnDelete { before: None, .. } | Self::LeftRevision { .. })
     }
 
     /// Says it in one sentence, without a full stop.
