@@ -380,11 +380,6 @@ pub enum CompletionShell {
     PowerShell,
 }
 
-impl CompletionShell {
-    /// Every shell.
-    pub const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::PowerShell];
-}
-
 /// `version`.
 #[derive(Debug, Args)]
 pub struct VersionArgs {

@@ -210,10 +210,7 @@ pub enum DisruptionBudget {
 impl DisruptionBudget {
     /// Returns whether they are asked.
     pub fn respects(self) -> bool {
-        match self {
-            Self::Respect => true,
-            Self::Ignore => false,
-        }
+        self == Self::Respect
     }
 }
 

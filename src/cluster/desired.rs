@@ -40,7 +40,7 @@ impl Cluster {
             return Ok(Manifest::Stored { object: live.object.clone(), removals_unseen });
         }
         let mut parameters =
-            vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", validation.parameter())];
+            vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", validation.word())];
         if kind == PatchKind::Apply {
             parameters.push(("force", "true"));
         }

@@ -1,14 +1,12 @@
 //! `explain`: what a code means, why it is so, and what to do.
 
 use super::Shell;
+use super::reference::{self, CODES, Code, End, OTHER_WORDS, STATES, Word};
 use crate::cli::ExplainArgs;
 use crate::error::CommandError;
-use engine::change::reason::{
-    self, Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode, nearest_state,
-    state_words,
-};
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, inplace};
+use engine::value::suggest;
 
 /// No line is longer, on however wide a terminal.
 const COLUMNS: usize = 100;
@@ -18,6 +16,23 @@ const SHORTEST_PART: usize = 4;
 
 /// More codes that may have been meant are no help.
 const MOST_MEANT: usize = 4;
+
+/// What screens say in other words than documents.
+const ALSO_CALLED: [(&str, &str); 13] = [
+    ("unproven", "Unverified"),
+    ("ended", "Completed"),
+    ("restarts in place", "restart"),
+    ("no restart", "inPlace"),
+    ("rollout in progress", "inProgress"),
+    ("NOT in place", "notEligible"),
+    ("running, not ready", "notReady"),
+    ("ready, unverified", "unverified"),
+    ("running, unverified", "unverified"),
+    ("of an older revision", "older"),
+    ("drifted from the template", "drifted"),
+    ("rewritten by admission", "rewritten"),
+    ("resize deferred by the node", "deferred"),
+];
 
 pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, CommandError> {
     let columns = shell.terminal.stdout.width.map_or(COLUMNS, |width| usize::from(width).clamp(20, COLUMNS));
@@ -29,34 +44,46 @@ pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, Comman
     Ok(EndResult::Complete)
 }
 
-/// Returns every meaning of a code, a state or an exit code.
-fn explained(code: &str, columns: usize) -> Option<String> {
-    let explanation = reason::explain(code).ok().map(|known| at_length(&known, columns));
-    let states = state_words(code);
-    let states = (!states.is_empty()).then(|| states_at_length(&states, columns));
-    let ends = with_exit_code(code);
-    let ends = (!ends.is_empty()).then(|| exit_codes(&ends, code.parse::<u8>().is_ok(), columns));
-    let parts: Vec<String> = [explanation, states, ends].into_iter().flatten().collect();
+/// The form in which codes and words are compared: `not ready` is `notReady`.
+fn key(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Returns every meaning of a code, a word or an exit code, as documents or screens write it.
+pub fn explained(text: &str, columns: usize) -> Option<String> {
+    let own = key(text);
+    let also = ALSO_CALLED.iter().filter(|(also, _)| key(also) == own).map(|(_, name)| key(name));
+    let names: Vec<String> = also.chain([own.clone()]).collect();
+    let codes = reference::every_code().into_iter().filter(|known| names.contains(&key(known.code)));
+    let words = reference::every_word().into_iter().filter(|known| names.contains(&key(known.word)));
+    let words: Vec<String> = words.map(|known| word_at_length(&known, columns)).collect();
+    let ends = with_exit_code(text);
+    let ends = (!ends.is_empty()).then(|| exit_codes(&ends, text.parse::<u8>().is_ok(), columns));
+    let parts: Vec<String> = codes.map(|known| at_length(&known, columns)).chain(words).chain(ends).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
 fn unknown(code: &str) -> CommandError {
     let error = CommandError::usage(format!("there is no code {code:?}"));
-    let nearest = reason::explain(code).err().flatten().or_else(|| nearest_state(code));
-    let meant = nearest.map_or_else(|| holding(code), |nearest| vec![nearest]);
+    let known: Vec<(String, &str)> = names().into_iter().map(|name| (key(name), name)).collect();
+    let nearest = suggest::closest(&key(code), known.iter().map(|(key, _)| key.as_str()));
+    let nearest = known.iter().find(|(key, _)| Some(key.as_str()) == nearest);
+    let meant = nearest.map_or_else(|| holding(code), |(_, nearest)| vec![*nearest]);
     if meant.is_empty() {
         return error.hint(Hint::from("see all of them with: ").command(inplace("explain").whole()));
     }
     error.hint(format!("did you mean {}?", meant.join(" or ")))
 }
 
-/// Returns the few codes and words that contain the typed text, as documents and screens write it.
+fn names() -> Vec<&'static str> {
+    let words = reference::every_word().into_iter().map(|known| known.word);
+    reference::every_code().into_iter().map(|known| known.code).chain(words).collect()
+}
+
+/// Returns the few codes and words that contain the typed text.
 fn holding(part: &str) -> Vec<&'static str> {
-    let key = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "").to_ascii_lowercase();
     let part = key(part);
-    let words = reason::all_explanations().map(|known| known.code);
-    let words = words.chain(reason::every_word().map(|known| known.word));
-    let mut found: Vec<&str> = words.filter(|word| key(word).contains(&part)).collect();
+    let mut found: Vec<&str> = names().into_iter().filter(|name| key(name).contains(&part)).collect();
     found.sort_unstable();
     found.dedup_by_key(|word| word.to_ascii_lowercase());
     let says_something = (SHORTEST_PART <= part.len()) && found.len() <= MOST_MEANT;
@@ -64,70 +91,62 @@ fn holding(part: &str) -> Vec<&'static str> {
 }
 
 fn list(columns: usize) -> String {
-    let reasons: Vec<Explanation> = ReasonCode::ALL.iter().map(|code| code.explanation()).collect();
-    let warnings: Vec<Explanation> = WarningCode::ALL.iter().map(|code| code.explanation()).collect();
-    let reports: Vec<Explanation> = ReportCode::ALL.iter().map(|code| code.explanation()).collect();
-    let mut states: Vec<(&str, &str)> = STATE_WORDS.iter().map(|known| (known.word, known.meaning)).collect();
-    states.sort_by_key(|(word, _)| *word);
+    let codes = CODES.map(reference::codes);
+    let mut states = reference::words(STATES);
+    states.sort_by_key(|known| known.word);
     // Only the first of several meanings is shown here.
-    states.dedup_by_key(|(word, _)| *word);
-    let mut others: Vec<&str> = OTHER_WORDS.iter().map(|known| known.word).collect();
+    states.dedup_by_key(|known| known.word);
+    let mut others: Vec<&str> = reference::words(OTHER_WORDS).iter().map(|known| known.word).collect();
     others.sort_unstable_by_key(|word| word.to_ascii_lowercase());
     others.dedup();
-    let ends = EndResult::ALL.map(|end| format!("{} ({})", end.exit_code(), end.word()));
-    let width = reasons.iter().chain(&warnings).chain(&reports).map(|known| known.code.len()).max().unwrap_or(0);
+    let ends: Vec<String> = reference::ends().iter().map(|end| format!("{} ({})", end.exit_code, end.word)).collect();
+    let width = codes.iter().flatten().map(|known| known.code.len()).max().unwrap_or(0);
     let line = |word: &str, what: &str| indented(&format!("{word:width$}  {what}"), width + 4, columns);
-    let lines = |explanations: &[Explanation]| {
-        explanations.iter().map(|known| line(known.code, known.summary)).collect::<String>()
-    };
+    let [reasons, warnings, reports] =
+        codes.map(|codes| codes.iter().map(|known| line(known.code, known.summary)).collect::<String>());
     format!(
-        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and notable states: what a rollout and status report\n{}\nStates: where something stands\n{}\nOther words, of JSON, of the live view and of Kubernetes\n{}\nExit codes, by number or by their word in JSON\n{}\nMore about one of them: kubectl inplace explain CODE\n",
-        lines(&reasons),
-        lines(&warnings),
-        lines(&reports),
-        states.iter().map(|(word, meaning)| line(word, meaning)).collect::<String>(),
+        "Reasons: why something cannot be done in place\n{reasons}\nWarnings: what is worth knowing though it can\n{warnings}\nFailures and notable states: what a rollout and status report\n{reports}\nStates: where something stands\n{}\nOther words, of JSON, of the live view and of Kubernetes\n{}\nExit codes, by number or by their word in JSON\n{}\nMore about one of them: kubectl inplace explain CODE\n",
+        states.iter().map(|known| line(known.word, known.meaning)).collect::<String>(),
         broken(&others.join(", "), columns),
         broken(&ends.join(", "), columns),
     )
 }
 
 /// Returns how a command may have ended with an exit code, or with its word in JSON.
-fn with_exit_code(code: &str) -> Vec<EndResult> {
-    let is = |end: &EndResult| code.parse() == Ok(end.exit_code()) || end.word().eq_ignore_ascii_case(code);
-    EndResult::ALL.into_iter().filter(is).collect()
+fn with_exit_code(code: &str) -> Vec<End> {
+    let number = code.parse::<u8>().ok().map(|number| number.to_string());
+    let is = |end: &End| number.as_deref() == Some(end.exit_code) || end.word.eq_ignore_ascii_case(code);
+    reference::ends().into_iter().filter(is).collect()
 }
 
-fn exit_codes(results: &[EndResult], is_number: bool, columns: usize) -> String {
-    let lines = results.iter().map(|result| {
-        let line = format!("Exit code {} ({}): {}.", result.exit_code(), result.word(), result.meaning());
-        format!("{}{}", broken(&line, columns), broken(&format!("What to do: {}.", result.remedy()), columns))
+fn exit_codes(ends: &[End], is_number: bool, columns: usize) -> String {
+    let lines = ends.iter().map(|End { exit_code, word, meaning, remedy }| {
+        let line = format!("Exit code {exit_code} ({word}): {meaning}.");
+        format!("{}{}", broken(&line, columns), broken(&format!("What to do: {remedy}."), columns))
     });
     let lines = lines.collect::<Vec<_>>().join("\n");
     // diff has no other ones than these.
     let note = "diff has kubectl diff's exit codes: 0 nothing differs, 1 something does, more than 1 an error.";
-    let is_of_diff = results.iter().any(|result| result.exit_code() <= 2) && is_number;
+    let is_of_diff = is_number && ends.iter().any(|end| ["0", "1", "2"].contains(&end.exit_code));
     if is_of_diff { format!("{lines}\n{}", broken(note, columns)) } else { lines }
 }
 
-fn states_at_length(states: &[StateWord], columns: usize) -> String {
-    let parts = states.iter().map(|state| {
-        let StateWord { word, of, meaning, remedy } = state;
-        let remedy = if remedy.is_empty() { "nothing has to be done" } else { *remedy };
-        let remedy = broken(&format!("What to do: {remedy}."), columns);
-        format!("{word}: {of}\n{}{remedy}", broken(&format!("{meaning}."), columns))
-    });
-    parts.collect::<Vec<_>>().join("\n")
+fn word_at_length(known: &Word, columns: usize) -> String {
+    let Word { word, of, meaning, remedy } = known;
+    let remedy = if remedy.is_empty() { "nothing has to be done" } else { *remedy };
+    let remedy = broken(&format!("What to do: {remedy}."), columns);
+    format!("{word}: {of}\n{}{remedy}", broken(&format!("{meaning}."), columns))
 }
 
-fn at_length(explanation: &Explanation, columns: usize) -> String {
+fn at_length(known: &Code, columns: usize) -> String {
     let part = |heading: &str, text: &str| format!("\n{heading}\n{}", broken(text, columns));
-    let title = broken(&format!("{}: {}.", explanation.code, explanation.summary), columns + 2);
+    let title = broken(&format!("{}: {}.", known.code, known.summary), columns + 2);
     format!(
         "{}{}{}{}",
         title.lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>(),
-        part("What it means", explanation.meaning),
-        part("Why it is so", explanation.why),
-        part("What to do", explanation.remedy)
+        part("What it means", known.meaning),
+        part("Why it is so", known.why),
+        part("What to do", known.remedy)
     )
 }
 
@@ -165,16 +184,16 @@ mod tests {
     #[test]
     fn the_list_names_every_code_and_every_line_fits() {
         let list = list(COLUMNS);
-        for explanation in reason::all_explanations() {
-            assert!(list.contains(explanation.code), "{}", explanation.code);
+        for known in reference::every_code() {
+            assert!(list.contains(known.code), "{}", known.code);
             for columns in [40, 80, COLUMNS] {
-                let text = at_length(&explanation, columns);
+                let text = at_length(&known, columns);
                 // A path of Kubernetes' sources is one word.
                 let too_long = text.lines().find(|line| line.len() > columns && line.trim().contains(' '));
-                assert_eq!(too_long, None, "{}", explanation.code);
+                assert_eq!(too_long, None, "{}", known.code);
             }
         }
-        assert!(reason::every_word().all(|known| list.contains(known.word)));
+        assert!(reference::every_word().iter().all(|known| list.contains(known.word)));
         for columns in [80, COLUMNS] {
             assert!(super::list(columns).lines().all(|line| line.len() <= columns), "{}", super::list(columns));
         }
@@ -182,11 +201,10 @@ mod tests {
 
     #[test]
     fn exit_codes_are_explained_by_number_and_by_word() {
-        for result in EndResult::ALL {
-            let number = with_exit_code(&result.exit_code().to_string());
-            assert!(number.contains(&result), "{result:?}");
-            let text = explained(result.word(), COLUMNS).unwrap_or_default();
-            assert!(text.contains(&format!("Exit code {} ({})", result.exit_code(), result.word())), "{text}");
+        for end in reference::ends() {
+            assert!(with_exit_code(end.exit_code).contains(&end), "{end:?}");
+            let text = explained(end.word, COLUMNS).unwrap_or_default();
+            assert!(text.contains(&format!("Exit code {} ({})", end.exit_code, end.word)), "{text}");
         }
         assert!(with_exit_code("256").is_empty() && with_exit_code("x").is_empty());
     }
@@ -197,8 +215,14 @@ mod tests {
         for part in ["the state of a pod", "the state of a container", "Exit code 4"] {
             assert!(failed.contains(part), "{failed}");
         }
-        for state in reason::every_word() {
-            assert!(explained(state.word, COLUMNS).is_some_and(|text| text.contains(state.of)), "{}", state.word);
+        for known in reference::every_word() {
+            assert!(explained(known.word, COLUMNS).is_some_and(|text| text.contains(known.of)), "{}", known.word);
+        }
+        for text in ["notReady", "not ready", "NOTREADY", "not-ready"] {
+            assert_eq!(explained(text, COLUMNS), explained("running, not ready", COLUMNS), "{text}");
+        }
+        for (also, name) in ALSO_CALLED {
+            assert!(explained(also, COLUMNS).is_some_and(|text| text.contains(name)), "{also}");
         }
         assert_eq!(explained("weather", COLUMNS), None);
     }
@@ -211,6 +235,7 @@ mod tests {
             ("keeps image", "did you mean TemplateKeepsImage?"),
             ("StartupPr", "did you mean StartupProbeUnreliable?"),
             ("NoPod", "did you mean NoPods?"),
+            ("pendng", "did you mean pending?"),
             ("not", "see all of them with: kubectl inplace explain"),
             ("weather", "see all of them with: kubectl inplace explain"),
         ] {

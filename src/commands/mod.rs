@@ -24,6 +24,7 @@ mod pulls;
 mod rbac;
 mod reading;
 mod recording;
+pub mod reference;
 mod release;
 mod restart;
 mod resume;
@@ -41,6 +42,7 @@ mod version;
 mod witness;
 
 pub use completion::script as completion_script;
+pub use explain::explained;
 pub use shell::Shell;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -95,6 +97,7 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
 }
 
 /// Whether the exit code says what was done or found: then an output that nobody reads is no success.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others print something, and that is all")]
 fn is_answer(command: &Command) -> bool {
     match command {
         Command::Apply(_)
@@ -106,18 +109,12 @@ fn is_answer(command: &Command) -> bool {
         Command::Plan(args) => args.detailed_exitcode,
         Command::Rbac(args) => args.check,
         Command::Status(args) => args.exit_code,
-        Command::Diff(_)
-        | Command::History(_)
-        | Command::Hash(_)
-        | Command::Explain(_)
-        | Command::Options
-        | Command::Completion(_)
-        | Command::Version(_)
-        | Command::Complete(_) => false,
+        _ => false,
     }
 }
 
 /// Whether a rollout is reported as JSON, one object a line: the last one says how it ended.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others carry out no rollout")]
 fn tells_lines(command: &Command) -> bool {
     let output = match command {
         Command::Apply(args) => args.output,
@@ -126,17 +123,7 @@ fn tells_lines(command: &Command) -> bool {
         Command::Abort(args) => args.resume.output,
         Command::Undo(args) => args.output,
         Command::Follow(args) => args.output,
-        Command::Plan(_)
-        | Command::Rbac(_)
-        | Command::Status(_)
-        | Command::Diff(_)
-        | Command::History(_)
-        | Command::Hash(_)
-        | Command::Explain(_)
-        | Command::Options
-        | Command::Completion(_)
-        | Command::Version(_)
-        | Command::Complete(_) => return false,
+        _ => return false,
     };
     output == StreamFormat::Json
 }

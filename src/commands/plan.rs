@@ -116,10 +116,7 @@ fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), Comman
 
 /// Returns the plan without what the shell shows on stderr itself: a server's warning would be there twice.
 fn as_shown(plan: &Plan, output: PlanFormat) -> Cow<'_, Plan> {
-    let is_reported_by_the_shell = match output {
-        PlanFormat::Text | PlanFormat::Wide | PlanFormat::Name => true,
-        PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => false,
-    };
+    let is_reported_by_the_shell = matches!(output, PlanFormat::Text | PlanFormat::Wide | PlanFormat::Name);
     let is_reported = |warning: &Warning| is_reported_by_the_shell && matches!(warning, Warning::ServerWarning { .. });
     if !plan.workloads.iter().any(|workload| workload.warnings.iter().any(is_reported)) {
         return Cow::Borrowed(plan);

@@ -353,6 +353,7 @@ pub(super) async fn dry_run(
 }
 
 /// What an error says of the patch, unless it says nothing of it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the patch was not judged")]
 fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
     match error {
         ClusterError::Forbidden { message, .. } => Ok(PatchAnswer::Denied { message }),
@@ -362,18 +363,6 @@ fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
         ClusterError::Invalid { is_bare_test_failure: true, .. }
         | ClusterError::Conflict { .. }
         | ClusterError::NotFound { .. } => Ok(PatchAnswer::Conflict),
-        other @ (ClusterError::UnknownResource { .. }
-        | ClusterError::AlreadyExists { .. }
-        | ClusterError::Unauthorized
-        | ClusterError::Gone { .. }
-        | ClusterError::Throttled { .. }
-        | ClusterError::Unreachable { .. }
-        | ClusterError::ConnectionLost { .. }
-        | ClusterError::TimedOut { .. }
-        | ClusterError::ServerFailed { .. }
-        | ClusterError::Unreadable { .. }
-        | ClusterError::NotSent { .. }
-        | ClusterError::Kubeconfig(_)
-        | ClusterError::CredentialPlugin(_)) => Err(other),
+        other => Err(other),
     }
 }

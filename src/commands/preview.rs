@@ -119,15 +119,8 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(OwnerStep, ObjectWri
         now: live.surroundings.server_now.clone(),
     };
     let run = ThisRun { ended: &owner.clock, own_lock: OwnLock::Unwritten };
-    match owner_phase(owner, goal.workload.kind, &view, &PodsState::default(), run) {
-        OwnerPhase::Write(step, write) => Some((step, write)),
-        OwnerPhase::WaitFor(_)
-        | OwnerPhase::TakePods
-        | OwnerPhase::PodsReleased { .. }
-        | OwnerPhase::Superseded { .. }
-        | OwnerPhase::TakenOver { .. }
-        | OwnerPhase::Closed => None,
-    }
+    let phase = owner_phase(owner, goal.workload.kind, &view, &PodsState::default(), run);
+    if let OwnerPhase::Write(step, write) = phase { Some((step, write)) } else { None }
 }
 
 /// The patches that a pod still needs.

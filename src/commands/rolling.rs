@@ -409,21 +409,8 @@ impl<'a> Rolling<'a> {
 
 /// Whether nothing is left of a rollout with such an end, or it was reported already.
 fn has_ended(result: EndResult) -> bool {
-    match result {
-        EndResult::Complete
-        | EndResult::NothingToDo
-        | EndResult::Aborted
-        | EndResult::Deferred
-        | EndResult::Superseded
-        | EndResult::Changes
-        | EndResult::NotEligible => true,
-        EndResult::Failed
-        | EndResult::TimedOut
-        | EndResult::Paused
-        | EndResult::Error
-        | EndResult::Interrupted
-        | EndResult::Terminated => false,
-    }
+    use EndResult::{Changes, Deferred, NotEligible, Superseded};
+    result.is_done() || matches!(result, Deferred | Superseded | Changes | NotEligible)
 }
 
 /// The next steps without a way back to an image that cannot be pulled, as the pods show, and without undoing what repairs:

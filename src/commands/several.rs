@@ -88,17 +88,8 @@ impl Rolling<'_> {
 
     /// Whether the next workload is begun after one that ended so.
     fn goes_on_after(&self, result: EndResult) -> bool {
-        match result {
-            EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => true,
-            EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible
-            | EndResult::Failed
-            | EndResult::TimedOut
-            | EndResult::Deferred
-            | EndResult::Superseded => self.rollout.on_failure == Some(OnFailure::Continue),
-            EndResult::Paused | EndResult::Interrupted | EndResult::Terminated => false,
-        }
+        let is_stopped = matches!(result, EndResult::Paused | EndResult::Interrupted | EndResult::Terminated);
+        result.is_done() || !is_stopped && self.rollout.on_failure == Some(OnFailure::Continue)
     }
 }
 

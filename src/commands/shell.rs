@@ -323,27 +323,12 @@ impl Shell {
             return if self.is_answer { EndResult::Terminated } else { EndResult::Complete };
         }
         // The snippet of a manifest is on lines of its own; any other line break is shown as an escape.
-        let (message, snippet) = match error.kind {
-            ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
-            ErrorKind::Usage
-            | ErrorKind::Cluster
-            | ErrorKind::Output
-            | ErrorKind::Interrupted
-            | ErrorKind::Declined
-            | ErrorKind::NothingFound
-            | ErrorKind::Held
-            | ErrorKind::Forbidden => (error.message.as_str(), ""),
-        };
-        match error.kind {
-            ErrorKind::NothingFound => self.say(Meaning::Plain, "No resources", message),
-            ErrorKind::Usage
-            | ErrorKind::Manifest
-            | ErrorKind::Cluster
-            | ErrorKind::Output
-            | ErrorKind::Interrupted
-            | ErrorKind::Declined
-            | ErrorKind::Held
-            | ErrorKind::Forbidden => self.say(Meaning::Failing, &error.heading(), message),
+        let parts = error.message.split_once('\n').filter(|_| error.kind == ErrorKind::Manifest);
+        let (message, snippet) = parts.unwrap_or((&error.message, ""));
+        if error.kind == ErrorKind::NothingFound {
+            self.say(Meaning::Plain, "No resources", message);
+        } else {
+            self.say(Meaning::Failing, &error.heading(), message);
         }
         for line in snippet.lines() {
             self.say(Meaning::Plain, " ", line);

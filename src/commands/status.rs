@@ -185,10 +185,7 @@ impl Query<'_> {
         };
         render::status(self.output, &workloads, &context, &style, &mut text)?;
         let is_unknown = !not_read.is_empty() || workloads.iter().any(|workload| !workload.not_read.is_empty());
-        let is_in_the_text = match self.output {
-            StatusFormat::Text | StatusFormat::Wide => true,
-            StatusFormat::Json | StatusFormat::Yaml | StatusFormat::Name => false,
-        };
+        let is_in_the_text = matches!(self.output, StatusFormat::Text | StatusFormat::Wide);
         let aside = if is_in_the_text { Vec::new() } else { not_read };
         Ok(Seen {
             text: shell.taken_out(&text)?,

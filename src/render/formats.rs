@@ -23,10 +23,7 @@ pub enum PlanFormat {
 impl PlanFormat {
     /// Whether a script reads it as a document.
     pub fn is_document(self) -> bool {
-        match self {
-            Self::Json | Self::Yaml => true,
-            Self::Text | Self::Wide | Self::Name | Self::Markdown => false,
-        }
+        matches!(self, Self::Json | Self::Yaml)
     }
 }
 

@@ -25,6 +25,7 @@ const MAX_ITEMS: usize = 100;
 ///
 /// # Errors
 /// The writer's.
+#[expect(clippy::wildcard_enum_match_arm, reason = "else there is nothing to do: a plan ends in no other way")]
 pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let is_refused = plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible);
     let (mark, result) = match plan.result() {
@@ -32,16 +33,7 @@ pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         EndResult::NotEligible => ("❌", "not everything can be done in place"),
         EndResult::Changes => ("✅", "everything can be done in place"),
         EndResult::Superseded => ("❌", "the plan does not fit the cluster any more"),
-        EndResult::Complete
-        | EndResult::NothingToDo
-        | EndResult::Paused
-        | EndResult::Aborted
-        | EndResult::Error
-        | EndResult::Failed
-        | EndResult::TimedOut
-        | EndResult::Deferred
-        | EndResult::Interrupted
-        | EndResult::Terminated => match plan.skipped.is_empty() {
+        _ => match plan.skipped.is_empty() {
             true => ("✅", "nothing to do"),
             false => ("✅", "nothing to do in what was checked"),
         },

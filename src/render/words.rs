@@ -411,15 +411,13 @@ pub(super) fn failure(style: &Style, failure: &Failure) -> String {
 
 /// Returns how the end of a rollout is coloured.
 pub(super) fn meaning(result: EndResult) -> Meaning {
-    match result {
-        EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => Meaning::Ok,
-        EndResult::Paused | EndResult::Changes | EndResult::Interrupted | EndResult::Terminated => Meaning::Waiting,
-        EndResult::Error
-        | EndResult::NotEligible
-        | EndResult::Failed
-        | EndResult::TimedOut
-        | EndResult::Deferred
-        | EndResult::Superseded => Meaning::Failing,
+    use EndResult::{Changes, Interrupted, Paused, Terminated};
+    if result.is_done() {
+        Meaning::Ok
+    } else if matches!(result, Paused | Changes | Interrupted | Terminated) {
+        Meaning::Waiting
+    } else {
+        Meaning::Failing
     }
 }
 

@@ -33,8 +33,6 @@ fn assert_part(page: &str, part: &str, expected: &str) {
 #[test]
 fn the_reference_has_the_tables_of_the_code() {
     assert_file("docs/reference/commands.md", &reference::commands());
-    assert_file("docs/reference/exit-codes.md", &reference::exit_codes());
-    assert_file("docs/reference/reasons.md", &reference::reasons());
     assert_file("docs/reference/annotations.md", &reference::annotations());
     assert_part("SECURITY.md", "least role", &least_role());
     assert_file("docs/reference/json.md", &reference::json::page(&crate::render::fields_of_codes()));

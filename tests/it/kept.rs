@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use engine::change::reason;
 use engine::state::outcome::EndResult;
+use kubectl_inplace::commands::reference;
 use serde_json::Value;
 
 /// The names of properties, and the values that a word can have.
@@ -33,8 +33,8 @@ fn words(schema: &Value, all: &mut BTreeSet<String>) {
 
 #[test]
 fn no_code_and_no_json_word_goes_or_changes() {
-    let mut today: BTreeSet<String> = reason::all_explanations().map(|known| known.code.to_owned()).collect();
-    today.extend(reason::every_word().map(|known| known.word.to_owned()));
+    let mut today: BTreeSet<String> = reference::every_code().iter().map(|known| known.code.to_owned()).collect();
+    today.extend(reference::every_word().iter().map(|known| known.word.to_owned()));
     today.extend(EndResult::ALL.iter().map(|end| format!("{} {}", end.exit_code(), end.word())));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas");
     for file in fs::read_dir(folder).expect("the schemas can be listed").flatten() {

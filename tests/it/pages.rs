@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use engine::change::reason::{Explanation, ReportCode};
 use engine::rollout::DEFAULT_TIMEOUT_SECONDS;
 use engine::state::outcome::EndResult;
 
@@ -158,7 +157,7 @@ fn the_default_of_a_timeout_is_the_programs() {
         let said = help.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(&format!("[default: {default}")), "{command}: {said}");
     }
-    let Explanation { why, .. } = ReportCode::TimedOut.explanation();
-    assert!(why.contains(&format!("the default is {}", default.replace("its", "the pod's"))), "{why}");
+    let of_pods = format!("the default is {}", default.replace("its", "the pod's"));
+    assert!(text_of("docs/reference/reasons.md").contains(&of_pods), "{of_pods}");
     assert!(text_of("docs/canary.md").contains(&format!("`--timeout` ({minutes} by default)")));
 }

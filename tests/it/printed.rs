@@ -141,7 +141,7 @@ fn every_reason_of_a_failure_is_explained() {
             starts && word.len() > 3 && word.chars().all(|c| c.is_ascii_alphabetic())
         };
         for word in words.filter(is_code) {
-            if engine::change::reason::explain(word).is_err() {
+            if kubectl_inplace::commands::explained(word, 100).is_none() {
                 unknown.push(format!("{file}: {word}"));
             }
         }

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use engine::change::reason::all_explanations;
 use kubectl_inplace::cli::Cli;
 
 use crate::support::pages::pages;
@@ -212,11 +211,6 @@ fn every_command_in_a_text_is_one() {
             all.extend(wrong(&format!("{}:{}", page.path, line + 1), text, &mut number));
         }
     }
-    for explanation in all_explanations() {
-        for text in [explanation.meaning, explanation.why, explanation.remedy] {
-            all.extend(wrong(explanation.code, text, &mut number));
-        }
-    }
     for command in Cli::command().get_subcommands() {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         help.lines().for_each(|line| all.extend(wrong(command.get_name(), line, &mut number)));
@@ -265,7 +259,7 @@ fn a_wrong_command_is_found() {
 /// and help are for nobody's cluster.
 #[test]
 fn no_command_to_copy_is_put_into_a_sentence() {
-    let explains = ["_code.rs", "_word.rs", "src/cli/", "commands/explain.rs", "commands/usage.rs"];
+    let explains = ["src/cli/", "commands/explain.rs", "commands/usage.rs"];
     let mut found = Vec::new();
     for file in program_sources() {
         let name = file.display().to_string();

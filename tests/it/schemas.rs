@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::change::reason::{self, STATE_WORDS};
-use engine::state::outcome::EndResult;
+use kubectl_inplace::commands::{explained, reference};
 use serde_json::{Deserializer, Value, json};
 
 use crate::support::run::Binary;
@@ -152,14 +151,10 @@ fn every_word_that_is_printed_is_explained() {
     }
     assert!(["updating", "pending", "older", "notReady"].iter().all(|word| states_of_all.contains(*word)));
     assert!(["noEffectNow", "hookBegins", "v1alpha1"].iter().all(|word| all.contains(*word)), "{all:?}");
-    let is_known = |word: &str| {
-        let is_end = EndResult::ALL.iter().any(|end| end.word() == word);
-        is_end || reason::explain(word).is_ok() || !reason::state_words(word).is_empty()
-    };
-    let unknown: Vec<&String> = all.iter().filter(|word| !is_known(word)).collect();
+    let unknown: Vec<&String> = all.iter().filter(|word| explained(word, 100).is_none()).collect();
     assert!(unknown.is_empty(), "explain does not know {unknown:?}");
-    let gone: Vec<&str> =
-        STATE_WORDS.iter().map(|known| known.word).filter(|word| !states_of_all.contains(*word)).collect();
+    let states = reference::words(reference::STATES);
+    let gone: Vec<&str> = states.iter().map(|known| known.word).filter(|word| !states_of_all.contains(*word)).collect();
     assert!(gone.is_empty(), "nothing prints {gone:?}");
     for word in ["pending", "noEffectNow", "stabilizing", "ContainersNotReady"] {
         Binary::alone(["explain", word]).run().ends_with(0).prints(&format!("{word}: "));

@@ -81,10 +81,7 @@ impl Source {
 
     /// Whether asking again may give another one.
     pub(super) fn is_renewable(&self) -> bool {
-        match self {
-            Self::Given(_) => false,
-            Self::TokenFile { .. } | Self::Plugin(_) => true,
-        }
+        !matches!(self, Self::Given(_))
     }
 }
 

@@ -13,14 +13,13 @@ use super::{NO_FILES, NO_FILES_NO_BLANK};
 use crate::cli::{Cli, Command, GlobalArgs, TargetArgs, resolved, root};
 use crate::cluster::{Cluster, Nodes};
 use crate::commands::Shell;
+use crate::commands::reference;
 use crate::commands::targets::{self, Asked};
-use engine::change::reason;
 use engine::change::target;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::LiveWorkload;
 use engine::plan::updates::updates;
-use engine::state::outcome::EndResult;
 use engine::status::template_containers;
 use engine::value::image::ImageReference;
 
@@ -85,18 +84,18 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
 
 /// Everything that `explain` knows.
 fn codes() -> Names {
-    let codes = reason::all_explanations().map(|known| (known.code.to_owned(), known.summary.to_owned()));
-    let ends = EndResult::ALL.iter().flat_map(|end| {
-        let meaning = || end.meaning().replace('`', "");
-        [(end.exit_code().to_string(), format!("exit code: {}", meaning())), (end.word().to_owned(), meaning())]
+    let codes = reference::every_code().into_iter().map(|known| (known.code, known.summary.to_owned()));
+    let states = reference::every_word().into_iter().map(|known| (known.word, known.meaning.to_owned()));
+    let ends = reference::ends().into_iter().flat_map(|end| {
+        let meaning = end.meaning.replace('`', "");
+        [(end.exit_code, format!("exit code: {meaning}")), (end.word, meaning)]
     });
     // Several ends have the exit code 0.
     let mut described: BTreeMap<String, String> = BTreeMap::new();
-    let states = reason::every_word().map(|known| (known.word.to_owned(), known.meaning.to_owned()));
     for (code, summary) in codes.chain(states).chain(ends) {
-        let is_known = described.keys().any(|known| known.eq_ignore_ascii_case(&code));
+        let is_known = described.keys().any(|known| known.eq_ignore_ascii_case(code));
         if !is_known {
-            described.insert(code, summary);
+            described.insert(code.to_owned(), summary);
         }
     }
     Names { described, goes_on: false }
@@ -262,6 +261,7 @@ fn containers(workload: &Workload) -> Vec<(String, String)> {
 }
 
 /// Returns the targets of a command that has some.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others have none")]
 fn targets_of(command: &Command) -> Option<TargetArgs> {
     match command {
         Command::Plan(args) => Some(args.change.targets.clone()),
@@ -275,11 +275,6 @@ fn targets_of(command: &Command) -> Option<TargetArgs> {
         Command::Follow(args) => Some(args.targets.clone()),
         Command::Status(args) => Some((&args.targets).into()),
         Command::History(args) => Some((&args.targets).into()),
-        Command::Rbac(_)
-        | Command::Explain(_)
-        | Command::Options
-        | Command::Completion(_)
-        | Command::Version(_)
-        | Command::Complete(_) => None,
+        _ => None,
     }
 }

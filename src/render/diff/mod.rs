@@ -55,17 +55,10 @@ impl<'d> Unified<'d> {
         // A field that is left alone needs no line; a container that is added or removed is marked in both lists, and
         // listed once.
         let seen: Vec<&Effect> = unified.marked.iter().flat_map(BTreeMap::values).map(|mark| &mark.effect).collect();
-        let is_missed = |mark: &&&Mark| match mark.effect {
-            Effect::NotInPlace("ContainerAdded" | "ContainerRemoved") => !seen.contains(&&mark.effect),
-            Effect::NotInPlace(_) => true,
-            Effect::Restarts(_)
-            | Effect::SidecarRestarts(_)
-            | Effect::NoRestart
-            | Effect::InitResized
-            | Effect::NoEffectNow
-            | Effect::LeftAlone
-            | Effect::New => false,
+        let is_listed = |effect: &Effect| {
+            matches!(effect, Effect::NotInPlace("ContainerAdded" | "ContainerRemoved")) && seen.contains(&effect)
         };
+        let is_missed = |mark: &&&Mark| matches!(mark.effect, Effect::NotInPlace(_)) && !is_listed(&mark.effect);
         unified.unseen = marks.iter().filter(is_missed).copied().collect();
         unified
     }

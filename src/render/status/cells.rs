@@ -133,10 +133,8 @@ fn since(condition: &Condition) -> Option<&str> {
 
 /// Whether what the container asks for differs from the template, or has to be compared with it.
 pub(super) fn is_compared(report: &ContainerReport) -> bool {
-    match report.comparison {
-        Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Rewritten => false,
-        Comparison::Pinned | Comparison::Pending | Comparison::Older | Comparison::Drifted => true,
-    }
+    use Comparison::{Drifted, Older, Pending, Pinned};
+    matches!(report.comparison, Pinned | Pending | Older | Drifted)
 }
 
 /// Whether the state names the image that the container had.
@@ -182,20 +180,10 @@ fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {
 /// What is so of the pod as a whole: beside the state of its first container, where it may go on below.
 fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
     let mut marks = Vec::new();
-    match pod.state {
-        // That it is not scheduled says it.
-        PodState::NotReady if pod.unscheduled.is_some() => {}
-        PodState::Terminating | PodState::Finished | PodState::NotReady | PodState::Resizing | PodState::Deferred => {
-            marks.push(format!("pod {}", pod.state.words()));
-        }
-        PodState::Failed
-        | PodState::Updating
-        | PodState::Restarted
-        | PodState::Pending
-        | PodState::Older
-        | PodState::Drifted
-        | PodState::Unverified
-        | PodState::Ready => {}
+    // That it is not scheduled says it.
+    let is_said = pod.state == PodState::NotReady && pod.unscheduled.is_some();
+    if !is_said && pod.state.is_of_the_pod() {
+        marks.push(format!("pod {}", pod.state.words()));
     }
     let by_image = pod.containers.iter().any(|report| report.comparison == Comparison::Pending);
     if pod.state == PodState::Pending && !by_image {

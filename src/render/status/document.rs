@@ -162,15 +162,8 @@ struct OwnerView<'a> {
 
 impl<'a> OwnerView<'a> {
     fn of(state: &'a OwnerState) -> Self {
-        let (status, reason) = match state {
-            OwnerState::RollingOut { status } => (Some(status.as_str()), None),
-            OwnerState::Stuck { reason, .. } => (None, Some(reason.as_str())),
-            OwnerState::Terminating
-            | OwnerState::NotObserved
-            | OwnerState::Paused
-            | OwnerState::OnDelete
-            | OwnerState::DisruptionBudget { .. } => (None, None),
-        };
+        let status = if let OwnerState::RollingOut { status } = state { Some(status.as_str()) } else { None };
+        let reason = if let OwnerState::Stuck { reason, .. } = state { Some(reason.as_str()) } else { None };
         Self { state: state.word(), status, reason, message: state.sentence() }
     }
 }

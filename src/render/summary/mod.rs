@@ -58,7 +58,7 @@ impl Ending<'_> {
         self.deciding_pods(out)?;
         self.unplanned(out)?;
         self.not_ready(out)?;
-        if !self.is_whole() {
+        if !self.outcome.result.is_done() {
             self.all_pods(out)?;
             self.standing(out)?;
         } else if self.outcome.result != EndResult::NothingToDo {
@@ -86,23 +86,6 @@ impl Ending<'_> {
     /// What was followed is gone, and the reason says who replaces it.
     fn is_replaced(&self) -> bool {
         self.outcome.why.is_some() && self.tally.gone > 0
-    }
-
-    /// Everything that was wanted has come about.
-    fn is_whole(&self) -> bool {
-        match self.outcome.result {
-            EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => true,
-            EndResult::Paused
-            | EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible
-            | EndResult::Failed
-            | EndResult::TimedOut
-            | EndResult::Deferred
-            | EndResult::Superseded
-            | EndResult::Interrupted
-            | EndResult::Terminated => false,
-        }
     }
 
     fn heading(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -234,7 +217,7 @@ impl Ending<'_> {
 
     /// How many pods this run had not seen done when another run of the same rollout closed it.
     fn finished_by_others(&self) -> usize {
-        let is_closed = self.is_whole() && !self.follows();
+        let is_closed = self.outcome.result.is_done() && !self.follows();
         if is_closed { self.tally.in_progress + self.tally.not_started } else { 0 }
     }
 

@@ -40,7 +40,7 @@ impl Ending<'_> {
         let leads_nowhere =
             self.tally.patched > 0 && self.outcome.pods.iter().filter(|end| end.patched).all(stays_down);
         let touched = self.tally.patched > 0 || self.tally.in_progress > 0 || self.follows();
-        if !touched && !self.is_whole() {
+        if !touched && !self.outcome.result.is_done() {
             writeln!(out, "This run changed no pods.")?;
         }
         if run.next.undoes(self.outcome.result) {
@@ -66,9 +66,9 @@ impl Ending<'_> {
     fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         // The run before may have changed some.
         if run.continues {
-        } else if self.outcome.nothing_changed && !self.is_whole() {
+        } else if self.outcome.nothing_changed && !self.outcome.result.is_done() {
             writeln!(out, "This run changed nothing; there is nothing to resume.")?;
-        } else if self.tally.patched == 0 && !self.is_whole() {
+        } else if self.tally.patched == 0 && !self.outcome.result.is_done() {
             writeln!(out, "This run changed no pods.")?;
         }
         let next = run.next.that_fit(self.outcome);

@@ -7,15 +7,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
-use engine::change::reason::{Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode};
 use engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
 use engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
 use engine::state::durable::life::BEAT_LABEL;
 use engine::state::manager::OUR_MANAGER;
-use engine::state::outcome::EndResult;
 use engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
 use kubectl_inplace::cli::Cli;
+use kubectl_inplace::commands::reference::ends;
 
 const GENERATED: &str = "<!-- Generated: UPDATE=1 cargo test --test it generated -->\n";
 
@@ -92,10 +91,13 @@ pub(crate) fn man_pages() -> Vec<(String, String)> {
         };
         page(command, &name, exit, ".BR kubectl\\-inplace (1),\nwhich has the flags of every command")
     };
-    let ends = EndResult::ALL.map(|end| {
-        let meaning = end.meaning().replace('`', "").replace('-', "\\-").replace('\'', "\\(aq");
-        format!(".TP\n{} ({})\n{meaning}", end.exit_code(), end.word())
-    });
+    let ends: Vec<String> = ends()
+        .iter()
+        .map(|end| {
+            let meaning = end.meaning.replace('`', "").replace('-', "\\-").replace('\'', "\\(aq");
+            format!(".TP\n{} ({})\n{meaning}", end.exit_code, end.word)
+        })
+        .collect();
     let program = page(Cli::command().name("kubectl-inplace"), "kubectl-inplace", &ends.join("\n"), ".BR kubectl (1)");
     std::iter::once(program).chain(shown_commands().into_iter().map(of_command)).collect()
 }
@@ -160,71 +162,6 @@ fn argument(arg: &Arg) -> String {
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
     format!("| `{}` | {}{notes} |\n", shown.trim().replace('|', "\\|"), cell(help.trim_end_matches('.')))
-}
-
-pub(crate) fn exit_codes() -> String {
-    let mut page = format!(
-        "{GENERATED}# Exit codes\n\nkubectl passes them through on Unix. On Windows it makes every failure 1, so the JSON output has the word as `result`.\n`kubectl inplace explain 4` says the same on the terminal.\n\n| code | word in JSON | meaning | what to do |\n|---|---|---|---|\n"
-    );
-    for result in EndResult::ALL {
-        let (meaning, remedy) = (cell(result.meaning()), cell(result.remedy()));
-        let _ = writeln!(page, "| {} | `{}` | {meaning} | {remedy} |", result.exit_code(), result.word());
-    }
-    page.push_str(
-        "\n`diff` has the exit codes of `kubectl diff`: 0 nothing differs, 1 something does, more than 1 an error.\n",
-    );
-    page
-}
-
-pub(crate) fn reasons() -> String {
-    let chapters: [(&str, &str, Vec<Explanation>); 3] = [
-        (
-            "Reasons",
-            "Why something cannot be done in place. Each has a sentence and a hint, and the path of a field if it is about one; all of them are reported at once.",
-            ReasonCode::ALL.iter().map(|code| code.explanation()).collect(),
-        ),
-        (
-            "Warnings",
-            "What is worth knowing though it can be done. A warning never blocks.",
-            WarningCode::ALL.iter().map(|code| code.explanation()).collect(),
-        ),
-        (
-            "Failures and states",
-            "What a rollout and `status` report.",
-            ReportCode::ALL.iter().map(|code| code.explanation()).collect(),
-        ),
-    ];
-    let mut page =
-        format!("{GENERATED}# Reasons and warnings\n\n`kubectl inplace explain CODE` prints the same text.\n");
-    for (name, about, codes) in &chapters {
-        let _ = write!(page, "\n## {name}\n\n{about}\n\n| code | meaning |\n|---|---|\n");
-        for code in codes {
-            let link = code.code.to_lowercase();
-            let _ = writeln!(page, "| [`{}`](#{link}) | {} |", code.code, cell(code.summary));
-        }
-    }
-    for (name, _, codes) in &chapters {
-        let _ = write!(page, "\n## {name} in full\n");
-        for code in codes {
-            let parts = [("", code.meaning), ("Why: ", code.why), ("What to do: ", code.remedy)];
-            let text = parts.map(|(head, text)| format!("{head}{}", text.replace('<', "&lt;")));
-            let _ = write!(page, "\n### {}\n\n{}\n", code.code, text.join("\n\n"));
-        }
-    }
-    page.push_str("\n## States\n\nThe words that say where something stands, in documents and on screens.\n");
-    page.push_str(&words(STATE_WORDS));
-    page.push_str(
-        "\n## Other words\n\nWhat documents hold besides, what the live view shortens, and Kubernetes' own reasons.\n",
-    );
-    page + &words(OTHER_WORDS)
-}
-
-fn words(known: &[StateWord]) -> String {
-    let mut table = "\n| word | of | meaning | what to do |\n|---|---|---|---|\n".to_owned();
-    for StateWord { word, of, meaning, remedy } in known {
-        let _ = writeln!(table, "| `{word}` | {of} | {} | {} |", cell(meaning), cell(remedy));
-    }
-    table
 }
 
 /// What the program writes under its own prefix: where, key, meaning, and how it goes.

@@ -90,19 +90,13 @@ impl HoldsBy {
     /// Returns whether the field has a value of the user's that is restored in the end: there is none under a pause, which
     /// a rollout finds unset.
     pub fn restores_the_field(self) -> bool {
-        match self {
-            Self::OnDelete | Self::OnDeleteOrPartition => true,
-            Self::Paused | Self::Nothing => false,
-        }
+        matches!(self, Self::OnDelete | Self::OnDeleteOrPartition)
     }
 
     /// Returns whether the controller, once it is released, replaces the pods that a rollout has left out: it goes by each
     /// pod's own label. All pods of a ReplicaSet that took the template count as updated.
     pub fn replaces_what_is_left_out(self) -> bool {
-        match self {
-            Self::OnDelete | Self::OnDeleteOrPartition => true,
-            Self::Paused | Self::Nothing => false,
-        }
+        matches!(self, Self::OnDelete | Self::OnDeleteOrPartition)
     }
 
     /// Returns whether an object is held, by a rollout or by a user; `applied` is the value of the field that the user

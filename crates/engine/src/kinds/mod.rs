@@ -289,10 +289,7 @@ impl WorkloadKind {
 
     /// Returns whether this program updates its pods.
     pub fn is_updated_here(self) -> bool {
-        match self.updated_by() {
-            UpdatedBy::ThisProgram => true,
-            UpdatedBy::ItsController(_) => false,
-        }
+        matches!(self.updated_by(), UpdatedBy::ThisProgram)
     }
 
     /// Returns who updates its pods in place.
@@ -406,10 +403,7 @@ impl WorkloadKind {
 
     /// Returns whether its pods have ordinals, and a partition between old and new ones.
     pub fn has_partition(self) -> bool {
-        match self.holds_by() {
-            HoldsBy::OnDeleteOrPartition => true,
-            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::Nothing => false,
-        }
+        self.holds_by() == HoldsBy::OnDeleteOrPartition
     }
 
     /// Returns how many pods its controller lets be down at once.

@@ -176,10 +176,7 @@ pub(super) fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -
     if status.state.running.is_none() || !status.ready {
         return true;
     }
-    match Baseline::of(pod, &container.name).proof(status, &container.image, false, None) {
-        Proof::Old => true,
-        Proof::New | Proof::Unverified(_) => false,
-    }
+    matches!(Baseline::of(pod, &container.name).proof(status, &container.image, false, None), Proof::Old)
 }
 
 /// Containers that are to change and that this pod, unlike the template or its siblings, does not have.

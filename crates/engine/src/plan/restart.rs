@@ -94,9 +94,6 @@ fn is_of_the_spec(pod: &Pod, container: &Container, status: &ContainerStatus) ->
         || status.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
     let observed = pod.status.observed_generation.is_none_or(|seen| Some(seen) >= pod.generation);
     let proof = Baseline::of(pod, &container.name).proof(status, &container.image, false, None);
-    let is_old = match proof {
-        Proof::Old => true,
-        Proof::New | Proof::Unverified(_) => false,
-    };
+    let is_old = matches!(proof, Proof::Old);
     ran && observed && !is_old
 }

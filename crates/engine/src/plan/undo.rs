@@ -123,20 +123,9 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let Some(to) = to else {
         let last = entries.last().map(|last| (last.id.to_string(), last.outcome));
         // A rollout that somebody else's template has overwritten is nothing to go back from.
-        entries.retain(|entry| match entry.outcome {
-            EndResult::Aborted => false,
-            EndResult::Superseded => is_in_force(live, entry).is_ok(),
-            EndResult::Complete
-            | EndResult::Deferred
-            | EndResult::NothingToDo
-            | EndResult::Paused
-            | EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible
-            | EndResult::Failed
-            | EndResult::TimedOut
-            | EndResult::Interrupted
-            | EndResult::Terminated => true,
+        entries.retain(|entry| {
+            let is_overwritten = || entry.outcome == EndResult::Superseded && is_in_force(live, entry).is_err();
+            entry.outcome != EndResult::Aborted && !is_overwritten()
         });
         // A restart has changed nothing: the way back from the update before it is still valid.
         let is_passed_over = |pods: &[(&Pod, UpdateRecord)]| !entries.is_empty() && is_restart(pods);

@@ -157,29 +157,13 @@ pub enum Notice {
 impl Notice {
     /// Returns whether it says that a safeguard does not hold, or not everywhere: that is said also where only results are.
     pub fn is_warning(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::BudgetsUnreadable { .. }
-            | Self::PrePullSkipped { .. }
-            | Self::TagDiffersByNode { .. }
-            | Self::Drain { .. } => true,
-            Self::Pod { .. }
-            | Self::Owner { .. }
-            | Self::WaitsToBegin { .. }
-            | Self::WaitsToEnd { .. }
-            | Self::DisruptionBudgetHolds { .. }
-            | Self::PullBegins { .. }
-            | Self::Pulled { .. }
-            | Self::HookBegins { .. }
-            | Self::HookEnded { .. }
-            | Self::Evidence { .. }
-            | Self::Retrying { .. }
-            | Self::NotPatched { .. }
-            | Self::WatchLost { .. }
-            | Self::WatchRestored
-            | Self::BudgetHolds { .. }
-            | Self::StillWaiting { .. }
-            | Self::Stopping => false,
-        }
+                | Self::PrePullSkipped { .. }
+                | Self::TagDiffersByNode { .. }
+                | Self::Drain { .. }
+        )
     }
 }
 

@@ -215,24 +215,13 @@ impl PodProgress {
 
     /// Returns the containers that it waits for, of those that change; empty where the phase does not name them.
     pub fn late(&self) -> &[ContainerName] {
-        match self {
-            Self::Restarting { containers, .. }
-            | Self::Starting { containers }
-            | Self::Unverified { containers, .. } => containers,
-            Self::Waiting
-            | Self::Hook { .. }
-            | Self::Next { .. }
-            | Self::Draining { .. }
-            | Self::RejoiningService { .. }
-            | Self::Patched
-            | Self::Resizing { .. }
-            | Self::Left { .. }
-            | Self::Stabilizing { .. }
-            | Self::Done
-            | Self::Failing(_)
-            | Self::Conflict { .. }
-            | Self::Overtaken { .. }
-            | Self::Gone { .. } => &[],
+        if let Self::Restarting { containers, .. }
+        | Self::Starting { containers }
+        | Self::Unverified { containers, .. } = self
+        {
+            containers
+        } else {
+            &[]
         }
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::k8s::failure::Failure;
 use crate::k8s::mask;
 use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::value::words;
 
 /// The reason of a pod whose command failed.
 pub const HOOK_FAILED: &str = "HookFailed";
@@ -44,25 +45,18 @@ impl Hooks {
     }
 }
 
-/// When it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum HookPhase {
-    /// Before the pod is changed.
-    Before,
-    /// Once it is done.
-    After,
+words! {
+    /// When it runs.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    HookPhase {
+        Before = "before",
+        /// Once the pod is done.
+        After = "after",
+    }
 }
 
 impl HookPhase {
-    /// Returns the word in the command's environment.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-        }
-    }
-
     /// Returns the flag.
     pub fn flag(self) -> &'static str {
         match self {

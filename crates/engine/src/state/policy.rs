@@ -3,39 +3,40 @@
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::ContainerName;
+use crate::value::words;
 
-/// In which order pods are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PodOrder {
-    /// Those that are down already, then as the owner's controller would.
-    #[default]
-    UnreadyFirst,
-    /// By name.
-    Name,
-    /// The oldest first.
-    Age,
-    /// Node by node.
-    Node,
+words! {
+    /// In which order pods are taken.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    PodOrder {
+        /// Those that are down already, then as the owner's controller would.
+        #[default]
+        UnreadyFirst = "unready-first",
+        Name = "name",
+        /// The oldest first.
+        Age = "age",
+        Node = "node",
+    }
 }
 
-impl PodOrder {
-    /// Every order.
-    pub const ALL: [Self; 4] = [Self::UnreadyFirst, Self::Name, Self::Age, Self::Node];
-
-    fn is_default(&self) -> bool {
-        *self == Self::default()
+words! {
+    /// `--deferred`: what becomes of a deferred resize.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    OnDeferred {
+        /// It is waited for, as long as the pod's time is.
+        #[default]
+        Wait = "wait",
+        /// The whole rollout is taken back. What goes back itself is waited for.
+        Undo = "undo",
+        /// It is left to the kubelet, which goes on trying by itself; everything else is done.
+        Leave = "leave",
     }
+}
 
-    /// Returns the word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::UnreadyFirst => "unready-first",
-            Self::Name => "name",
-            Self::Age => "age",
-            Self::Node => "node",
-        }
-    }
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How fast and how careful.
@@ -75,12 +76,12 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub container_order: Vec<ContainerName>,
     /// `--order`: a run that goes on with the rollout keeps it.
-    #[serde(default, skip_serializing_if = "PodOrder::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub order: PodOrder,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
     pub ordered: bool,
     /// `--deferred`.
-    #[serde(default, skip_serializing_if = "OnDeferred::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub on_deferred: OnDeferred,
 }
 
@@ -93,38 +94,6 @@ pub enum OnFailure {
     Undo,
     /// It goes on with the other pods, as long as pods may be down: one that failed counts as down.
     Continue,
-}
-
-/// `--deferred`: what becomes of a deferred resize.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum OnDeferred {
-    /// It is waited for, as long as the pod's time is.
-    #[default]
-    Wait,
-    /// The whole rollout is taken back. What goes back itself is waited for.
-    Undo,
-    /// It is left to the kubelet, which goes on trying by itself; everything else is done.
-    Leave,
-}
-
-impl OnDeferred {
-    /// Every member.
-    pub const ALL: [Self; 3] = [Self::Wait, Self::Undo, Self::Leave];
-
-    /// Returns the word of the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Wait => "wait",
-            Self::Undo => "undo",
-            Self::Leave => "leave",
-        }
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The longest time that an annotation may ask for, in seconds: a year. Anybody may have edited it; a user who

@@ -9,6 +9,7 @@ use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::state::record::UpdateRecord;
 use crate::value::image::{self, ImageReference};
+use crate::value::words;
 
 /// One container, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,40 +134,24 @@ impl Condition {
     }
 }
 
-/// How the image that a pod's container asks for compares with the one that it should.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// The pod is its own template.
-    Own,
-    /// The template has no such container: it was injected when the pod was made.
-    Injected,
-    /// They are the same.
-    Same,
-    /// The same repository and tag, or those that the server makes of them, held at the digest that runs.
-    Pinned,
-    /// The server makes it of the template's, as it would now: admission has changed it.
-    Rewritten,
-    /// The rollout that holds the workload has not reached it yet.
-    Pending,
-    /// The pod is of an older revision or on its way out, or the owner's controller is about to replace it.
-    Older,
-    /// They differ, and nothing is going to change that.
-    Drifted,
-}
-
-impl Comparison {
-    /// Returns its word in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Injected => "injected",
-            Self::Same => "same",
-            Self::Pinned => "pinned",
-            Self::Rewritten => "rewritten",
-            Self::Pending => "pending",
-            Self::Older => "older",
-            Self::Drifted => "drifted",
-        }
+words! {
+    /// How the image that a pod's container asks for compares with the one that it should.
+    Comparison {
+        /// The pod is its own template.
+        Own = "own",
+        /// The template has no such container: it was injected when the pod was made.
+        Injected = "injected",
+        Same = "same",
+        /// The same repository and tag, or those that the server makes of them, held at the digest that runs.
+        Pinned = "pinned",
+        /// The server makes it of the template's, as it would now: admission has changed it.
+        Rewritten = "rewritten",
+        /// The rollout that holds the workload has not reached it yet.
+        Pending = "pending",
+        /// The pod is of an older revision or on its way out, or the owner's controller is about to replace it.
+        Older = "older",
+        /// They differ, and nothing is going to change that.
+        Drifted = "drifted",
     }
 }
 

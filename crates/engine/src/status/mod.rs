@@ -29,6 +29,7 @@ use crate::state::durable::life::Life;
 use crate::state::durable::lock::RolloutLock;
 use crate::state::outcome::EndResult;
 use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::value::words;
 
 pub use crate::state::again::Again;
 pub use budget::waits_for_budgets;
@@ -112,100 +113,58 @@ pub struct PodStatus {
     pub containers: Vec<ContainerReport>,
 }
 
-/// The one word for a pod: the first of these that is so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PodState {
-    /// It is being deleted.
-    Terminating,
-    /// It has ended for good.
-    Finished,
-    /// A container has failed: nothing but another patch, or what the reason names, heals it.
-    Failed,
-    /// A container does not run yet what the pod asks for.
-    Updating,
-    /// It is not ready.
-    NotReady,
-    /// It is ready, but a container of it has ended since it was changed, and has only just been started again.
-    Restarted,
-    /// The kubelet has not given it yet the cpu or memory that it asks for.
-    Resizing,
-    /// The same, and its node has no room for that now.
-    Deferred,
-    /// The rollout that holds the workload has not reached it yet.
-    Pending,
-    /// It was created from an older template, or the owner's controller is about to replace it.
-    Older,
-    /// It asks for another image than the template, or for other cpu or memory.
-    Drifted,
-    /// It is ready, but one read cannot show whether a container is of the image that is asked for.
-    Unverified,
-    /// It is ready and runs what is asked.
-    Ready,
+words! {
+    /// The one word for a pod: the first of these that is so.
+    PodState {
+        /// It is being deleted.
+        Terminating = "terminating",
+        /// It has ended for good.
+        Finished = "finished",
+        /// A container has failed: nothing but another patch, or what the reason names, heals it.
+        Failed = "failed",
+        /// A container does not run yet what the pod asks for.
+        Updating = "updating",
+        NotReady = "notReady",
+        /// It is ready, but a container of it has ended since it was changed, and has only just been started again.
+        Restarted = "justRestarted",
+        /// The kubelet has not given it yet the cpu or memory that it asks for.
+        Resizing = "resizing",
+        /// The same, and its node has no room for that now.
+        Deferred = "deferred",
+        /// The rollout that holds the workload has not reached it yet.
+        Pending = "pending",
+        /// It was created from an older template, or the owner's controller is about to replace it.
+        Older = "older",
+        /// It asks for another image than the template, or for other cpu or memory.
+        Drifted = "drifted",
+        /// It is ready, but one read cannot show whether a container is of the image that is asked for.
+        Unverified = "unverified",
+        /// It is ready and runs what is asked.
+        Ready = "ready",
+    }
 }
 
 impl PodState {
-    /// Every state, in the order in which they are reported.
-    pub const ALL: [Self; 13] = [
-        Self::Terminating,
-        Self::Finished,
-        Self::Failed,
-        Self::Updating,
-        Self::NotReady,
-        Self::Restarted,
-        Self::Resizing,
-        Self::Deferred,
-        Self::Pending,
-        Self::Older,
-        Self::Drifted,
-        Self::Unverified,
-        Self::Ready,
-    ];
-
-    /// Returns its word in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Terminating => "terminating",
-            Self::Finished => "finished",
-            Self::Failed => "failed",
-            Self::Updating => "updating",
-            Self::Resizing => "resizing",
-            Self::Deferred => "deferred",
-            Self::NotReady => "notReady",
-            Self::Restarted => "justRestarted",
-            Self::Pending => "pending",
-            Self::Older => "older",
-            Self::Drifted => "drifted",
-            Self::Unverified => "unverified",
-            Self::Ready => "ready",
-        }
-    }
-
     /// Returns its words as text for the terminal.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Terminating => "terminating",
-            Self::Finished => "finished",
-            Self::Failed => "failed",
-            Self::Updating => "updating",
-            Self::Resizing => "resizing",
             Self::Deferred => "resize deferred",
             Self::NotReady => "not ready",
             Self::Restarted => "just restarted",
-            Self::Pending => "pending",
             Self::Older => "of an older revision",
-            Self::Drifted => "drifted",
-            Self::Unverified => "unverified",
-            Self::Ready => "ready",
+            Self::Terminating | Self::Finished | Self::Failed | Self::Updating | Self::Resizing => self.word(),
+            Self::Pending | Self::Drifted | Self::Unverified | Self::Ready => self.word(),
         }
+    }
+
+    /// Returns whether the state is the pod's own, which none of its containers shows.
+    pub fn is_of_the_pod(self) -> bool {
+        matches!(self, Self::Terminating | Self::Finished | Self::NotReady | Self::Resizing | Self::Deferred)
     }
 
     /// Returns whether somebody on call wants to know of it. What is only not proven is no trouble: the pod is ready.
     fn is_notable(self) -> bool {
-        match self {
-            Self::Failed | Self::Updating | Self::Resizing | Self::Deferred | Self::NotReady | Self::Restarted => true,
-            Self::Pending | Self::Older | Self::Drifted => true,
-            Self::Terminating | Self::Finished | Self::Unverified | Self::Ready => false,
-        }
+        !matches!(self, Self::Terminating | Self::Finished | Self::Unverified | Self::Ready)
     }
 }
 

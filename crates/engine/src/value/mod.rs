@@ -15,3 +15,28 @@ pub mod quantity;
 pub mod selector;
 pub mod shell_words;
 pub mod suggest;
+
+/// Defines an enum whose members stand for words of the command line or of documents, `ALL` in their order, and `word`.
+macro_rules! words {
+    ($(#[$type_meta:meta])* $type:ident { $($(#[$meta:meta])* $member:ident = $word:literal),+ $(,)? }) => {
+        $(#[$type_meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type {
+            $(#[doc = concat!("`", $word, "`")] $(#[$meta])* $member),+
+        }
+
+        impl $type {
+            /// Every member, in order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$member),+];
+
+            /// Returns the word that stands for it.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$member => $word,)+
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use words;

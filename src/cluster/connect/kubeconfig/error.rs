@@ -153,58 +153,30 @@ pub enum KubeconfigError {
 impl KubeconfigError {
     /// Lists the names there are, where a name was not found: for a suggestion.
     pub fn known_names(&self) -> &[String] {
-        match self {
-            Self::NoCurrentContext { known }
-            | Self::UnknownContext { known, .. }
-            | Self::UnknownCluster { known, .. }
-            | Self::UnknownUser { known, .. } => known,
-            Self::Missing { .. }
-            | Self::Folder { .. }
-            | Self::Unreadable { .. }
-            | Self::Malformed { .. }
-            | Self::OtherKind { .. }
-            | Self::Twice { .. }
-            | Self::Empty { .. }
-            | Self::Nothing { .. }
-            | Self::NoServer { .. }
-            | Self::BadServer { .. }
-            | Self::BadProxy { .. }
-            | Self::BadFile { .. }
-            | Self::BadData { .. }
-            | Self::BadFlag { .. }
-            | Self::Tls { .. } => &[],
+        if let Self::NoCurrentContext { known }
+        | Self::UnknownContext { known, .. }
+        | Self::UnknownCluster { known, .. }
+        | Self::UnknownUser { known, .. } = self
+        {
+            known
+        } else {
+            &[]
         }
     }
 
     /// Says what the user can do about it.
     pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
         let known = known(self.known_names()).map(Hint::from);
-        match self {
-            Self::Nothing { .. } | Self::Empty { .. } | Self::OtherKind { .. } => {
-                vec!["set KUBECONFIG or --kubeconfig to a file, or give --server and credentials".into()]
-            }
-            Self::NoCurrentContext { .. } => {
-                let choose = Hint::from("choose one with --context, or: ");
-                let mut hints = vec![choose.command(kubectl("config use-context NAME"))];
-                hints.extend(known);
-                hints
-            }
-            Self::UnknownContext { .. } | Self::UnknownCluster { .. } | Self::UnknownUser { .. } => {
-                known.into_iter().collect()
-            }
-            Self::Missing { .. }
-            | Self::Folder { .. }
-            | Self::Unreadable { .. }
-            | Self::Malformed { .. }
-            | Self::Twice { .. }
-            | Self::NoServer { .. }
-            | Self::BadServer { .. }
-            | Self::BadProxy { .. }
-            | Self::BadFile { .. }
-            | Self::BadData { .. }
-            | Self::BadFlag { .. }
-            | Self::Tls { .. } => Vec::new(),
+        let mut hints: Vec<Hint> = Vec::new();
+        if matches!(self, Self::Nothing { .. } | Self::Empty { .. } | Self::OtherKind { .. }) {
+            hints.push("set KUBECONFIG or --kubeconfig to a file, or give --server and credentials".into());
         }
+        if matches!(self, Self::NoCurrentContext { .. }) {
+            let choose = Hint::from("choose one with --context, or: ");
+            hints.push(choose.command(kubectl("config use-context NAME")));
+        }
+        hints.extend(known);
+        hints
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is said of a change that the API server refuses: its words, whose container they are about, what to do.
 
-use super::class::without_go_values;
+use super::listed;
 use crate::k8s::names::ContainerName;
 use crate::value::hint::{Hint, Spoken, kubectl};
 
@@ -56,6 +56,47 @@ pub(super) fn full_quota(here: impl Fn(Spoken) -> Spoken) -> Hint {
     Hint::from(what).command(here(kubectl("describe resourcequota")))
 }
 
-fn listed(containers: &[ContainerName]) -> String {
-    containers.iter().map(ContainerName::as_str).collect::<Vec<_>>().join(", ")
+/// Returns a message of the API server without the Go values that it may print: nobody reads `map[...]` of a whole object.
+fn without_go_values(message: &str) -> String {
+    const MARK: &str = "map[";
+    const LONGEST: usize = 40;
+    let mut shown = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find(MARK) {
+        let (before, value) = rest.split_at(at);
+        shown.push_str(before);
+        let mut depth = 0_usize;
+        let end = value.char_indices().find_map(|(at, c)| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => return None,
+            }
+            (c == ']' && depth == 0).then_some(at + 1)
+        });
+        let (value, after) = value.split_at(end.unwrap_or(value.len()));
+        shown.push_str(if value.len() > LONGEST { "map[...]" } else { value });
+        rest = after;
+    }
+    shown + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_go_value_is_not_shown() {
+        for (message, expected) in [
+            ("no map here", "no map here"),
+            ("got map[a:b]", "got map[a:b]"),
+            (
+                "unrecognized type: map[containers:[map[image:5 name:app]] restartPolicy:Always] in x",
+                "unrecognized type: map[...] in x",
+            ),
+            ("cut off: map[containers:[map[image:5 name:app restartPolicy:Alw", "cut off: map[...]"),
+        ] {
+            assert_eq!(without_go_values(message), expected);
+        }
+    }
 }

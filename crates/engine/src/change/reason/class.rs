@@ -23,7 +23,10 @@ pub enum ReasonClass {
 }
 
 impl ReasonCode {
-    /// Returns the kind of obstacle.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "whatever else is in the way, the change is what has to be another"
+    )]
     pub fn class(self) -> ReasonClass {
         match self {
             Self::PermissionMissing => ReasonClass::Permission,
@@ -48,42 +51,7 @@ impl ReasonCode {
             | Self::SidecarStartupPending
             | Self::QuotaExceeded
             | Self::DigestUnknown => ReasonClass::NotNow,
-            Self::TemplateFieldNotInPlace
-            | Self::VolumeClaimTemplateChanges
-            | Self::ContainerAdded
-            | Self::ContainerRemoved
-            | Self::ContainerRenamed
-            | Self::QosClassChanges
-            | Self::SelectorLabelChanges
-            | Self::TolerationRemoved
-            | Self::MetadataKeyReserved
-            | Self::MetadataReadByContainer
-            | Self::ResourceRemoved
-            | Self::RequestAboveLimit
-            | Self::FractionalMemory
-            | Self::PodRequestTooSmall
-            | Self::LimitAbovePod
-            | Self::PodLimitRestarts
-            | Self::PodResizeNotSupported
-            | Self::ResizeNotSupported
-            | Self::WindowsPod
-            | Self::NodeTooSmall
-            | Self::RestartRequested
-            | Self::ContainerNotInPod
-            | Self::PodFinished
-            | Self::MirrorPod
-            | Self::RestartPolicyNotAlways
-            | Self::SidecarNeedsNewerKubelet
-            | Self::OrphanPod
-            | Self::PodOfOldRevision
-            | Self::NoPods
-            | Self::OwnerIsControlled
-            | Self::PodIsControlled
-            | Self::NoUnavailabilityAllowed
-            | Self::DisruptionBudgetBlocks
-            | Self::OwnerFieldImmutable
-            | Self::ControllerNotInPlace
-            | Self::ServerTooOld => ReasonClass::Change,
+            _ => ReasonClass::Change,
         }
     }
 }
@@ -106,98 +74,6 @@ pub fn verdict<'r>(reasons: impl IntoIterator<Item = &'r Reason>) -> String {
         [ReasonClass::Server] => format!("the API server refuses the change: {problems}"),
         [ReasonClass::Stale] => format!("the saved plan is out of date: {problems}"),
         _ => format!("cannot be updated in place: {problems}"),
-    }
-}
-
-/// Returns a message of the API server without the Go values that it may print: nobody reads `map[...]` of a whole object.
-pub(super) fn without_go_values(message: &str) -> String {
-    const MARK: &str = "map[";
-    const LONGEST: usize = 40;
-    let mut shown = String::with_capacity(message.len());
-    let mut rest = message;
-    while let Some(at) = rest.find(MARK) {
-        let (before, value) = rest.split_at(at);
-        shown.push_str(before);
-        let mut depth = 0_usize;
-        let end = value.char_indices().find_map(|(at, c)| {
-            match c {
-                '[' => depth += 1,
-                ']' => depth = depth.saturating_sub(1),
-                _ => return None,
-            }
-            (c == ']' && depth == 0).then_some(at + 1)
-        });
-        let (value, after) = value.split_at(end.unwrap_or(value.len()));
-        shown.push_str(if value.len() > LONGEST { "map[...]" } else { value });
-        rest = after;
-    }
-    shown + rest
-}
-
-impl Reason {
-    /// Returns whether the reason is a difference between template and manifest.
-    pub fn is_of_the_template(&self) -> bool {
-        match self {
-            Self::TemplateFieldNotInPlace { .. }
-            | Self::VolumeClaimTemplateChanges { .. }
-            | Self::ContainerAdded { .. }
-            | Self::ContainerRemoved { .. }
-            | Self::ContainerRenamed { .. }
-            | Self::QosClassChanges { .. }
-            | Self::SelectorLabelChanges { .. }
-            | Self::TolerationRemoved { .. }
-            | Self::MetadataKeyReserved { .. }
-            | Self::ResourceRemoved { .. }
-            | Self::ControllerNotInPlace { .. }
-            | Self::RestartRequested => true,
-            Self::PermissionMissing { .. }
-            | Self::MetadataReadByContainer { .. }
-            | Self::RequestAboveLimit { .. }
-            | Self::FractionalMemory { .. }
-            | Self::PodRequestTooSmall { .. }
-            | Self::LimitAbovePod { .. }
-            | Self::PodLimitRestarts { .. }
-            | Self::PodResizeNotSupported { .. }
-            | Self::ResizeNotSupported { .. }
-            | Self::WindowsPod
-            | Self::ContainerNotFound { .. }
-            | Self::ContainerNotInPod { .. }
-            | Self::ImageMalformed { .. }
-            | Self::ImageWhitespace { .. }
-            | Self::DigestUnknown { .. }
-            | Self::PodTerminating
-            | Self::PodFinished { .. }
-            | Self::MirrorPod
-            | Self::RestartPolicyNotAlways(_)
-            | Self::SidecarNeedsNewerKubelet { .. }
-            | Self::SidecarStartupPending { .. }
-            | Self::OrphanPod
-            | Self::PodOfOldRevision { .. }
-            | Self::NoPods
-            | Self::OwnerRollingOut { .. }
-            | Self::OwnerNotObserved
-            | Self::OwnerPaused { .. }
-            | Self::OwnerIsControlled { .. }
-            | Self::PodIsControlled { .. }
-            | Self::RolloutHeld { .. }
-            | Self::PodNotFound { .. }
-            | Self::NoPodOnNode { .. }
-            | Self::SubsetNotDurable
-            | Self::OwnerTerminating
-            | Self::NoUnavailabilityAllowed { .. }
-            | Self::DisruptionBudgetBlocks { .. }
-            | Self::ReplicaSetOfOldRevision { .. }
-            | Self::NodeTooSmall { .. }
-            | Self::QuotaExceeded { .. }
-            | Self::AdmissionRefused { .. }
-            | Self::PullPodRefused { .. }
-            | Self::AdmissionRewrites { .. }
-            | Self::AdmissionAdds { .. }
-            | Self::OwnerFieldImmutable { .. }
-            | Self::ManifestsNotMergeable { .. }
-            | Self::PlanStale { .. }
-            | Self::ServerTooOld { .. } => false,
-        }
     }
 }
 
@@ -228,21 +104,6 @@ mod tests {
             ),
         ] {
             assert_eq!(verdict(&reasons), expected);
-        }
-    }
-
-    #[test]
-    fn a_go_value_is_not_shown() {
-        for (message, expected) in [
-            ("no map here", "no map here"),
-            ("got map[a:b]", "got map[a:b]"),
-            (
-                "unrecognized type: map[containers:[map[image:5 name:app]] restartPolicy:Always] in x",
-                "unrecognized type: map[...] in x",
-            ),
-            ("cut off: map[containers:[map[image:5 name:app restartPolicy:Alw", "cut off: map[...]"),
-        ] {
-            assert_eq!(without_go_values(message), expected);
         }
     }
 }

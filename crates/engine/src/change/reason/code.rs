@@ -1,56 +1,54 @@
-//! Codes with their explanations, in one table each: a code cannot exist without being listed and explained.
+//! Findings, in one table each: a row has the fields and the sentence, and its name is the code.
 
-/// What a code means, at length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Explanation {
-    /// The code as it is shown.
-    pub code: &'static str,
-    /// One line for lists, without a full stop.
-    pub summary: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-    /// Why it is so, naming the rule of Kubernetes that it rests on.
-    pub why: &'static str,
-    /// What to do.
-    pub remedy: &'static str,
-}
-
-/// Defines an enum of codes together with `ALL` and the explanation of each.
-macro_rules! codes {
-    ($(#[$doc:meta])* $type:ident {
-        $($code:ident { summary: $summary:literal, meaning: $meaning:literal, why: $why:literal, remedy: $remedy:literal $(,)? })+
-    }) => {
+/// Defines an enum of findings with their sentences, and the enum of their codes. A sentence has no full stop.
+macro_rules! findings {
+    ($(#[$doc:meta])* $type:ident, $code:ident;
+     $($(#[$row:meta])* $variant:ident $({ $($(#[$about:meta])* $field:ident: $of:ty),+ $(,)? })? $(($inner:ident: $inner_of:ty))? => $sentence:expr;)+
+    ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(tag = "code", rename_all_fields = "camelCase")]
         pub enum $type {
-            $(#[doc = concat!("Means: ", $summary, ".")] $code,)+
+            $($(#[$row])* $variant $({ $($(#[$about])* $field: $of),+ })? $(($inner_of))?,)+
+        }
+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $code {
+            $($variant,)+
         }
 
         impl $type {
-            /// Every code, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$code),+];
-
-            /// Returns the code as it is shown: stable and CamelCase.
-            pub const fn as_str(self) -> &'static str {
+            pub fn sentence(&self) -> String {
                 match self {
-                    $(Self::$code => stringify!($code),)+
+                    $(Self::$variant $({ $($field),+ })? $(($inner))? => {
+                        // A sentence need not have every field.
+                        $($(let _ = $field;)+)?
+                        $sentence.into()
+                    })+
                 }
             }
 
-            /// Returns what the code means, at length.
-            pub const fn explanation(self) -> $crate::change::reason::Explanation {
+            pub fn kind(&self) -> $code {
                 match self {
-                    $(Self::$code => $crate::change::reason::Explanation {
-                        code: stringify!($code),
-                        summary: $summary,
-                        meaning: $meaning,
-                        why: $why,
-                        remedy: $remedy,
-                    },)+
+                    $(Self::$variant { .. } => $code::$variant,)+
+                }
+            }
+
+            pub fn code(&self) -> &'static str {
+                self.kind().as_str()
+            }
+        }
+
+        impl $code {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => stringify!($variant),)+
                 }
             }
         }
     };
 }
 
-pub(super) use codes;
+pub(super) use findings;

@@ -2,102 +2,67 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Explanation, WarningCode};
+use super::code::findings;
+use super::listed;
 use crate::k8s::names::ContainerName;
+use crate::value::count::{count, pods_that};
 
-/// What is worth knowing though it can be done.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(tag = "code", rename_all_fields = "camelCase")]
-pub enum Warning {
-    /// Every pod that is ready restarts at the same time.
-    NoOtherPodServes {
-        /// How many are ready.
-        pods: usize,
-    },
-    /// Something could not be read, so the answer is weaker.
-    ReadFailed {
-        /// What, and what follows.
-        what: String,
-    },
-    /// The owner's template keeps what it says.
-    TemplateKeepsImage,
-    /// The container was injected: it is in the pods and not in the template.
-    ContainerInjected {
-        /// The container.
-        container: ContainerName,
-    },
-    /// The container asks for storage of its own, which is new after a restart.
-    ContainerFilesLost {
-        /// The container.
-        container: ContainerName,
-    },
-    /// The container's environment comes from ConfigMaps or Secrets.
-    ConfigurationReread {
-        /// The container.
-        container: ContainerName,
-        /// Kind and name of each.
-        sources: Vec<String>,
-    },
-    /// The container's environment has a changed label or annotation.
+findings! {
+    /// What is worth knowing though it can be done. `pods` is how many, `pod` one of them.
+    Warning, WarningCode;
+
+    NoOtherPodServes { pods: usize } => match pods {
+        1 => "the only ready pod of the workload restarts: no other one serves meanwhile".to_owned(),
+        _ => format!("all {pods} ready pods of the workload restart at the same time: no other one serves meanwhile; choose a smaller --max-unavailable"),
+    };
+    /// `what` also says what follows.
+    ReadFailed { what: String } => what.clone();
+    TemplateKeepsImage =>
+        "the owner's template stays as it is: a new pod (scaling, eviction, a lost node) gets what the template says";
+    ContainerInjected { container: ContainerName } =>
+        format!("container {container} is not in the template; pods made later get what its injector says");
+    ContainerFilesLost { container: ContainerName } =>
+        format!("container {container} asks for ephemeral-storage: files outside its volumes are lost when it restarts");
+    /// Kind and name of each ConfigMap and Secret.
+    ConfigurationReread { container: ContainerName, sources: Vec<String> } =>
+        format!("container {container} reads {} again when it restarts", sources.join(", "));
     MetadataReadOnRestart {
-        /// The container.
         container: ContainerName,
-        /// The path of the label or annotation.
         path: String,
         /// It restarts in this update; otherwise it is a plain init container, which has run already.
         restarts: bool,
-    },
-    /// An annotation changes that is usually there to roll out new pods.
-    ChecksumChanges {
-        /// The annotation's key.
-        key: String,
-    },
-    /// No readiness probe: traffic may reach a container that is down.
-    NoReadinessProbe {
-        /// The container.
-        container: ContainerName,
-    },
-    /// Services select the pods, and neither a label nor a readiness gate takes one out: they list a pod until it is seen to
-    /// be not ready.
-    TrafficWhileDown {
-        /// The Services.
-        services: Vec<String>,
-        /// Why not.
-        why: String,
-        /// How to make it possible.
-        remedy: String,
-    },
-    /// An earlier run has left pods outside their Services.
-    DrainLabelMissing {
-        /// The label that is off.
-        label: String,
-        /// How many pods.
-        pods: usize,
-    },
-    /// A pod lacks a label of the template that a Service selects, and no record says who removed it.
-    LabelMissing {
-        /// `key=value`.
-        label: String,
-        /// The pods, by name.
-        pods: Vec<String>,
-    },
-    /// An earlier run has left pods not ready, by their gate.
-    DrainGateFalse {
-        /// The gate that is off.
-        gate: String,
-        /// How many pods.
-        pods: usize,
-    },
-    /// The kubelet shows the container as started before its startup probe ran.
-    StartupProbeUnreliable {
-        /// The container.
-        container: ContainerName,
-        /// The kubelets.
-        kubelets: Vec<String>,
-    },
-    /// If the new image does not start, the kubelet does not try again, or might not.
+    } => match restarts {
+        true => format!("container {container} has {path} in its environment and gets the new value, since it restarts"),
+        false => format!("init container {container} has {path} in its environment; it has run already and does not see the new value"),
+    };
+    ChecksumChanges { key: String } =>
+        format!("the annotation {key} changes without a restart; it usually stands there to make new pods");
+    NoReadinessProbe { container: ContainerName } =>
+        format!("container {container} has no readiness probe: traffic may reach it while it is down");
+    /// Neither a label nor a readiness gate takes the pods out of their Services, which list a pod until it is seen to be not ready.
+    TrafficWhileDown { services: Vec<String>, why: String, remedy: String } => {
+        let services = services.iter().map(|service| format!("service/{service}")).collect::<Vec<_>>().join(", ");
+        format!("{services} may send traffic to a container that is down, since the pods cannot be taken out first: {why}; to make it possible, {remedy}")
+    };
+    DrainLabelMissing { label: String, pods: usize } => format!(
+        "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
+        count(*pods, "pod")
+    );
+    /// No record says who removed the label, which is `key=value`.
+    LabelMissing { label: String, pods: Vec<String> } => {
+        let (are, them) = if pods.len() == 1 { ("1 pod is", "it") } else { ("several pods are", "them") };
+        let pods = pods.join(", ");
+        format!("{are} without label {label}, which the template has and a Service selects, so that no traffic reaches {them}: {pods}")
+    };
+    DrainGateFalse { gate: String, pods: usize } => format!(
+        "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
+        count(*pods, "pod")
+    );
+    StartupProbeUnreliable { container: ContainerName, kubelets: Vec<String> } => format!(
+        "kubelet {} may show {container} as ready before its startup probe ran; ready must hold for one period of it",
+        kubelets.join(", ")
+    );
     FailedStartNotRetried {
-        /// The container.
         container: ContainerName,
         /// Its own, as it follows `restartPolicy`.
         policy: String,
@@ -105,270 +70,185 @@ pub enum Warning {
         is_always: bool,
         /// A rule of it restarts all containers of its pod.
         restarts_all: bool,
-    },
-    /// Several containers of a pod restart.
-    RestartInSeries {
-        /// The containers.
-        containers: Vec<ContainerName>,
-    },
-    /// Stopping the container may take long.
-    SlowStop {
-        /// The container.
-        container: ContainerName,
-        /// At most this many seconds.
-        seconds: u64,
-        /// It has a preStop hook.
-        pre_stop: bool,
-    },
-    /// The registry or repository changes.
-    RepositoryChanges {
-        /// The container.
-        container: ContainerName,
-        /// The repository before.
-        from: String,
-        /// The repository after.
-        to: String,
-    },
-    /// The tag is one that is often pushed again.
-    MutableTag {
-        /// The container.
-        container: ContainerName,
-        /// The image.
-        image: String,
-    },
-    /// `latest` with IfNotPresent.
-    StaleImageStays {
-        /// The container.
-        container: ContainerName,
-        /// The image.
-        image: String,
-    },
-    /// imagePullPolicy is Always.
-    PullNeedsRegistry {
-        /// The container.
-        container: ContainerName,
-        /// The registry.
-        registry: String,
-    },
-    /// imagePullPolicy is Never.
-    ImageNeverPulled {
-        /// The container.
-        container: ContainerName,
-        /// The image.
-        image: String,
-    },
-    /// The digest that runs is that of the new image.
-    SameDigest {
-        /// The container.
-        container: ContainerName,
-        /// The new image.
-        image: String,
-    },
-    /// The kubelet may leave a container down that is restarted again so soon.
-    RestartInBackoff {
-        /// The container.
-        container: ContainerName,
-        /// The image that it gets.
-        image: String,
-        /// How many pods.
-        pods: usize,
-        /// How long it is expected to be held, at most.
-        seconds: u64,
-    },
-    /// The pods differ in what they run now.
-    PodsDiffer {
-        /// The container.
-        container: ContainerName,
-        /// The present images.
-        images: Vec<String>,
-    },
-    /// Pods have another image than the template, in a container that does not change.
+    } => {
+        let fails = format!("container {container} has restartPolicy {policy}: if the new image does not start, ");
+        let down = "it might stay down until its pod is replaced";
+        let all = "all containers of the pod might restart";
+        match (is_always, restarts_all) {
+            (true, _) => format!("{fails}{all}"),
+            (false, true) => format!("{fails}{all}, or {down}"),
+            (false, false) => format!("{fails}{down}"),
+        }
+    };
+    RestartInSeries { containers: Vec<ContainerName> } =>
+        format!("the kubelet stops {} one by one before it starts any of them: their downtimes add up", listed(containers));
+    SlowStop { container: ContainerName, seconds: u64, pre_stop: bool } => match pre_stop {
+        true => format!("container {container} has a preStop hook; stopping it may take up to {seconds} s"),
+        false => format!("stopping container {container} may take up to {seconds} s (terminationGracePeriodSeconds)"),
+    };
+    RepositoryChanges { container: ContainerName, from: String, to: String } =>
+        format!("the image of {container} comes from another repository: {from} before, {to} now");
+    MutableTag { container: ContainerName, image: String } =>
+        format!("the tag of {image} ({container}) may be pushed again; nodes may then run different content");
+    StaleImageStays { container: ContainerName, image: String } =>
+        format!("a node that has {image} ({container}) already does not look for a newer one (imagePullPolicy IfNotPresent)");
+    PullNeedsRegistry { container: ContainerName, registry: String } =>
+        format!("{registry} must answer when {container} restarts (imagePullPolicy Always), else it stays down");
+    ImageNeverPulled { container: ContainerName, image: String } =>
+        format!("each node must have {image} already (imagePullPolicy Never), else {container} stays down");
+    SameDigest { container: ContainerName, image: String } =>
+        format!("{image} is what {container} runs already, under another name: it restarts with the same content");
+    /// `seconds` is the longest that the start is expected to be held back.
+    RestartInBackoff { container: ContainerName, image: String, pods: usize, seconds: u64 } => format!(
+        "{container} of {} asked for {image} a moment ago: the kubelet holds its start back for about {seconds} s; a CrashLoopBackOff, or an error that names another image, that it shows meanwhile says nothing of the new container",
+        count(*pods, "pod")
+    );
+    PodsDiffer { container: ContainerName, images: Vec<String> } =>
+        format!("the pods run different images of {container} now: {}", images.join(", "));
     PodsDrifted {
-        /// The container.
         container: ContainerName,
-        /// The template's image.
         template: String,
-        /// The pods' other images.
         images: Vec<String>,
-        /// How many pods.
         pods: usize,
         /// What `undo` brings template and pods to; none where the change does not touch the container.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back_to: Option<String>,
-    },
-    /// Admission makes another image of the template's new one.
-    RewrittenByAdmission {
-        /// The container.
-        container: ContainerName,
-        /// What the template gets.
-        template: String,
-        /// What the server makes of it in pods.
-        made: String,
-    },
-    /// Pods have other cpu or memory than the template.
+    } => {
+        let (run, images) = (pods_that(*pods, "runs", "run"), images.join(", "));
+        match back_to {
+            None => format!("{run} {images} for {container}, which this change does not touch; the template says {template}"),
+            Some(back) => format!("{run} {images} for {container}, and the template says {template}: abort would bring both to {template}, undo to {back}"),
+        }
+    };
+    RewrittenByAdmission { container: ContainerName, template: String, made: String } =>
+        format!("rewritten by admission: pods get {made} for {container} in place of {template}, as new pods do");
     PodsResized {
-        /// What has it, such as `app requests.cpu`.
+        /// Such as `app requests.cpu`.
         what: String,
-        /// The template's value; none where it does not say one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<String>,
-        /// The pods' other values.
         values: Vec<String>,
-        /// How many pods.
         pods: usize,
         /// What they get; none where the change does not touch it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
-    },
-    /// Pods have another value of a label or annotation than the template, where the change sets it.
+    } => {
+        let (have, values) = (pods_that(*pods, "has", "have"), values.join(", "));
+        let then = to.as_ref().map_or(", which this change does not touch".to_owned(), |to| format!(", and would get {to}"));
+        format!("{have} {what} {values}{then}; the template says {}", template.as_deref().unwrap_or("none"))
+    };
     PodsMetadataDiffers {
-        /// What, such as `label tier`.
+        /// Such as `label tier`.
         what: String,
-        /// The template's value; none where it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<String>,
-        /// The pods' other values.
         values: Vec<String>,
-        /// How many pods.
         pods: usize,
-        /// What they get; `None` where it is removed.
+        /// What they get; none where it is removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
-    },
-    /// Pods below a StatefulSet's partition keep another image than the one asked for.
-    PodsBelowPartition {
-        /// The container.
-        container: ContainerName,
-        /// The images that they keep.
-        images: Vec<String>,
-        /// How many pods.
-        pods: usize,
-        /// The partition.
-        partition: i64,
-        /// The image that the template has then.
-        template: String,
-    },
-    /// Pods of an older revision change too.
-    PodsOfOldRevision {
-        /// How many.
-        pods: usize,
-        /// The owner's current revision.
-        current: String,
-    },
-    /// As many pods are down as may be, and the order is strict: the first one in it is not among them.
-    OrderBlocked {
-        /// One that is not ready.
-        pod: String,
-        /// How many may be down.
-        allowed: u32,
-    },
-    /// A PodDisruptionBudget allows none of the pods to be down.
-    DisruptionBudgetAllowsNone {
-        /// The budget.
-        budget: String,
-        /// How many pods of the plan it covers.
-        pods: usize,
-        /// Why not.
-        why: String,
-    },
-    /// Pods that change are not scheduled.
-    PodsNotScheduled {
-        /// One of them.
-        pod: String,
-        /// How many.
-        pods: usize,
-        /// The scheduler's words; empty where there are none.
-        why: String,
-    },
-    /// Pods that change are not ready because of a container that does not.
-    PodsStayUnready {
-        /// One of them.
-        pod: String,
-        /// How many.
-        pods: usize,
-        /// Its container that cannot be made.
-        container: ContainerName,
-        /// The kubelet's word.
-        why: String,
-    },
-    /// Pods that change are not ready, and a container that does not change is not either: it may wait for one that does.
+    } => {
+        let (have, values) = (pods_that(*pods, "has", "have"), values.join(", "));
+        let then = to.as_ref().map_or("lose it".to_owned(), |to| format!("get {to}"));
+        format!("{have} {what} {values}, and would {then}; the template says {}", template.as_deref().unwrap_or("none"))
+    };
+    /// `template` is the image that the template has after the change.
+    PodsBelowPartition { container: ContainerName, images: Vec<String>, pods: usize, partition: i64, template: String } => {
+        let below = format!("below the partition ({partition})");
+        let keep = if *pods == 1 { format!("1 pod {below} keeps") } else { format!("{pods} pods {below} keep") };
+        format!("{keep} {} for {container}; only pods from the partition on get the template's {template}", images.join(", "))
+    };
+    PodsOfOldRevision { pods: usize, current: String } => format!(
+        "{} of an older revision than {current}: only what is shown here changes in {}",
+        pods_that(*pods, "is", "are"),
+        if *pods == 1 { "it" } else { "them" }
+    );
+    OrderBlocked { pod: String, allowed: u32 } => format!(
+        "pod/{pod} is not ready, and its turn comes later: it counts as down, and {allowed} may be, so no pod is taken until it is ready"
+    );
+    DisruptionBudgetAllowsNone { budget: String, pods: usize, why: String } => format!(
+        "poddisruptionbudget/{budget} allows none of {} to be down now: {why}; a pod that is ready is taken down only when it allows one",
+        count(*pods, "pod")
+    );
+    /// `why` has the scheduler's words, if there are any.
+    PodsNotScheduled { pod: String, pods: usize, why: String } => {
+        let (pods, why) = (pods_are(*pods, pod), in_brackets(why));
+        format!("{pods} not scheduled{why}: the update cannot be confirmed, nor its time estimated, before a node runs each pod")
+    };
+    PodsStayUnready { pod: String, pods: usize, container: ContainerName, why: String } => {
+        let pods = pods_are(*pods, pod);
+        format!("{pods} not ready because of container {container} ({why}), which does not change: the update cannot be confirmed there, and comes there last")
+    };
+    /// The container may wait for one that changes.
     PodsUnready {
-        /// One of them.
         pod: String,
-        /// How many.
         pods: usize,
-        /// Its container that is not ready.
         container: ContainerName,
         /// The kubelet's word; empty where it runs.
         why: String,
         /// It ends again and again, which is said in `why`: for the moment it may run.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         ends: bool,
-    },
-    /// Pods that change are not ready already because of a container that changes.
+    } => {
+        let pods = pods_are(*pods, pod);
+        match ends {
+            true => format!("{pods} unstable: container {container}, which does not change, has ended in the last minutes ({why}): unless the update makes it stay, the rollout may wait there until its timeout"),
+            false => format!("{pods} not ready because of container {container}{}, which does not change: unless the update makes it ready, the rollout waits there until its timeout", in_brackets(why)),
+        }
+    };
     PodsUnreadyBefore {
-        /// One of them.
         pod: String,
-        /// How many.
         pods: usize,
-        /// Its container that is not ready.
         container: ContainerName,
         /// The kubelet's word; empty where it runs and has not failed.
         why: String,
         /// It ends again and again, which is said in `why`: for the moment it may run.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         ends: bool,
-    },
-    /// As many pods are down as may be, and the update heals none of them.
+    } => {
+        let pods = pods_are(*pods, pod);
+        match ends {
+            true => format!("{pods} unstable before the update: container {container}, which it changes, has ended in the last minutes ({why}): a failure that stays is older than the update"),
+            false => format!("{pods} not ready before the update, because of container {container}{}, which it changes: a failure that stays is older than the update", in_brackets(why)),
+        }
+    };
     AvailabilityUsedUp {
-        /// One that is not ready; empty where pods are missing.
+        /// Empty where pods are missing.
         pod: String,
         /// How many are down or missing.
         down: u32,
-        /// How many may be down.
         allowed: u32,
-    },
-    /// The server refuses the pods that would pull images first.
-    NotPulledFirst {
-        /// The images, separated by commas.
-        images: String,
-        /// The server's words.
-        message: String,
-    },
-    /// A HorizontalPodAutoscaler may scale meanwhile.
-    AutoscalerActive {
-        /// The autoscaler.
-        autoscaler: String,
-    },
-    /// A HorizontalPodAutoscaler compares what is used with what is requested.
+    } => {
+        let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
+        let are = pods_that(*down, "is", "are");
+        format!("{are} down or missing{first}, and {allowed} may be (maxUnavailable): no pod is taken down until there are fewer")
+    };
+    NotPulledFirst { images: String, message: String } => format!(
+        "{images} cannot be pulled first, since the server refuses the pods for it: {message}; an image that cannot be pulled shows only once a container has been stopped"
+    );
+    AutoscalerActive { autoscaler: String } =>
+        format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; pods that it adds are made from the template");
     AutoscalerReadsRequests {
-        /// The autoscaler.
         autoscaler: String,
         /// `cpu` or `memory`.
         resource: String,
-        /// Of one container; of the pod, if of none.
+        /// Of the pod, if of none.
         container: Option<ContainerName>,
         /// The percentage that it aims at.
         target: i64,
         /// What it reads instead where that was used.
         reads: i64,
-        /// What is requested now.
         from: String,
-        /// And then.
         to: String,
-    },
-    /// A VerticalPodAutoscaler writes cpu and memory.
-    VerticalAutoscalerActs {
-        /// The autoscaler.
-        autoscaler: String,
-        /// Its update mode.
-        mode: String,
-    },
-    /// A node has no room for an increase now.
+    } => {
+        let whose = container.as_ref().map_or("a pod".to_owned(), |container| format!("container {container}"));
+        let scale = if reads < target { "in" } else { "out" };
+        format!("horizontalpodautoscaler/{autoscaler} aims at {target} % of the {resource} that {whose} requests, {from} before and {to} then: {target} % becomes {reads} %, and it may scale {scale}")
+    };
+    VerticalAutoscalerActs { autoscaler: String, mode: String } =>
+        format!("verticalpodautoscaler/{autoscaler} sets cpu and memory of these pods (updateMode {mode}): it may set this back");
     ResizeDeferred {
-        /// How many pods.
         pods: usize,
-        /// Their nodes.
         nodes: Vec<String>,
         /// `cpu` or `memory`.
         resource: String,
@@ -376,181 +256,75 @@ pub enum Warning {
         needed: String,
         /// What its node has left.
         free: String,
-    },
-    /// A memory limit is below what is used.
-    MemoryLimitBelowUse {
-        /// The container.
-        container: ContainerName,
-        /// How many pods.
-        pods: usize,
-        /// The limit.
-        limit: String,
-        /// The most that one of them uses.
-        used: String,
-    },
-    /// A memory limit becomes lower in a container that has restarted.
-    MemoryLimitNotLowered {
-        /// The container.
-        container: ContainerName,
-        /// How many pods.
-        pods: usize,
-    },
-    /// Memory is less than anything needs.
-    MemoryTiny {
-        /// The value's path.
-        path: String,
-        /// The value.
-        value: String,
-        /// The same in bytes.
-        bytes: u64,
-    },
-    /// A process has read its size when it started.
-    RuntimeSizedAtStart {
-        /// The container.
-        container: ContainerName,
-        /// `cpu` or `memory`.
-        resource: String,
-        /// Where the spec says so.
-        signs: Vec<String>,
-    },
-    /// Argo CD makes the object.
-    ManagedByArgoCd {
-        /// The application, where it is reported.
-        application: String,
-        /// What to commit.
-        images: Vec<String>,
-    },
-    /// Flux makes the object.
-    ManagedByFlux {
-        /// Kind and name of what makes it.
-        source: String,
-        /// What to commit.
-        images: Vec<String>,
-    },
-    /// Helm makes the object.
-    ManagedByHelm {
-        /// The release, where it is reported.
-        release: String,
-        /// What to set.
-        images: Vec<String>,
-    },
-    /// The pod's image is owned by a server-side apply manager.
-    ImageFieldOwned {
-        /// The container.
-        container: ContainerName,
-        /// The manager.
-        manager: String,
-    },
-    /// Fields outside the template differ; this program does not touch them.
-    OutsideTemplate {
-        /// The paths.
-        paths: Vec<String>,
-    },
-    /// The object carries neither a last applied configuration nor server-side apply's field ownership.
-    RemovalsUnseen,
-    /// The one old revision leaves the history: `revisionHistoryLimit` is 1.
-    HistoryEvicted {
-        /// The ReplicaSet.
-        name: String,
-        /// Its revision.
-        revision: i64,
-    },
-    /// A rollout that was superseded has left its own update strategy, and this update keeps it.
-    OnDeleteLeft {
-        /// The type of the one before.
-        before: String,
-    },
-    /// The server said so.
-    ServerWarning {
-        /// Its words.
-        message: String,
-    },
-    /// The workload's own controller carries the change out, not this program.
+    } => {
+        let node = nodes.first().map_or("", String::as_str);
+        let others = match nodes.len().saturating_sub(1) {
+            0 => String::new(),
+            1 => ", and another node lacks room as well".to_owned(),
+            others => format!(", and {others} other nodes lack room as well"),
+        };
+        let pods = count(*pods, "pod");
+        format!("the resize of {pods} would be put off until there is room: node {node} has {free} {resource} left, and a pod needs {needed} more{others}")
+    };
+    /// `used` is the most that one of the pods uses.
+    MemoryLimitBelowUse { container: ContainerName, pods: usize, limit: String, used: String } => format!(
+        "container {container} of {} uses {used} of memory, and the limit would be {limit}: the kubelet does not lower it below what is used",
+        count(*pods, "pod")
+    );
+    MemoryLimitNotLowered { container: ContainerName, pods: usize } => format!(
+        "container {container} of {} has restarted before, and a kubelet may not lower the memory limit of such a container (\"missing container memory usage\"): the rollout would wait until its timeout",
+        count(*pods, "pod")
+    );
+    MemoryTiny { path: String, value: String, bytes: u64 } =>
+        format!("{path} would be {value}, which is {}; Mi or Gi may be missing", count(*bytes, "byte"));
+    /// `signs` is where the spec shows that the size was read.
+    RuntimeSizedAtStart { container: ContainerName, resource: String, signs: Vec<String> } => format!(
+        "what runs in {container} has read {} when it started, and does not notice other {resource} before it restarts",
+        signs.join(", ")
+    );
+    /// `images` is what has to be committed; the application is empty where nothing names it, and so is the release below.
+    ManagedByArgoCd { application: String, images: Vec<String> } => managed("Argo CD", "sync", application, images);
+    ManagedByFlux { source: String, images: Vec<String> } => managed("Flux", "reconciliation", source, images);
+    ManagedByHelm { release: String, images: Vec<String> } => managed("Helm", "upgrade", release, images);
+    ImageFieldOwned { container: ContainerName, manager: String } =>
+        format!("the image of {container} is applied by {manager}; its next apply of another value reports a conflict");
+    OutsideTemplate { paths: Vec<String> } =>
+        format!("the manifest also changes {}, which is outside the template and is not touched", paths.join(", "));
+    RemovalsUnseen => "the object was never applied: fields that the manifest leaves out are not seen as removed";
+    HistoryEvicted { name: String, revision: i64 } => format!(
+        "revision {revision} (replicaset/{name}) leaves the history at the first step, even if the rollout is rolled back (revisionHistoryLimit 1)"
+    );
+    OnDeleteLeft { before: String } => format!(
+        "a superseded rollout has left the updateStrategy OnDelete in place of {before}, and this update keeps it; after it, status names the command that puts it back"
+    );
+    ServerWarning { message: String } => format!("the server says: {message}");
     UpdatedByController {
         /// Which pods it leaves unchanged, or when it goes on.
         limits: Vec<String>,
         /// Paths outside the template that change too.
         paths: Vec<String>,
-    },
-    /// Of two manifests only the newer has the workload.
-    WorkloadAdded,
-    /// Of two manifests only the older has the workload.
-    WorkloadRemoved,
+    } => {
+        let limits = limits.iter().map(|limit| format!("; {limit}")).collect::<String>();
+        let paths = match paths.as_slice() {
+            [] => String::new(),
+            paths => format!("; outside the template, {} changes too", paths.join(", ")),
+        };
+        format!("its own controller acts on the change once kubectl apply has made it, not kubectl inplace{limits}{paths}")
+    };
+    WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place";
+    WorkloadRemoved => "the workload is removed: the newer manifests do not have it";
 }
 
-impl Warning {
-    /// Returns the kind of warning.
-    pub fn kind(&self) -> WarningCode {
-        match self {
-            Self::ReadFailed { .. } => WarningCode::ReadFailed,
-            Self::TemplateKeepsImage => WarningCode::TemplateKeepsImage,
-            Self::ContainerInjected { .. } => WarningCode::ContainerInjected,
-            Self::ContainerFilesLost { .. } => WarningCode::ContainerFilesLost,
-            Self::ConfigurationReread { .. } => WarningCode::ConfigurationReread,
-            Self::MetadataReadOnRestart { .. } => WarningCode::MetadataReadOnRestart,
-            Self::ChecksumChanges { .. } => WarningCode::ChecksumChanges,
-            Self::NoOtherPodServes { .. } => WarningCode::NoOtherPodServes,
-            Self::NoReadinessProbe { .. } => WarningCode::NoReadinessProbe,
-            Self::TrafficWhileDown { .. } => WarningCode::TrafficWhileDown,
-            Self::DrainLabelMissing { .. } => WarningCode::DrainLabelMissing,
-            Self::LabelMissing { .. } => WarningCode::LabelMissing,
-            Self::DrainGateFalse { .. } => WarningCode::DrainGateFalse,
-            Self::StartupProbeUnreliable { .. } => WarningCode::StartupProbeUnreliable,
-            Self::FailedStartNotRetried { .. } => WarningCode::FailedStartNotRetried,
-            Self::RestartInSeries { .. } => WarningCode::RestartInSeries,
-            Self::SlowStop { .. } => WarningCode::SlowStop,
-            Self::RepositoryChanges { .. } => WarningCode::RepositoryChanges,
-            Self::MutableTag { .. } => WarningCode::MutableTag,
-            Self::StaleImageStays { .. } => WarningCode::StaleImageStays,
-            Self::PullNeedsRegistry { .. } => WarningCode::PullNeedsRegistry,
-            Self::ImageNeverPulled { .. } => WarningCode::ImageNeverPulled,
-            Self::SameDigest { .. } => WarningCode::SameDigest,
-            Self::RestartInBackoff { .. } => WarningCode::RestartInBackoff,
-            Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
-            Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
-            Self::RewrittenByAdmission { .. } => WarningCode::RewrittenByAdmission,
-            Self::PodsResized { .. } => WarningCode::PodsResized,
-            Self::PodsMetadataDiffers { .. } => WarningCode::PodsMetadataDiffers,
-            Self::PodsBelowPartition { .. } => WarningCode::PodsBelowPartition,
-            Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
-            Self::OrderBlocked { .. } => WarningCode::OrderBlocked,
-            Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,
-            Self::PodsNotScheduled { .. } => WarningCode::PodsNotScheduled,
-            Self::PodsStayUnready { .. } => WarningCode::PodsStayUnready,
-            Self::PodsUnready { .. } => WarningCode::PodsUnready,
-            Self::PodsUnreadyBefore { .. } => WarningCode::PodsUnreadyBefore,
-            Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
-            Self::NotPulledFirst { .. } => WarningCode::NotPulledFirst,
-            Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
-            Self::AutoscalerReadsRequests { .. } => WarningCode::AutoscalerReadsRequests,
-            Self::VerticalAutoscalerActs { .. } => WarningCode::VerticalAutoscalerActs,
-            Self::ResizeDeferred { .. } => WarningCode::ResizeDeferred,
-            Self::MemoryLimitBelowUse { .. } => WarningCode::MemoryLimitBelowUse,
-            Self::MemoryLimitNotLowered { .. } => WarningCode::MemoryLimitNotLowered,
-            Self::MemoryTiny { .. } => WarningCode::MemoryTiny,
-            Self::RuntimeSizedAtStart { .. } => WarningCode::RuntimeSizedAtStart,
-            Self::ManagedByArgoCd { .. } => WarningCode::ManagedByArgoCd,
-            Self::ManagedByFlux { .. } => WarningCode::ManagedByFlux,
-            Self::ManagedByHelm { .. } => WarningCode::ManagedByHelm,
-            Self::ImageFieldOwned { .. } => WarningCode::ImageFieldOwned,
-            Self::OutsideTemplate { .. } => WarningCode::OutsideTemplate,
-            Self::RemovalsUnseen => WarningCode::RemovalsUnseen,
-            Self::HistoryEvicted { .. } => WarningCode::HistoryEvicted,
-            Self::OnDeleteLeft { .. } => WarningCode::OnDeleteLeft,
-            Self::ServerWarning { .. } => WarningCode::ServerWarning,
-            Self::UpdatedByController { .. } => WarningCode::UpdatedByController,
-            Self::WorkloadAdded => WarningCode::WorkloadAdded,
-            Self::WorkloadRemoved => WarningCode::WorkloadRemoved,
-        }
-    }
+fn pods_are(pods: usize, one: &str) -> String {
+    if pods == 1 { format!("pod/{one} is") } else { format!("{pods} pods, among them pod/{one}, are") }
+}
 
-    /// Returns the stable code.
-    pub fn code(&self) -> &'static str {
-        self.kind().as_str()
-    }
+fn in_brackets(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(" ({why})") }
+}
 
-    /// Returns what the code means, at length.
-    pub fn explanation(&self) -> Explanation {
-        self.kind().explanation()
-    }
+fn managed(tool: &str, next: &str, name: &str, images: &[String]) -> String {
+    let name = in_brackets(name);
+    let what = if images.is_empty() { "the change".to_owned() } else { images.join(", ") };
+    format!("{tool}{name} makes this object: commit {what} at its source, or later pods and the next {next} go back")
 }

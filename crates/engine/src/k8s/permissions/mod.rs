@@ -14,116 +14,43 @@ mod tests;
 use std::fmt;
 
 use crate::kinds::WorkloadKind;
+use crate::value::words;
 
 use table::{Mode, ROWS, Row};
 
-/// The commands that talk to the cluster about workloads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ClusterCommand {
-    /// `plan`.
-    Plan,
-    /// `diff`.
-    Diff,
-    /// `apply`.
-    Apply,
-    /// `follow`.
-    Follow,
-    /// `status`.
-    Status,
-    /// `history`.
-    History,
-    /// `undo`.
-    Undo,
-    /// `resume`.
-    Resume,
-    /// `abort`.
-    Abort,
-    /// `restart`.
-    Restart,
-    /// `hash`.
-    Hash,
+words! {
+    /// The commands that talk to the cluster about workloads.
+    ClusterCommand {
+        Plan = "plan",
+        Diff = "diff",
+        Apply = "apply",
+        Follow = "follow",
+        Status = "status",
+        History = "history",
+        Undo = "undo",
+        Resume = "resume",
+        Abort = "abort",
+        Restart = "restart",
+        Hash = "hash",
+    }
 }
 
 impl ClusterCommand {
-    /// Every command.
-    pub const ALL: [Self; 11] = [
-        Self::Plan,
-        Self::Diff,
-        Self::Apply,
-        Self::Follow,
-        Self::Status,
-        Self::History,
-        Self::Undo,
-        Self::Resume,
-        Self::Abort,
-        Self::Restart,
-        Self::Hash,
-    ];
-
-    /// Returns the command as it is typed.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Diff => "diff",
-            Self::Apply => "apply",
-            Self::Follow => "follow",
-            Self::Status => "status",
-            Self::History => "history",
-            Self::Undo => "undo",
-            Self::Resume => "resume",
-            Self::Abort => "abort",
-            Self::Restart => "restart",
-            Self::Hash => "hash",
-        }
-    }
-
     /// Returns whether it has a way that leaves the owner's template alone (`--pods-only`), beside one that does not.
     pub fn has_pods_only(self) -> bool {
-        match self {
-            Self::Plan | Self::Apply | Self::Undo => true,
-            Self::Diff
-            | Self::Follow
-            | Self::Status
-            | Self::History
-            | Self::Resume
-            | Self::Abort
-            | Self::Restart
-            | Self::Hash => false,
-        }
+        matches!(self, Self::Plan | Self::Apply | Self::Undo)
     }
 }
 
-/// A verb of RBAC, in the order in which a rule lists them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AccessVerb {
-    /// One object by name.
-    Get,
-    /// Objects by selector.
-    List,
-    /// Their changes.
-    Watch,
-    /// A new object.
-    Create,
-    /// A change of one object.
-    Patch,
-    /// The end of one object.
-    Delete,
-}
-
-impl AccessVerb {
-    /// Every verb.
-    pub const ALL: [Self; 6] = [Self::Get, Self::List, Self::Watch, Self::Create, Self::Patch, Self::Delete];
-
-    /// Returns the verb as RBAC has it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Create => "create",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-        }
+words! {
+    /// A verb of RBAC, in the order in which a rule lists them.
+    AccessVerb {
+        Get = "get",
+        List = "list",
+        Watch = "watch",
+        Create = "create",
+        Patch = "patch",
+        Delete = "delete",
     }
 }
 

@@ -24,7 +24,7 @@ use crate::k8s::metadata::MetadataMap;
 use crate::k8s::pod::Pod;
 use crate::state::record::{Drained, DrainedLabel, UpdateRecord};
 use crate::value::json_path::text;
-use crate::value::selector;
+use crate::value::{selector, words};
 
 pub use endpoints::serving_in;
 pub use gate::{
@@ -35,27 +35,15 @@ pub use gate::{
 /// the EndpointSlices a moment later, and connections on their way still arrive.
 pub const DEFAULT_DRAIN_SECONDS: u32 = 2;
 
-/// `--drain`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum DrainBy {
-    /// Out of its Services first, by a label where one can be removed, else by a readiness gate.
-    #[default]
-    Auto,
-    /// Not at all.
-    None,
-}
-
-impl DrainBy {
-    /// Every member.
-    pub const ALL: [Self; 2] = [Self::Auto, Self::None];
-
-    /// Returns the word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::None => "none",
-        }
+words! {
+    /// `--drain`.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    DrainBy {
+        /// Out of its Services first, by a label where one can be removed, else by a readiness gate.
+        #[default]
+        Auto = "auto",
+        None = "none",
     }
 }
 

@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::rollout::patch::NewImage;
 use crate::value::image::{ImageReference, same_image};
+use crate::value::words;
 
 pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
 pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
@@ -30,30 +31,17 @@ pub use judge::{ImageState, PullState, Rejected, judge};
 pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
 pub use resources::{Amounts, small, within};
 
-/// `--pre-pull`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PrePull {
-    /// Where the kubelet would pull: the node does not list the image, or the pull policy is `Always`.
-    #[default]
-    Auto,
-    /// On every node of a pod that changes.
-    Always,
-    /// Nowhere.
-    Never,
-}
-
-impl PrePull {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
-
-    /// Returns the word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
+words! {
+    /// `--pre-pull`.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    PrePull {
+        /// Where the kubelet would pull: the node does not list the image, or the pull policy is `Always`.
+        #[default]
+        Auto = "auto",
+        /// On every node of a pod that changes.
+        Always = "always",
+        Never = "never",
     }
 }
 

@@ -86,10 +86,7 @@ impl Life {
 
     /// Returns whether another run needs `--take-over` to act in its place.
     pub fn may_be_at_work(&self) -> bool {
-        match self {
-            Self::Alive(_) | Self::Unknown(_) => true,
-            Self::Ended | Self::Gone | Self::Silent(_) | Self::Stalled { .. } => false,
-        }
+        matches!(self, Self::Alive(_) | Self::Unknown(_))
     }
 
     /// Says it in a few words, as in "the run is ...".

@@ -15,6 +15,7 @@ use crate::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::state::hook::{HookPhase, Hooks};
 use crate::state::outcome::EndResult;
 use crate::state::policy::Policy;
+use crate::value::words;
 
 pub use crate::k8s::metadata::ROLLOUT_ANNOTATION;
 
@@ -27,16 +28,18 @@ pub const CAUSE_POINTER: &str = "/metadata/annotations/kubernetes.io~1change-cau
 /// The same key as JSON pointers have it.
 pub const ROLLOUT_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1rollout";
 
-/// Whether a run is active.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum LockState {
-    /// A run is active, or was killed.
-    Running,
-    /// It ended before it was complete.
-    Stopped,
-    /// It stopped at its canary or pause.
-    Paused,
+words! {
+    /// Whether a run is active.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    LockState {
+        /// A run is active, or was killed.
+        Running = "running",
+        /// It ended before it was complete.
+        Stopped = "stopped",
+        /// It stopped at its canary or pause.
+        Paused = "paused",
+    }
 }
 
 impl LockState {
@@ -45,15 +48,6 @@ impl LockState {
         match self {
             Self::Running if !may_be_at_work => "interrupted",
             Self::Running | Self::Stopped | Self::Paused => self.word(),
-        }
-    }
-
-    /// Returns the word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Stopped => "stopped",
-            Self::Paused => "paused",
         }
     }
 }

@@ -20,7 +20,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::value::kubelet_version::KubeletVersion;
-use crate::value::suggest;
+use crate::value::{suggest, words};
 use table::{Fields, Shape};
 
 pub use table::FIELDS;
@@ -28,29 +28,17 @@ pub use table::FIELDS;
 /// The version of Kubernetes whose fields are known here.
 pub const KNOWN: KubeletVersion = KubeletVersion::new(1, 36);
 
-/// What becomes of fields that the API does not have, as `kubectl apply --validate` has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Validation {
-    /// They are errors.
-    #[default]
-    Strict,
-    /// They are reported, and dropped by the server.
-    Warn,
-    /// They are dropped by the server.
-    Ignore,
-}
-
-impl Validation {
-    /// Every mode.
-    pub const ALL: [Self; 3] = [Self::Strict, Self::Warn, Self::Ignore];
-
-    /// Returns the word of the request parameter `fieldValidation`.
-    pub fn parameter(self) -> &'static str {
-        match self {
-            Self::Strict => "Strict",
-            Self::Warn => "Warn",
-            Self::Ignore => "Ignore",
-        }
+words! {
+    /// What becomes of fields that the API does not have: the request parameter `fieldValidation`, and `kubectl apply --validate`.
+    #[derive(Default)]
+    Validation {
+        /// They are errors.
+        #[default]
+        Strict = "Strict",
+        /// They are reported, and dropped by the server.
+        Warn = "Warn",
+        /// They are dropped by the server.
+        Ignore = "Ignore",
     }
 }
 

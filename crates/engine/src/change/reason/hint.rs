@@ -1,7 +1,7 @@
-//! What a reason says: one sentence, one hint.
+//! What to do about a reason.
 
 use super::{Reason, admission};
-use crate::k8s::names::{ContainerName, WorkloadRef};
+use crate::k8s::names::WorkloadRef;
 use crate::kinds::{Course, IfResumed};
 use crate::value::hint::{Hint, Spoken, inplace, kubectl};
 use crate::value::quantity::Quantity;
@@ -9,7 +9,7 @@ use crate::value::quantity::Quantity;
 /// Returns how the API lets a running pod's field change, though this program does not do it.
 ///
 /// Upstream: `ValidatePodUpdate` and `ValidatePodResize` in `pkg/apis/core/validation/validation.go`.
-fn changes_otherwise(path: &str) -> Option<&'static str> {
+pub(super) fn changes_otherwise(path: &str) -> Option<&'static str> {
     if path.starts_with("spec.tolerations") {
         Some("kubectl patch can change their order in a running pod, which means nothing")
     } else if path.starts_with("spec.schedulingGates") {
@@ -25,192 +25,6 @@ fn changes_otherwise(path: &str) -> Option<&'static str> {
 const REPLACES: &str = "apply it with kubectl apply, which replaces the pods";
 
 impl Reason {
-    /// Returns one sentence, without a full stop.
-    #[expect(clippy::too_many_lines, reason = "one sentence for each reason")]
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::PermissionMissing { verb, resource, message, .. } if message.is_empty() => {
-                format!("you may not {verb} {resource}")
-            }
-            Self::PermissionMissing { verb, resource, message, .. } => {
-                format!("you may not {verb} {resource}: {message}")
-            }
-            Self::TemplateFieldNotInPlace { path } if changes_otherwise(path).is_some() => {
-                format!("{path} is not changed in a running pod by this program")
-            }
-            Self::TemplateFieldNotInPlace { path } => format!("{path} cannot change in a running pod"),
-            Self::VolumeClaimTemplateChanges { path } => format!("{path} cannot change: the claims exist already"),
-            Self::ContainerAdded { container, .. } => format!("container {container} would be added"),
-            Self::ContainerRemoved { container, .. } => format!("container {container} would be removed"),
-            Self::ContainerRenamed { container, to, .. } => format!("container {container} would be renamed to {to}"),
-            Self::QosClassChanges { from, to } => {
-                format!("the pod's quality of service class would change from {from} to {to}")
-            }
-            Self::SelectorLabelChanges { key } => format!("the owner selects its pods by the label {key}"),
-            Self::TolerationRemoved { toleration } => {
-                format!("a running pod cannot lose the toleration {toleration}: it only takes more of them")
-            }
-            Self::MetadataKeyReserved { path } => format!("{path} belongs to a controller, or is fixed in a pod"),
-            Self::MetadataReadByContainer { container, path, .. } => {
-                format!(
-                    "container {container} has {path} in its environment and does not restart, so it would keep the value from before"
-                )
-            }
-            Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
-            Self::RequestAboveLimit { path, value, limit } => {
-                let whose = if path.starts_with("spec.resources.") { "pod" } else { "container" };
-                format!("{path} would be {value}, above the {whose}'s limit of {limit}")
-            }
-            Self::FractionalMemory { path, value } => {
-                format!("{path} would be {value}, which is no whole number of bytes")
-            }
-            Self::PodRequestTooSmall { path } => {
-                format!("{path} would be less than what the containers request together")
-            }
-            Self::LimitAbovePod { path } => format!("{path} would be above the limit of the pod as a whole"),
-            Self::PodLimitRestarts { container, path } => {
-                format!(
-                    "container {container} has no limit of its own and its resizePolicy restarts it when {path} changes, which this program does not do"
-                )
-            }
-            Self::PodResizeNotSupported { node } => {
-                format!("node {node} does not report what its pods have as a whole, so they cannot be resized as a whole")
-            }
-            Self::ResizeNotSupported { node } => {
-                format!("node {node} does not report what its containers have, so they cannot be resized")
-            }
-            Self::WindowsPod => "cpu and memory of a Windows pod cannot change while it runs".into(),
-            Self::RestartRequested => {
-                "the annotation of kubectl rollout restart changes: it asks for new pods, not for a new annotation"
-                    .into()
-            }
-            Self::ContainerNotFound { container, known, .. } => {
-                let known = known.iter().map(ContainerName::as_str).collect::<Vec<_>>().join(", ");
-                format!("there is no container {container}; there are {known}")
-            }
-            Self::ContainerNotInPod { container, .. } => format!("this pod has no container {container}"),
-            Self::ImageMalformed { container, image, why, .. } => {
-                format!("the image {image:?} for container {container} is not a valid image reference: {why}")
-            }
-            Self::ImageWhitespace { container, image, .. } => {
-                format!(
-                    "the image {image:?} for container {container} has whitespace around it, which a pod does not take"
-                )
-            }
-            Self::DigestUnknown { container, why, .. } => {
-                format!("the digest of container {container} is not known: {why}")
-            }
-            Self::PodTerminating => "the pod is being deleted; its kubelet ignores a changed image".into(),
-            Self::PodFinished { phase } => format!("the pod has ended ({phase}); nothing is started in it any more"),
-            Self::MirrorPod => {
-                "this is the mirror of a static pod; its kubelet runs the file on the node, not this object".into()
-            }
-            Self::RestartPolicyNotAlways(why) => why.sentence(),
-            Self::SidecarNeedsNewerKubelet { container, kubelet } => {
-                format!(
-                    "the node's kubelet {kubelet} does not restart the sidecar {container} when its image changes (1.32 does)"
-                )
-            }
-            Self::SidecarStartupPending { container } => {
-                format!(
-                    "the startup probe of the sidecar {container} has not passed; until then the kubelet ignores a changed image"
-                )
-            }
-            Self::OrphanPod => "the selector matches this pod, but the workload does not control it".into(),
-            Self::PodOfOldRevision { revision, current } => {
-                format!(
-                    "the pod was made from revision {revision} of the template, and the manifest changes {current}: it would differ in more than this change"
-                )
-            }
-            Self::NoPods => "there is no pod to update".into(),
-            Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
-            Self::OwnerNotObserved => "its controller has not observed the latest spec".into(),
-            Self::OwnerPaused { if_resumed, by_a_rollout: true } => {
-                format!("its rollouts are paused, as an unfinished rollout in place leaves them: {}", if_resumed.sentence())
-            }
-            Self::OwnerPaused { if_resumed: IfResumed::KeepsPods, .. } => {
-                "it is paused (spec.paused), so its pods shall stay as they are".into()
-            }
-            Self::OwnerPaused { if_resumed: IfResumed::ReplacesPods, .. } => {
-                format!(
-                    "its rollouts are paused, and its pods do not have its template: {}",
-                    IfResumed::ReplacesPods.sentence()
-                )
-            }
-            Self::OwnerPaused { if_resumed: IfResumed::NotKnown, .. } => {
-                format!(
-                    "it is paused (spec.paused), and whether its pods have its template is not known: {}",
-                    IfResumed::NotKnown.sentence()
-                )
-            }
-            Self::OwnerIsControlled { kind, name } => {
-                format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
-            }
-            Self::PodIsControlled { kind, name, .. } => {
-                format!("{kind} {name} controls this pod: a replacement pod gets what its template says, not this change")
-            }
-            Self::RolloutHeld { id, who, began, state, run, .. } => {
-                let id = if id.is_empty() { String::new() } else { format!(" \"{id}\"") };
-                let began = if began.is_empty() { String::new() } else { format!(" {began}") };
-                let state = if state.is_empty() { String::new() } else { format!(", {state}") };
-                let run = if run.is_empty() { String::new() } else { format!(": {run}") };
-                format!("rollout{id} is in progress, started by {who}{began}{state}{run}")
-            }
-            Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
-            Self::NoPodOnNode { node, .. } => format!("none of the pods to update is on the node {node}"),
-            Self::SubsetNotDurable => {
-                "only some of its pods are chosen, and its controller would replace the others once its update strategy is back".into()
-            }
-            Self::OwnerTerminating => "it is being deleted, and its pods with it".into(),
-            Self::NoUnavailabilityAllowed { .. } => {
-                "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
-            }
-            Self::DisruptionBudgetBlocks { budget, why, pods } => {
-                let of = if *pods == 1 { "this pod".to_owned() } else { format!("any of {pods} pods") };
-                format!("poddisruptionbudget/{budget} never allows {of} to be down: {why}")
-            }
-            Self::ReplicaSetOfOldRevision { deployment } => {
-                format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
-            }
-            Self::NodeTooSmall { node, resource, asked, allocatable } => {
-                format!("a pod would ask for {asked} {resource}, and node {node} has {allocatable} for all pods together")
-            }
-            Self::QuotaExceeded { quota, resource, needed, left } => {
-                format!("the pods together ask for {needed} more {resource}, and resourcequota/{quota} has {left} left")
-            }
-            Self::AdmissionRefused { message, others } => admission::sentence(message, others),
-            Self::PullPodRefused { images, message } => {
-                format!("the server refuses the pods that pull {images} first (--pre-pull=always): {message}")
-            }
-            Self::AdmissionRewrites { container, image, .. } => {
-                format!("admission (a webhook or a policy) would replace the image of {container} with {image}")
-            }
-            Self::AdmissionAdds { values } => {
-                let said = |(path, value): &(String, Option<String>)| match value {
-                    Some(value) => format!("{path} to {value}"),
-                    None => format!("{path} to nothing"),
-                };
-                let values = values.iter().map(said).collect::<Vec<_>>().join(", ");
-                format!("the server would also set {values}")
-            }
-            Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
-            Self::ControllerNotInPlace { course: Course::ReplacesPods, because, .. } => {
-                format!("its controller replaces the pods, since {because}")
-            }
-            Self::ControllerNotInPlace { course: Course::RefusesChange, because, .. } => {
-                format!("its admission webhook refuses the change, since {because}")
-            }
-            Self::ControllerNotInPlace { course: Course::NotKnown, because, .. } => {
-                format!("what its controller does is not known, since {because}")
-            }
-            Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
-            Self::PlanStale { moved, .. } => moved.clone(),
-            Self::ServerTooOld { server, needs } => {
-                format!("the API server is Kubernetes {server}, and this needs {needs} or newer")
-            }
-        }
-    }
-
     /// Returns what to do about it, without a full stop: nothing replaces a pod that was created by hand. A command in
     /// it is for this workload.
     pub fn hint_for(&self, workload: &WorkloadRef) -> Hint {
@@ -326,8 +140,7 @@ impl Reason {
             }
             Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
             Self::RolloutHeld { makes_way, .. } => {
-                let hint =
-                    Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
+                let hint = Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
                 return if *makes_way { hint.then("; or put this update in its place: --take-over") } else { hint };
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. }
@@ -412,6 +225,7 @@ fn whole_bytes(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::k8s::names::ContainerName;
     use crate::k8s::pod::ContainerList;
     use crate::kinds::WorkloadKind;
 
