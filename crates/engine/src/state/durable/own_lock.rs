@@ -3,7 +3,7 @@
 //! it was then.
 
 use super::lock::RolloutLock;
-use super::{OwnerGoal, OwnerStep, OwnerView};
+use super::{OwnerGoal, OwnerView, StepName};
 
 /// What a run knows of its own lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,10 +50,10 @@ impl OwnLock {
 
     /// What is known once a write was answered; `generation` is the owner's as it was read before.
     #[must_use]
-    pub fn answered(self, written: OwnerStep, stored: Stored, generation: i64) -> Self {
-        let sets_it = matches!(written, OwnerStep::SetTemplate | OwnerStep::TakeLock);
+    pub fn answered(self, written: StepName, stored: Stored, generation: i64) -> Self {
+        let sets_it = matches!(written, StepName::SetTemplate | StepName::TakeLock);
         match (self, stored) {
-            (_, Stored::Yes) if written == OwnerStep::Close => Self::Closed,
+            (_, Stored::Yes) if written == StepName::Close => Self::Closed,
             (Self::Unwritten | Self::Unclear { .. }, Stored::Yes) if sets_it => Self::Held,
             (Self::Unwritten, Stored::Unknown) if sets_it => Self::Unclear { generation },
             (_, Stored::Yes | Stored::No | Stored::Unknown) => self,

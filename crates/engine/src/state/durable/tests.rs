@@ -60,9 +60,8 @@ fn owner(tag: &str, generation: i64, entries: &[HistoryEntry]) -> OwnerView {
     OwnerView { object: Some(object), ..OwnerView::default() }
 }
 
-fn phase(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> OwnerPhase {
-    let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock };
-    owner_phase(goal, KIND, view, &PodsState::default(), run)
+fn decision(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> Decision {
+    next(&Owner::new(goal, KIND, view, &PodsState::default()).of_run(own_lock, "2026-03-01T10:02:00Z"))
 }
 
 #[test]
@@ -87,16 +86,16 @@ fn how_another_run_ended_the_rollout_is_reported() {
     cases.extend(never.map(|outcome| ("forward", outcome, "2", Some("its history was edited"))));
     cases.extend(never.map(|outcome| ("back", outcome, "1", Some("its history was edited"))));
     for (direction, outcome, tag, expected) in cases {
-        let found = phase(&goal(direction), &owner(tag, 7, &[entry(outcome)]), OwnLock::Held);
+        let found = decision(&goal(direction), &owner(tag, 7, &[entry(outcome)]), OwnLock::Held);
         match (expected, &found) {
-            (None, OwnerPhase::Closed) => {}
-            (Some(expected), OwnerPhase::Superseded { why, .. }) if why.starts_with(expected) => {}
+            (None, Decision { conflict: None, next: Next::Nothing }) => {}
+            (Some(expected), Decision { conflict: Some(why), .. }) if why.starts_with(expected) => {}
             _ => panic!("{direction} {outcome:?} {tag}: {found:?}"),
         }
     }
     // The end that this run has recorded itself stays, whatever comes then.
-    let own = phase(&goal("forward"), &owner("1", 9, &[entry(Complete)]), OwnLock::Closed);
-    assert_eq!(own, OwnerPhase::Closed);
+    let own = decision(&goal("forward"), &owner("1", 9, &[entry(Complete)]), OwnLock::Closed);
+    assert_eq!(own, Decision { conflict: None, next: Next::Nothing });
 }
 
 /// A request that was on its way when a run was killed may reach the server after the next run has read.
@@ -126,9 +125,9 @@ fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
         (OwnLock::Held, 9, false),
         (OwnLock::Closed, 9, false),
     ] {
-        let found = phase(&goal("forward"), &owner("1", generation, &[]), own_lock);
-        let is_begin = matches!(&found, OwnerPhase::Write(OwnerStep::SetTemplate, _));
-        let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
+        let found = decision(&goal("forward"), &owner("1", generation, &[]), own_lock);
+        let is_begin = matches!(&found.next, Next::Write(StepName::SetTemplate, _));
+        let is_over = found.conflict.is_some() && found.next == Next::Nothing;
         assert_eq!((is_begin, is_over), (begins, !begins), "{own_lock:?} {generation}: {found:?}");
     }
 }
@@ -155,9 +154,8 @@ fn the_last_write_gives_up_what_this_program_owns() {
     {
         let goal = OwnerGoal { field_manager: manager.into(), keep_field_ownership: keep, ..goal.clone() };
         let pods = PodsState { done: true, ..PodsState::default() };
-        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
-        let found = owner_phase(&goal, WorkloadKind::ReplicaSet, &view, &pods, run);
-        let OwnerPhase::Write(OwnerStep::Close, ObjectWrite::Patch { operations, .. }) = found else {
+        let found = next(&Owner::new(&goal, WorkloadKind::ReplicaSet, &view, &pods)).next;
+        let Next::Write(StepName::Close, ObjectWrite::Patch { operations, .. }) = found else {
             panic!("{manager}: {found:?}");
         };
         let operations = serde_json::to_value(&operations).unwrap();
@@ -187,11 +185,9 @@ fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_an
             "fieldsV1": {"f:spec": {"f:updateStrategy": {"f:type": {}}}}}]);
         object["status"] = json!({"observedGeneration": 9});
         let view = OwnerView { object: Some(object), owned: vec![revision.clone()], ..OwnerView::default() };
-        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
-        let found = owner_phase(&goal, KIND, &view, &pods, run);
-        let is_superseded = matches!(&found, OwnerPhase::Superseded { .. });
-        let is_closed = matches!(&found, OwnerPhase::Write(OwnerStep::Close, _));
-        assert_eq!((is_superseded, is_closed), (is_another, !is_another), "{manager}: {found:?}");
+        let found = next(&Owner::new(&goal, KIND, &view, &pods));
+        assert!(matches!(&found.next, Next::Write(StepName::Close, _)), "{manager}: {found:?}");
+        assert_eq!(found.conflict.is_some(), is_another, "{manager}: {found:?}");
     }
 }
 
@@ -202,10 +198,10 @@ fn another_rollouts_lock_is_never_touched() {
         let entries: Vec<HistoryEntry> = outcome.map(entry).into_iter().collect();
         let mut view = owner("1", 9, &entries);
         view.object.as_mut().unwrap()["metadata"]["annotations"][ROLLOUT_ANNOTATION] = theirs.to_text().into();
-        let found = phase(&goal("forward"), &view, own_lock);
-        let is_reported = matches!(&found, OwnerPhase::TakenOver { by } if by.run == "theirs");
-        let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
-        assert!(if outcome.is_none() { is_reported } else { is_over }, "{outcome:?}: {found:?}");
+        let found = decision(&goal("forward"), &view, own_lock);
+        let says = if outcome.is_none() { "rollout \"two\" of jane has taken its place" } else { "it was aborted" };
+        assert!(found.conflict.as_ref().is_some_and(|why| why.starts_with(says)), "{outcome:?}: {found:?}");
+        assert_eq!(found.next, Next::Nothing);
     }
 }
 
@@ -225,10 +221,9 @@ fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_ba
         object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
         object["spec"]["paused"] = true.into();
         view.owned = vec![set];
-        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
-        let found = owner_phase(&goal, WorkloadKind::Deployment, &view, &PodsState::default(), run);
-        let OwnerPhase::Superseded { cleanup: Cleanup::Write(OwnerStep::SetReplicaSetTemplate, write), .. } = &found
-        else {
+        let pods = PodsState::default();
+        let found = next(&Owner::new(&goal, WorkloadKind::Deployment, &view, &pods));
+        let Decision { conflict: Some(_), next: Next::Write(StepName::SetReplicaSetTemplate, write) } = &found else {
             panic!("{direction}: {found:?}");
         };
         assert!(format!("{write:?}").contains("side:1"), "{direction}: {write:?}");

@@ -14,7 +14,7 @@ use crate::rollout::entry::Is;
 use crate::rollout::pods::Pods;
 use crate::rollout::visit::Visit;
 use crate::state::durable;
-use crate::state::durable::OwnerStep;
+use crate::state::durable::StepName;
 use crate::state::durable::history;
 use crate::state::durable::lock::{LockState, RolloutLock};
 use crate::state::durable::stateful_set;
@@ -80,7 +80,7 @@ impl Owner {
         let mark = view.and_then(|view| durable::mark(owner, visit.goal.workload.kind, view, state, is_late));
         let Some(write) = mark else { return (true, effects) };
         (self.parting, self.last_visit) = (Some((visit.now, false)), None);
-        effects.extend(self.write(visit, OwnerStep::MarkStopped, write));
+        effects.extend(self.write(visit, StepName::MarkStopped, write));
         (false, effects)
     }
 

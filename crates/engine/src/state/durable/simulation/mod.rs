@@ -9,6 +9,7 @@ mod cluster;
 mod faults;
 mod fields;
 mod invariants;
+mod old;
 mod random;
 mod run;
 mod scenario;

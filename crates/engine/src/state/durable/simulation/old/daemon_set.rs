@@ -53,5 +53,5 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         let patch = step.patch().test("/spec/template").set("/spec/updateStrategy", Some(saved.clone()));
         return OwnerPhase::Write(OwnerStep::RestoreStrategy, patch.write());
     }
-    revisions::drop_unused(step, &[revisions::name_of(current)]).unwrap_or_else(|| step.close())
+    super::drop_unused(step, &[revisions::name_of(current)]).unwrap_or_else(|| step.close())
 }
