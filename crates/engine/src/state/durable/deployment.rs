@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
-use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
+use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, StepName, version_of};
 use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
 use super::step::{
-    CLOSE, OBSERVED, PODS_LISTED, REMOVE_REMAINS, StepName, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write,
+    CLOSE, OBSERVED, PODS_LISTED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write,
 };
 use super::{CHANGED_MEANWHILE, integer, is, text};
 use crate::change::{Direction, same};
@@ -176,7 +176,7 @@ fn turned_too_late(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
     was_released(owner.object, found, set, &owner.goal.after).then_some(UNPAUSED)
 }
 
-/// The outgoing template is kept in another ReplicaSet than the rollout's, or somebody has changed that one.
+/// Somebody has changed the ReplicaSet that keeps the outgoing template, or is to keep it.
 fn history_changed(owner: &Owner<'_>) -> Option<&'static str> {
     if is_outgoing_kept(owner) {
         return None;

@@ -10,7 +10,6 @@ pub mod holder;
 pub mod life;
 pub mod lock;
 mod objects;
-mod own_lock;
 mod owner;
 pub mod revisions;
 pub mod stateful_set;
@@ -28,17 +27,15 @@ use crate::state::outcome::EndResult;
 use crate::state::record::TakenOver;
 use crate::value::json_path::text;
 use deployment::DEPLOYMENT;
-use life::BEAT_LABEL;
-use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use lock::{ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
 use owner::{has_own_lock, is_template_set};
 use stateful_set::{DAEMON_SET, STATEFUL_SET};
 use step::{CLOSE, OBSERVED, PODS_LISTED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, update_pods, wait, write};
 
-pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
-pub use own_lock::{OwnLock, Stored};
-pub use owner::Owner;
-pub use step::{Decision, Next, StepName};
+pub use objects::{ObjectKey, ObjectKind, ObjectWrite, StepName};
+pub use owner::{OwnLock, Owner, Stored};
+pub use step::{Decision, Next};
 
 /// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,13 +152,6 @@ pub struct OwnerView {
     pub now: Option<String>,
 }
 
-impl OwnerView {
-    /// Returns the owner's `metadata.generation`.
-    pub fn generation(&self) -> i64 {
-        self.object.as_ref().map_or(0, |object| integer(object, "/metadata/generation"))
-    }
-}
-
 /// The state of the pods with regard to the owner's goal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
@@ -243,34 +233,6 @@ pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {
         Revisions::ReplicaSets => deployment::template_of(revision),
         Revisions::ControllerRevisions(_) | Revisions::None => revisions::template_of(revision),
     }
-}
-
-/// Returns the patch of the lock that says that no run is active any more, and whether requests may still arrive;
-/// `None` when it is not this run's.
-pub fn mark(
-    goal: &OwnerGoal,
-    kind: WorkloadKind,
-    view: &OwnerView,
-    state: LockState,
-    late: bool,
-) -> Option<ObjectWrite> {
-    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
-    let lock = RolloutLock::of(object).ok()??;
-    if !lock.is_same_run(&goal.lock) || lock.state == state {
-        return None;
-    }
-    let text = RolloutLock { state, late, ..lock }.to_text();
-    let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
-    Some(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
-}
-
-/// Returns the patch that gives a sign of life, where one is due; `None` where the lock is not this run's.
-pub fn beat(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView) -> Option<ObjectWrite> {
-    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
-    let lock = RolloutLock::of(object).ok()?.filter(|lock| lock.is_same_run(&goal.lock))?;
-    let beat = life::next_beat(&lock, object, view.now.as_deref())?;
-    let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
-    Some(patch.label(&[(BEAT_LABEL, Some(beat))]).write())
 }
 
 #[cfg(test)]

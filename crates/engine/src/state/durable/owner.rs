@@ -5,16 +5,67 @@ use serde_json::Value;
 
 use super::history::{self, HistoryEntry};
 use super::holder::Holder;
-use super::life::{BEAT_LABEL, beat_of};
-use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
-use super::objects::{Guarded, ObjectKind, ObjectWrite};
-use super::own_lock::OwnLock;
+use super::life::{BEAT_LABEL, beat_of, next_beat};
+use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use super::objects::{Guarded, ObjectKind, ObjectWrite, StepName};
 use super::{OwnerGoal, OwnerView, PodsState, integer, is};
 use crate::change::{Direction, same};
 use crate::k8s::metadata;
 use crate::kinds::{WorkloadKind, is_paused};
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
+
+/// What a run knows of its own lock, besides what it reads: the one thing that the objects cannot show. An owner without a
+/// lock looks the same before a rollout's first write and after a PUT of the whole object as it was then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OwnLock {
+    /// It has not been written.
+    #[default]
+    Unwritten,
+    /// It was written, and no answer says whether it was stored.
+    ///
+    /// Storing it raises the owner's generation, and so does any write that removes template and lock again: as long as
+    /// the generation was raised once at the most, it was not stored.
+    Unclear {
+        /// The owner's generation before the write.
+        generation: i64,
+    },
+    /// It stood on the owner.
+    Held,
+    /// This run has recorded the end, and removed it.
+    Closed,
+}
+
+/// Whether a write was stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// It was.
+    Yes,
+    /// It certainly was not.
+    No,
+    /// It may have been, or may still be.
+    Unknown,
+}
+
+impl OwnLock {
+    /// What is known once the owner was read.
+    #[must_use]
+    pub fn seen(self, owner: &Owner<'_>) -> Self {
+        if has_own_lock(owner) && self != Self::Closed { Self::Held } else { self }
+    }
+
+    /// What is known once a write was answered; `generation` is the owner's as it was read before.
+    #[must_use]
+    pub fn answered(self, written: StepName, stored: Stored, generation: i64) -> Self {
+        let sets_it = matches!(written, StepName::SetTemplate | StepName::TakeLock);
+        match (self, stored) {
+            (_, Stored::Yes) if written == StepName::Close => Self::Closed,
+            (Self::Unwritten | Self::Unclear { .. }, Stored::Yes) if sets_it => Self::Held,
+            (Self::Unwritten, Stored::Unknown) if sets_it => Self::Unclear { generation },
+            (_, Stored::Yes | Stored::No | Stored::Unknown) => self,
+        }
+    }
+}
 
 /// An owner as it was read, and everything else that the next step is decided from.
 #[derive(Debug)]
@@ -61,6 +112,26 @@ impl<'a> Owner<'a> {
     #[must_use]
     pub fn of_run(self, own_lock: OwnLock, ended: &'a str) -> Self {
         Self { own_lock, ended, ..self }
+    }
+
+    /// Returns its `metadata.generation`.
+    pub fn generation(&self) -> i64 {
+        self.integer("/metadata/generation")
+    }
+
+    /// Returns the patch of this run's lock that says that no run is active any more, and whether requests may still
+    /// arrive; `None` where that is not on it, or says so.
+    pub fn mark(&self, state: LockState, late: bool) -> Option<ObjectWrite> {
+        let lock = self.lock().filter(|lock| has_own_lock(self) && self.is_the_planned_one() && lock.state != state)?;
+        let text = RolloutLock { state, late, ..lock.clone() }.to_text();
+        Some(self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
+    }
+
+    /// Returns the patch that gives a sign of life, where one is due; `None` where the lock is not this run's.
+    pub fn beat(&self) -> Option<ObjectWrite> {
+        let lock = self.lock().filter(|_| has_own_lock(self) && self.is_the_planned_one())?;
+        let beat = next_beat(lock, self.object, self.now)?;
+        Some(self.patch().label(&[(BEAT_LABEL, Some(beat))]).write())
     }
 }
 

@@ -7,11 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::objects::ObjectWrite;
+use super::objects::{ObjectWrite, StepName};
 use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
-use super::step::{
-    CLOSE, OBSERVED, REMOVE_REMAINS, Step, StepName, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write,
-};
+use super::step::{CLOSE, OBSERVED, REMOVE_REMAINS, Step, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write};
 use super::{CHANGED_MEANWHILE, integer, revisions, text};
 use crate::change::same;
 use crate::kinds::{HoldsBy, has_on_delete};

@@ -3,83 +3,14 @@
 //! A step is done when the objects show it, and the next one is the first that is not done. Nothing is remembered: any
 //! later run goes on from the same row, and a write that is sent twice is done once.
 
-use serde::{Deserialize, Serialize};
-
 use super::history::HistoryEntry;
 use super::lock::RolloutLock;
-use super::objects::ObjectWrite;
-use super::own_lock::OwnLock;
-use super::owner::{Owner, close, has_own_lock, has_remains, is_observed, remove_remains, take_lock};
+use super::objects::{ObjectWrite, StepName};
+use super::owner::{OwnLock, Owner, close, has_own_lock, has_remains, is_observed, remove_remains, take_lock};
 use crate::change::{Direction, same};
 use crate::k8s::metadata;
 use crate::kinds::is_paused;
 use crate::state::outcome::EndResult;
-
-/// A write of a rollout to its owner, or to what belongs to the owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum StepName {
-    /// The lock of another run of the rollout becomes this run's.
-    TakeLock,
-    /// One patch: the template, the lock, and what keeps the controller from replacing pods.
-    SetTemplate,
-    /// A ReplicaSet without pods gets the outgoing template.
-    KeepHistory,
-    /// The reverse, on the way back.
-    DropHistory,
-    /// The ReplicaSet that has the pods gets the template, and keeps its name.
-    SetReplicaSetTemplate,
-    /// The Deployment's `spec.paused` goes.
-    Unpause,
-    /// The partition follows a StatefulSet that was scaled up.
-    RaisePartition,
-    /// `spec.updateStrategy` is what it was before the rollout.
-    RestoreStrategy,
-    /// One patch: the history gets an entry, and the lock goes.
-    Close,
-    /// A lock or a sign of life of a rollout that has ended goes.
-    RemoveCopy,
-    /// A ControllerRevision goes that the rollout has brought and that no pod has.
-    DropRevision,
-    /// The lock says that no run is active.
-    MarkStopped,
-    /// The lease is renewed.
-    Beat,
-}
-
-impl StepName {
-    /// Says what the write is for, as in "... was refused".
-    pub fn wanted(self) -> &'static str {
-        self.words().0
-    }
-
-    /// Says in the past tense what was done.
-    pub fn done(self) -> &'static str {
-        self.words().1
-    }
-
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::TakeLock => ("taking over the rollout", "took over the rollout"),
-            Self::SetTemplate => ("setting the template", "set the template"),
-            Self::KeepHistory => {
-                ("keeping the outgoing template in the history", "saved the outgoing template as a revision")
-            }
-            Self::DropHistory => {
-                ("taking the outgoing template out of the history", "removed the outgoing template from the history")
-            }
-            Self::SetReplicaSetTemplate => ("setting the ReplicaSet's template", "set the ReplicaSet's template"),
-            Self::Unpause => ("unpausing", "unpaused"),
-            Self::RaisePartition => ("raising the partition", "raised the partition"),
-            Self::RestoreStrategy => ("restoring the update strategy", "restored the update strategy"),
-            Self::Close => ("recording the rollout and releasing the lock", "recorded the rollout, released the lock"),
-            Self::RemoveCopy => ("removing a copy of the lock", "removed a copy of the lock"),
-            Self::DropRevision => ("removing a revision that nothing uses", "removed a revision that nothing uses"),
-            Self::MarkStopped => ("noting that the rollout has stopped", "noted that the rollout has stopped"),
-            Self::Beat => ("noting that the rollout is at work", "noted that the rollout is at work"),
-        }
-    }
-}
 
 /// What the owner's side of a rollout needs next.
 #[derive(Debug, Clone, PartialEq)]
@@ -246,21 +177,21 @@ fn cannot_begin(owner: &Owner<'_>) -> Option<&'static str> {
 /// A run that has set its lock never begins again: whoever removed the lock, with a PUT of the whole old object or by
 /// hand, has ended the rollout.
 fn without_lock<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [Step])> {
-    let why = match (owner.own_lock, &owner.goal.replaces) {
-        (OwnLock::Unwritten, None) => return cannot_begin(owner).map(|why| (why.to_owned(), &[][..])),
-        (OwnLock::Unclear { generation }, None)
-            if owner.integer("/metadata/generation") <= generation.saturating_add(1) =>
-        {
-            return cannot_begin(owner).map(|why| (why.to_owned(), &[][..]));
-        }
-        (OwnLock::Unclear { .. }, None) => "it was changed by another client after a write whose answer was lost",
+    let is_first = owner.goal.replaces.is_none();
+    let is_unwritten = match owner.own_lock {
+        OwnLock::Unwritten => true,
+        OwnLock::Unclear { generation } => owner.generation() <= generation.saturating_add(1),
+        OwnLock::Held | OwnLock::Closed => false,
+    };
+    let why = if is_first && is_unwritten {
+        return cannot_begin(owner).map(|why| (why.to_owned(), &[][..]));
+    } else if is_first && matches!(owner.own_lock, OwnLock::Unclear { .. }) {
+        "it was changed by another client after a write whose answer was lost"
+    } else if !owner.has_target() {
         // `kubectl rollout undo` replaces all other annotations by those of the older ReplicaSet.
-        (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) if !owner.has_target() => {
-            "its template was changed by another client, and its lock was removed: its history does not tell of this rollout"
-        }
-        (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => {
-            "its lock was removed by another client: its history does not tell of this rollout"
-        }
+        "its template was changed by another client, and its lock was removed: its history does not tell of this rollout"
+    } else {
+        "its lock was removed by another client: its history does not tell of this rollout"
     };
     Some((why.to_owned(), after_the_end(table)))
 }

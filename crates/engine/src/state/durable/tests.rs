@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::history::{HISTORY_ANNOTATION, HistoryEntry, to_text};
+use super::lock::ROLLOUT_ANNOTATION;
 use super::*;
 use crate::change::{Change, FieldChanges};
 use crate::rollout::PodGoal;
@@ -296,4 +297,80 @@ fn what_was_noted_before_is_read_and_written_the_same() {
     let goal: PodGoal = serde_json::from_str(&pod).unwrap();
     assert_eq!(shown(&goal.fields), expected);
     assert_eq!(serde_json::to_string(&goal).unwrap(), pod);
+}
+
+/// A kind that does not exist: its controller replaces no pod while `spec.frozen` is set. All that it needs is this table.
+const FREEZER: Table<'static> = Table {
+    steps: &[
+        write(StepName::SetTemplate, is_template_set, |owner| {
+            owner.set_template().set("/spec/frozen", Some(true.into())).write()
+        }),
+        TAKE_LOCK,
+        TAKE_PODS,
+        OBSERVED,
+        update_pods(|_| None),
+        wait("the freezer to count the pods", |owner| owner.integer("/status/updated") == 2),
+        write(StepName::Unpause, |owner| !is_frozen(owner), |owner| owner.patch().set("/spec/frozen", None).write()),
+        CLOSE,
+        REMOVE_REMAINS,
+    ],
+    conflict: |owner| {
+        let is_thawed = has_own_lock(owner) && !is_frozen(owner) && !owner.pods.done;
+        is_thawed.then_some("it was thawed by another client")
+    },
+    cleanup: &[write(StepName::Close, |_| false, |owner| owner.closing(EndResult::Superseded, None).write())],
+};
+
+fn is_frozen(owner: &Owner<'_>) -> bool {
+    owner.object.pointer("/spec/frozen") == Some(&Value::Bool(true))
+}
+
+/// The steps that a run goes through, with a controller that has seen a write by the next read. Somebody else acts before the
+/// pods are updated.
+fn freezer_rollout(act: fn(&mut Value)) -> (Vec<String>, Value) {
+    let goal = goal("forward");
+    let (mut view, mut pods, mut own_lock) = (owner("1", 7, &[]), PodsState::default(), OwnLock::default());
+    let mut steps: Vec<String> = Vec::new();
+    for _ in 0..20 {
+        let read = Owner::new(&goal, KIND, &view, &pods);
+        own_lock = own_lock.seen(&read);
+        let Decision { conflict, next } = step::next(&read.of_run(own_lock, "2026-03-01T10:02:00Z"), &FREEZER);
+        steps.extend(conflict);
+        let object = view.object.as_mut().unwrap();
+        match next {
+            Next::Write(step, ObjectWrite::Patch { operations, .. }) => {
+                testkit::api_model::carry_out(object, &operations).unwrap();
+                own_lock = own_lock.answered(step, Stored::Yes, 7);
+                steps.push(format!("{step:?}"));
+            }
+            Next::Wait(what) => {
+                steps.push(what.to_owned());
+                object["status"] = json!({"observedGeneration": 7, "updated": if pods.done { 2 } else { 0 }});
+            }
+            Next::UpdatePods { revision: None } => {
+                steps.push("the pods".into());
+                act(object);
+                pods.done = object["spec"]["frozen"] == true;
+            }
+            Next::Nothing => break,
+            Next::Write(..) | Next::TakePods | Next::UpdatePods { .. } => panic!("{steps:?}"),
+        }
+    }
+    (steps, view.object.unwrap())
+}
+
+#[test]
+fn a_new_kind_of_owner_is_one_table() {
+    let begins = ["SetTemplate", "the controller to see the change", "the pods"];
+    let (steps, object) = freezer_rollout(|_| {});
+    assert_eq!(steps, [&begins[..], &["the freezer to count the pods", "Unpause", "Close"]].concat());
+    assert_eq!((&object["spec"]["template"], object["spec"].get("frozen")), (&template("2"), None));
+    assert_eq!(RolloutLock::text_of(&object), None);
+    assert_eq!(history::of(&object).pop().unwrap().outcome, EndResult::Complete);
+
+    let (steps, object) = freezer_rollout(|object| object["spec"]["frozen"] = false.into());
+    let thawed = "it was thawed by another client";
+    let ended = "another run (jane) found it changed by another client and ended it";
+    assert_eq!(steps, [&begins[..], &[thawed, "Close", ended]].concat());
+    assert_eq!(history::of(&object).pop().unwrap().outcome, EndResult::Superseded);
 }

@@ -2,7 +2,6 @@
 //!
 //! One request at a time, and after each write the owner is read again before anything else is decided.
 
-mod begin;
 mod leave;
 mod pods;
 
@@ -17,7 +16,8 @@ use crate::rollout::pods::Pods;
 use crate::rollout::polled::PolledRead;
 use crate::rollout::visit::Visit;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
-use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerGoal, StepName, Stored};
+use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerGoal, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
 
 use super::taken_over::TakenOver;
@@ -206,12 +206,12 @@ impl Owner {
             effects.extend(self.read(visit));
             return (effects, None);
         };
-        self.own_lock = self.own_lock.seen(owner, view);
-        self.generation = view.generation();
         let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, visit.now));
-        let kind = visit.goal.workload.kind;
         let state = self.state(visit, pods, view);
-        let decision = durable::next(&durable::Owner::new(owner, kind, view, &state).of_run(self.own_lock, &ended));
+        let read = durable::Owner::new(owner, visit.goal.workload.kind, view, &state);
+        (self.own_lock, self.generation) = (self.own_lock.seen(&read), read.generation());
+        let read = read.of_run(self.own_lock, &ended);
+        let decision = durable::next(&read);
         if matches!(decision.next, Next::UpdatePods { .. }) {
             // The time belongs to the pods.
             self.since = Some(visit.now);
@@ -220,25 +220,42 @@ impl Owner {
             Next::Wait(_) | Next::TakePods | Next::UpdatePods { .. } => decision.conflict.is_none() && !self.is_mute,
             Next::Write(..) | Next::Nothing => false,
         };
-        if let Some(write) = is_waiting.then(|| durable::beat(owner, kind, view)).flatten() {
+        if let Some(write) = is_waiting.then(|| read.beat()).flatten() {
             effects.extend(self.send(visit, StepName::Beat, write));
             return (effects, None);
         }
         (effects, Some(decision))
     }
 
-    /// Returns whether this is the run's first write.
+    /// Returns whether this is the run's first write: before it, nothing is done that a run would have to undo.
     pub(crate) fn is_first_write(&self, visit: Visit<'_>, decision: &Decision) -> bool {
-        let is_ahead = |owner: &OwnerGoal| begin::is_ahead(owner, visit.world.owner(), self.own_lock);
-        let Decision { conflict: None, next: Next::Write(step, _) } = decision else { return false };
-        let begins = *step == StepName::SetTemplate && visit.goal.owner.as_deref().is_some_and(is_ahead);
+        let (Some(owner), Decision { conflict: None, next: Next::Write(step, _) }) = (&visit.goal.owner, decision)
+        else {
+            return false;
+        };
+        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, visit.world.owner());
         begins || matches!(step, StepName::SetTemplate | StepName::TakeLock) && self.is_begun(visit)
     }
 
-    /// Returns whether the rollout was begun by another run, and this one has written nothing yet.
+    /// Whether nothing was done yet for the rollout, by whatever run. `view` is `None` before the owner was read.
+    fn is_ahead(&self, owner: &OwnerGoal, view: Option<&OwnerView>) -> bool {
+        let was_begun = match view {
+            Some(_) => lock_on(view).is_some_and(|lock| lock.id == owner.lock.id),
+            None => owner.replaces.is_some(),
+        };
+        let is_untouched = self.own_lock == OwnLock::Unwritten && !owner.adopts;
+        owner.lock.direction == Direction::Forward && is_untouched && !was_begun
+    }
+
+    /// Returns whether the rollout was begun by another run, and this one has written nothing yet, and may wait.
+    ///
+    /// It may not where it has to stop an active run (`--take-over`), nor where the lock was lost: until it is set
+    /// again, nothing keeps another client from beginning.
     pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
-        let is_going_on = |owner: &OwnerGoal| begin::is_going_on(owner, visit.world.owner(), self.own_lock);
-        visit.goal.owner.as_deref().is_some_and(is_going_on)
+        let Some(owner) = visit.goal.owner.as_deref() else { return false };
+        let is_left = lock_on(visit.world.owner()).is_some_and(|lock| lock.id == owner.lock.id);
+        let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
+        is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
 
     /// The next write waits until a pod may go down, and has the timeout of such a pod.
@@ -376,6 +393,10 @@ impl Owner {
         let times = [times_out, parted, due, Some(self.read.not_before), self.taken_over.next_visit()];
         times.into_iter().flatten().filter(|at| *at > visit.now).min()
     }
+}
+
+fn lock_on(view: Option<&OwnerView>) -> Option<RolloutLock> {
+    RolloutLock::of(view?.object.as_ref()?).ok().flatten()
 }
 
 /// Reported for a rollout that this run has ended without changing a pod.

@@ -9,7 +9,6 @@ mod cluster;
 mod faults;
 mod fields;
 mod invariants;
-mod old;
 mod random;
 mod run;
 mod scenario;

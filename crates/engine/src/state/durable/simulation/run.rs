@@ -15,7 +15,7 @@ use crate::state::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock}
 use crate::state::durable::step::{self, Act, Step, Table};
 use crate::state::durable::table;
 use crate::state::durable::{
-    Decision, Next, ObjectKind, ObjectWrite, OwnLock, Owner, OwnerGoal, OwnerView, PodsState, StepName, Stored, beat,
+    Decision, Next, ObjectKind, ObjectWrite, OwnLock, Owner, OwnerGoal, OwnerView, PodsState, StepName, Stored,
 };
 use crate::state::record::{TakenOver, UPDATE_ANNOTATION};
 use testkit::api_model::{Refused, expect};
@@ -241,20 +241,17 @@ impl Run {
             owned: owned.iter().map(|object| (**object).clone()).collect(),
             now: scenario.clocks.server_tells.then(|| timestamp(self.looked_in)),
         };
-        self.own_lock = self.own_lock.seen(&self.goal, &view);
-        self.generation = view.generation();
         let off_by = scenario.clocks.hours_off(self.client);
         let ended = view.now.clone().unwrap_or_else(|| timestamp_off_by(api.step, off_by));
+        let owner = Owner::new(&self.goal, kind, &view, &state);
+        (self.own_lock, self.generation) = (self.own_lock.seen(&owner), owner.generation());
         let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
-        let owner = Owner::new(&self.goal, kind, &view, &state).of_run(own_lock, &ended);
+        let owner = owner.of_run(own_lock, &ended);
         let steps = steps(kind, fault);
         let &Table { conflict, cleanup, .. } = table(kind);
         let Decision { conflict, next } = step::next(&owner, &Table { steps: &steps, conflict, cleanup });
-        if fault.is_none() {
-            super::old::compare(&owner, &view, &ended, conflict.as_ref(), &next);
-        }
         let waits = conflict.is_none() && matches!(next, Next::Wait(_) | Next::UpdatePods { .. });
-        if let Some(write) = if waits { beat(&self.goal, kind, &view) } else { None } {
+        if let Some(write) = if waits { owner.beat() } else { None } {
             self.stage = Stage::Write(StepName::Beat, write);
             return;
         }
