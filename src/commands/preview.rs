@@ -15,7 +15,7 @@ use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
 use engine::state::durable::lock::RolloutLock;
-use engine::state::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
+use engine::state::durable::{self, Decision, Next, ObjectWrite, Owner, OwnerView, PodsState, StepName};
 
 /// Patches of pods that the server is asked about, at most.
 const ASKED_AT_MOST: usize = 10;
@@ -111,16 +111,18 @@ impl Rolling<'_> {
 }
 
 /// The write on the owner that comes before the pods, if there is one.
-fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(OwnerStep, ObjectWrite)> {
+fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrite)> {
     let owner = goal.owner.as_ref()?;
     let view = OwnerView {
         object: Some(live.workload.object.clone()),
         owned: live.surroundings.owned.clone(),
         now: live.surroundings.server_now.clone(),
     };
-    let run = ThisRun { ended: &owner.clock, own_lock: OwnLock::Unwritten };
-    let phase = owner_phase(owner, goal.workload.kind, &view, &PodsState::default(), run);
-    if let OwnerPhase::Write(step, write) = phase { Some((step, write)) } else { None }
+    let pods = PodsState::default();
+    match durable::next(&Owner::new(owner, goal.workload.kind, &view, &pods)) {
+        Decision { conflict: None, next: Next::Write(step, write) } => Some((step, write)),
+        Decision { .. } => None,
+    }
 }
 
 /// The patches that a pod still needs.

@@ -9,7 +9,7 @@ use engine::report::failure_report::FailureReport;
 use engine::report::progress::{PodProgress, Progress, Stage};
 use engine::report::{Notice, Outcome};
 use engine::rollout::{Goal, Mode};
-use engine::state::durable::OwnerStep;
+use engine::state::durable::StepName;
 use engine::state::hook::HookPhase;
 
 use super::elide::elided;
@@ -166,7 +166,7 @@ impl Narrator {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
             // It follows from the end of the rollout, and changes nothing for anybody.
-            Notice::Owner { step: OwnerStep::RemoveCopy } => return None,
+            Notice::Owner { step: StepName::RemoveCopy } => return None,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
             Notice::WaitsToBegin { why } => (Meaning::Waiting, waits_to_begin(&self.style, why)),
             Notice::WaitsToEnd { why } => (Meaning::Waiting, waits_to_end(&self.style, why)),
@@ -268,7 +268,7 @@ impl Narrator {
         Some((meaning, format!("{}  {text}", self.name(pod))))
     }
 
-    fn owner(&self, step: OwnerStep) -> String {
+    fn owner(&self, step: StepName) -> String {
         // The line names it already.
         if self.names_workload {
             return step.done().to_owned();

@@ -9,7 +9,7 @@ use engine::change::{Direction, FieldChanges, Row};
 use engine::k8s::names::ContainerName;
 use engine::plan::PLAN_API_VERSION;
 use engine::rollout::{ContainerGoal, Goal, PodGoal};
-use engine::state::durable::OwnerStep;
+use engine::state::durable::StepName;
 use engine::state::durable::lock::RolloutLock;
 use engine::value::duration;
 
@@ -32,7 +32,7 @@ pub struct Preview<'a> {
     /// Whether the run that it names may be active.
     pub may_be_at_work: bool,
     /// The first write on the owner, if one is needed before the pods.
-    pub first_step: Option<OwnerStep>,
+    pub first_step: Option<StepName>,
     /// The only pod of the workload is ready, and restarts.
     pub only_pod_restarts: bool,
     /// The owner has the template that is wanted; `None` where pods only get a removed label or gate restored.

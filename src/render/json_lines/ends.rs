@@ -11,18 +11,18 @@ use engine::k8s::events::Event;
 use engine::k8s::names::ContainerName;
 use engine::report::failure_report::{FailedPod, FailureReport, Instance};
 use engine::report::proof::{self, ContainerProof};
-use engine::state::durable::OwnerStep;
+use engine::state::durable::StepName;
 
 /// A step on the owner, and when it was done.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Step {
-    step: OwnerStep,
+    step: StepName,
     elapsed_seconds: f64,
 }
 
 impl Step {
-    pub(super) fn of(step: OwnerStep, elapsed: Duration) -> Self {
+    pub(super) fn of(step: StepName, elapsed: Duration) -> Self {
         Self { step, elapsed_seconds: seconds(elapsed) }
     }
 }

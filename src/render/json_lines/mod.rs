@@ -17,7 +17,7 @@ use engine::report::progress::{PodProgress, Progress};
 use engine::report::proof;
 use engine::report::{ContainerEnd, NotReady, Notice, Outcome, PodEnd, Standing, StandingField};
 use engine::rollout::{Goal, Mode, PodGoal};
-use engine::state::durable::OwnerStep;
+use engine::state::durable::StepName;
 use engine::state::hook::{HookEnd, HookPhase};
 
 use super::json::WorkloadName;
@@ -36,7 +36,7 @@ pub struct JsonLines<'a> {
     err: Option<Writer<'a>>,
     run: Option<Run>,
     /// What was done on the owner, and when.
-    steps: Vec<(OwnerStep, Duration)>,
+    steps: Vec<(StepName, Duration)>,
     names_workload: bool,
 }
 
@@ -398,7 +398,7 @@ impl<'a> Phase<'a> {
 
 #[derive(Serialize)]
 struct OwnerLine<'a> {
-    step: OwnerStep,
+    step: StepName,
     message: &'a str,
 }
 

@@ -10,7 +10,7 @@ use engine::report::{
     StandingImage, StartedAgain,
 };
 use engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
-use engine::state::durable::OwnerStep;
+use engine::state::durable::StepName;
 use engine::state::outcome::EndResult;
 
 use super::plans::{HOSTILE, key, policy, workload};
@@ -243,7 +243,7 @@ fn complete() -> Rollout {
 
 /// A rollout that took the owner along, and left its lock.
 fn durable_failed() -> Rollout {
-    let steps = [OwnerStep::SetTemplate, OwnerStep::KeepHistory, OwnerStep::SetReplicaSetTemplate, OwnerStep::Unpause];
+    let steps = [StepName::SetTemplate, StepName::KeepHistory, StepName::SetReplicaSetTemplate, StepName::Unpause];
     let owner = steps.into_iter().zip(0_u64..).map(|(step, at)| (100 * at, Notice::Owner { step }));
     let mut notices: Vec<(u64, Notice)> = owner.collect();
     notices.push((700, pod(PODS[0], PodProgress::Patched)));

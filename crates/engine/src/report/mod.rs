@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::report::progress::{PodProgress, Stage};
-use crate::state::durable::OwnerStep;
+use crate::state::durable::StepName;
 use crate::state::hook::{HookEnd, HookPhase};
 use crate::state::outcome::EndResult;
 
@@ -27,7 +27,7 @@ pub enum Notice {
     /// A step on the owner was done.
     Owner {
         /// Which.
-        step: OwnerStep,
+        step: StepName,
     },
     /// Nothing is changed before the first pod may go down.
     WaitsToBegin {

@@ -155,13 +155,13 @@ impl Run<'_> {
     /// Takes the owner's side one step further. Its first write waits until the first pod may go down.
     fn advance_owner(&mut self) {
         let visit = self.visit();
-        let (effects, phase) = self.state.owner.decide(visit, &self.state.pods, self.state.listed);
+        let (effects, decision) = self.state.owner.decide(visit, &self.state.pods, self.state.listed);
         self.carry_out(effects);
-        let Some(phase) = phase else { return };
-        if self.state.owner.is_first_write(visit, &phase) && self.waits_to_begin() {
+        let Some(decision) = decision else { return };
+        if self.state.owner.is_first_write(visit, &decision) && self.waits_to_begin() {
             self.state.owner.waits_for_pods(self.now);
         } else {
-            self.effects(|state, visit| state.owner.carry_out(visit, &state.pods, phase));
+            self.effects(|state, visit| state.owner.carry_out(visit, &state.pods, decision));
         }
     }
 

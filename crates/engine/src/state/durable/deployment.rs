@@ -5,8 +5,12 @@ use serde_json::{Value, json};
 
 use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
-use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
-use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, text};
+use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, StepName, version_of};
+use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
+use super::step::{
+    CLOSE, OBSERVED, PODS_LISTED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write,
+};
+use super::{CHANGED_MEANWHILE, integer, is, text};
 use crate::change::{Direction, same};
 use crate::k8s::metadata;
 use crate::k8s::names::RolloutId;
@@ -15,6 +19,40 @@ use crate::kinds::{self, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, REPLICA_SETS, R
 use crate::state::outcome::EndResult;
 
 const REPLICA_SET: ObjectKind = ObjectKind::Workload(REPLICA_SETS);
+
+pub(super) const DEPLOYMENT: Table<'static> = Table {
+    steps: &[
+        write(StepName::SetTemplate, is_template_set, pause_with_template),
+        TAKE_LOCK,
+        TAKE_PODS,
+        OBSERVED,
+        each(StepName::TakeLock, lock_of_older_set),
+        write(StepName::KeepHistory, is_outgoing_kept, keep_outgoing),
+        each(
+            StepName::DropHistory,
+            |owner| if owner.is_back() && is_held_back(owner) { drop_kept(owner) } else { None },
+        ),
+        write(StepName::SetReplicaSetTemplate, has_set_target, set_target_of_set),
+        wait(ADOPTED, |owner| !is_held_back(owner) || is_adopted(owner)),
+        write(StepName::Unpause, |owner| !is_held_back(owner), unpause),
+        update_pods(|_| None),
+        wait(PODS_LISTED, are_pods_listed),
+        CLOSE,
+        REMOVE_REMAINS,
+        wait("the controller to copy the history to the ReplicaSet", is_history_copied),
+        each(StepName::RemoveCopy, remove_copy),
+        each(StepName::DropHistory, drop_leftover),
+    ],
+    conflict,
+    cleanup: &[
+        each(StepName::SetReplicaSetTemplate, give_template_back),
+        each(StepName::DropHistory, |owner| if never_ran(owner) { drop_kept(owner) } else { None }),
+        wait(ADOPTED, |owner| !is_put_back(owner) || is_observed(owner) && is_adopted(owner)),
+        write(StepName::Close, |_| false, close_superseded),
+    ],
+};
+
+const ADOPTED: &str = "the controller to take the ReplicaSet for the current one";
 
 /// Annotations of a ReplicaSet that say how it is scaled, or that are the rollout's own.
 const NOT_HISTORY: [&str; 3] =
@@ -64,59 +102,90 @@ fn hash_of(set: &Value) -> &str {
     Revisions::ReplicaSets.hash_of(set)
 }
 
-pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
-    let current = lock.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
-    let Some(current) = current else { return without_replica_set(step, lock) };
-    let current = rescaled(step, current).unwrap_or(current);
-    let paused = is_paused(step.object) && !lock.released;
-    if !same(step.template(), step.goal.target()) {
-        let why = if is_paused(step.object) { CHANGED_MEANWHILE } else { REPLACES };
-        return changed_by_another(step, lock, current, why);
+/// The pause is the rollout's. One that is found after [`StepName::Unpause`] is somebody else's.
+fn is_held_back(owner: &Owner<'_>) -> bool {
+    is_paused(owner.object) && !is_released(owner)
+}
+
+fn is_released(owner: &Owner<'_>) -> bool {
+    owner.lock().is_some_and(|lock| lock.released)
+}
+
+/// The ReplicaSet that has the pods; Null where it is gone, which is a conflict.
+///
+/// On the way back: after scaling to zero and up again under our pause, the controller may have created the pods in
+/// another ReplicaSet that holds the old template. Then that is the current one.
+fn current<'a>(owner: &Owner<'a>) -> &'a Value {
+    let outgoing = owner.lock().and_then(|lock| lock.outgoing.as_ref());
+    let Some(current) = outgoing.and_then(|outgoing| owner.owned.iter().find(|set| is(set, &outgoing.uid))) else {
+        return &Value::Null;
+    };
+    let has_its_pods = |set: &&Value| !is_empty(set) && same(&template_of(set), owner.goal.target());
+    let is_emptied = owner.is_back() && is_empty(current);
+    if is_emptied { owner.owned.iter().find(has_its_pods).unwrap_or(current) } else { current }
+}
+
+fn has_set_target(owner: &Owner<'_>) -> bool {
+    same(&template_of(current(owner)), owner.goal.target())
+}
+
+/// Why the rollout cannot go on: asked before every write.
+fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
+    let set = current(owner);
+    if !has_own_lock(owner) {
+        return turned_too_late(owner, set);
     }
-    if !step.is_observed() {
-        return OwnerPhase::WaitFor(Fence::Observed);
+    if set.is_null() {
+        return Some(SET_IS_GONE);
     }
-    let has_target = same(&template_of(current), step.goal.target());
-    if !paused && !has_target {
-        let why = match (lock.released, lock.direction) {
-            (true, _) => REPLACES,
-            (false, Direction::Forward) => UNPAUSED,
-            (false, Direction::Back) => SET_BACK_OR_UNPAUSED,
+    if !owner.has_target() {
+        return Some(if is_paused(owner.object) { CHANGED_MEANWHILE } else { REPLACES });
+    }
+    if !is_observed(owner) {
+        return None;
+    }
+    if !is_held_back(owner) {
+        let why = match owner.goal.lock.direction {
+            _ if is_released(owner) => REPLACES,
+            Direction::Forward => UNPAUSED,
+            Direction::Back => SET_BACK_OR_UNPAUSED,
         };
-        return changed_by_another(step, lock, current, why);
+        return (!has_set_target(owner)).then_some(why);
     }
-    if !paused {
-        return pods(step, current);
+    if let Some(why) = history_changed(owner) {
+        return Some(why);
     }
-    if let Some(phase) = other_is_taken_over(step, lock).or_else(|| keep_or_drop_history(step, lock, current)) {
-        return phase;
+    if has_set_target(owner) {
+        return (is_adopted(owner) && !starts_nothing(owner)).then_some(OTHERS_HAVE_PODS);
     }
-    if !has_target {
-        return set_template(step, current, step.goal.target());
-    }
-    if !is_adopted(step, lock, current) {
-        return OwnerPhase::WaitFor(Fence::ReplicaSetAdopted);
-    }
-    if !starts_nothing(step) {
-        return close_superseded(step, OTHERS_HAVE_PODS);
-    }
-    let released = RolloutLock { released: true, ..lock.clone() };
-    let patch = step.patch().test("/spec/template").set("/spec/paused", None);
-    let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
-    OwnerPhase::Write(OwnerStep::Unpause, patch.write())
+    let found = template_of(set);
+    // On the way back from a rollout that took another one's place it may still have that one's template.
+    let lefts = owner.goal.lock.left_by_the_others(owner.goal.target());
+    let is_known = owner.is_back() && lefts.iter().any(|(_, left)| same(&found, left));
+    (!is_known && !same(&found, owner.goal.source())).then_some(SET_CHANGED)
 }
 
 /// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and
 /// going back would let it replace them once more. The same where the lock came with a copy of another Deployment: its
 /// pods are in a ReplicaSet that the rollout does not know.
-pub(super) fn released_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<OwnerPhase> {
-    let current = found.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
-    let Some(current) = current else {
-        let is_anothers = is_anothers(step.owned, found, step.goal.target());
-        return is_anothers.then(|| without_replica_set(step, found));
-    };
-    was_released(step.object, found, current, &step.goal.after)
-        .then(|| changed_by_another(step, found, current, UNPAUSED))
+fn turned_too_late(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
+    let found = owner.lock().filter(|_| owner.turns())?;
+    if set.is_null() {
+        return is_anothers(owner.owned, found, owner.goal.target()).then_some(SET_IS_GONE);
+    }
+    was_released(owner.object, found, set, &owner.goal.after).then_some(UNPAUSED)
+}
+
+/// Somebody has changed the ReplicaSet that keeps the outgoing template, or is to keep it.
+fn history_changed(owner: &Owner<'_>) -> Option<&'static str> {
+    if is_outgoing_kept(owner) {
+        return None;
+    }
+    match older_set(owner) {
+        Some(older) if is_empty(older) && same(&template_of(older), &owner.goal.after) => None,
+        Some(_) => Some(OLDER_CHANGED),
+        None => made_set(owner).map(|_| KEPT_CHANGED),
+    }
 }
 
 /// Whether the rollout belongs to none of these ReplicaSets, and going back to a template would replace their pods.
@@ -147,122 +216,228 @@ const UNPAUSED: &str =
 const SET_BACK_OR_UNPAUSED: &str =
     "another client has set its template back, or resumed it, so that its controller replaces its pods";
 
-/// Scaled to zero under the pause, the ReplicaSet counts as history, and the controller removes those above
-/// `revisionHistoryLimit`. No pod can be lost then, so a pause over our own template is lifted.
-fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
-    let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if is_paused(step.object) && !lock.released && same(step.template(), step.goal.target()) {
-        patch = patch.set("/spec/paused", None);
-    }
-    superseded_by("its ReplicaSet is gone", Cleanup::Write(OwnerStep::Close, Box::new(patch.write())))
-}
+const SET_IS_GONE: &str = "its ReplicaSet is gone";
 
-/// On the way back: after scaling to zero and up again under our pause, the controller may have created the pods in
-/// another ReplicaSet that holds the old template. Then that is the current one.
-fn rescaled<'s>(step: &Step<'s>, current: &Value) -> Option<&'s Value> {
-    let other = |set: &&Value| !is_empty(set) && same(&template_of(set), step.goal.target());
-    let is_back = step.goal.lock.direction == Direction::Back;
-    (is_back && is_empty(current)).then(|| step.owned.iter().find(other))?
-}
+const SET_CHANGED: &str = "the template of its ReplicaSet was changed by another client";
+
+const OLDER_CHANGED: &str = "an older ReplicaSet of its was changed by another client";
+
+const KEPT_CHANGED: &str = "the ReplicaSet that keeps its outgoing template was changed by another client";
 
 /// Whether the controller takes the present ReplicaSet for the current one.
 ///
 /// It copies the Deployment's annotations to the ReplicaSet whose template it finds to match (`getNewReplicaSet`), by
 /// an update of the resourceVersion that its cache holds. Our patch of the template removes the lock's copy, so one that
 /// is there again shows that the controller has seen both objects as they are.
-fn is_adopted(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> bool {
-    let copied = matches!(RolloutLock::of(current), Ok(Some(copy)) if copy.is_same_run(lock));
-    copied && revision_of(step.object) == revision_of(current)
+fn is_adopted(owner: &Owner<'_>) -> bool {
+    let set = current(owner);
+    let copied = matches!((RolloutLock::of(set), owner.lock()), (Ok(Some(copy)), Some(lock)) if copy.is_same_run(lock));
+    copied && revision_of(owner.object) == revision_of(set)
 }
 
-fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
-    let found = template_of(set);
-    // On the way back from a rollout that took another one's place it may still have that one's template.
-    let is_known = || step.goal.lock.left_by_the_others(template).iter().any(|(_, left)| same(&found, left));
-    let is_back = step.goal.lock.direction == Direction::Back;
-    if !(same(&found, step.goal.source()) || is_back && is_known()) {
-        return close_superseded(step, "the template of its ReplicaSet was changed by another client");
-    }
-    let patch = replica_set_template(set, template).annotate(&[(CHANGE_CAUSE, step.goal.lock.cause())]);
-    OwnerPhase::Write(OwnerStep::SetReplicaSetTemplate, patch.write())
+/// Every ReplicaSet that has pods, or is to have some, has the template: without the pause the controller replaces none.
+fn starts_nothing(owner: &Owner<'_>) -> bool {
+    let mut with_pods = owner.owned.iter().filter(|set| !is_empty(set)).peekable();
+    let is_new = |set: &Value| is_observed(owner) && same(&template_of(set), owner.template());
+    with_pods.peek().is_none() || with_pods.all(is_new)
 }
 
-fn replica_set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
+/// The controller has nothing more to do for the pods that were seen.
+fn are_pods_listed(owner: &Owner<'_>) -> bool {
+    // After scaling to zero and up again under a pause, pods may be in another ReplicaSet.
+    let counted: i64 = owner.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
+    metadata::is_observed(current(owner)) && usize::try_from(counted) == Ok(owner.pods.present)
+}
+
+fn pause_with_template(owner: &Owner<'_>) -> ObjectWrite {
+    owner.set_template().set("/spec/paused", Some(Value::Bool(true))).write()
+}
+
+fn unpause(owner: &Owner<'_>) -> ObjectWrite {
+    let released = owner.lock().map(|lock| RolloutLock { released: true, ..lock.clone() }.to_text());
+    let patch = owner.patch().test("/spec/template").set("/spec/paused", None);
+    patch.annotate(&[(ROLLOUT_ANNOTATION, released)]).write()
+}
+
+fn set_target_of_set(owner: &Owner<'_>) -> ObjectWrite {
+    let patch = set_template(current(owner), owner.goal.target());
+    patch.annotate(&[(CHANGE_CAUSE, owner.goal.lock.cause())]).write()
+}
+
+fn set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
     let patch = Guarded::of(REPLICA_SET, set).set("/spec/template", Some(with_hash(template, hash_of(set))));
     // A late request finds a copy of the lock that followed, or of the history in which its rollout has ended.
     let patch = patch.test(HISTORY_POINTER);
     patch.annotate(&[(ROLLOUT_ANNOTATION, None)])
 }
 
-/// Keeps the outgoing template in the history, or removes it again on the way back.
-fn keep_or_drop_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
-    match step.goal.lock.direction {
-        Direction::Forward => keep_history(step, lock, current),
-        Direction::Back => drop_history(step, lock).map(|(step, write)| OwnerPhase::Write(step, write)),
-    }
+/// The older ReplicaSet without pods that has the new template when the rollout begins, and takes the outgoing one.
+fn older_set<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
+    let HistoryStep::Swap { uid, .. } = &owner.lock()?.history else { return None };
+    owner.owned.iter().find(|set| is(set, uid))
 }
 
-fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
-    let revision = lock.outgoing.as_ref().map_or(0, |outgoing| outgoing.revision);
-    let write = match &lock.history {
-        HistoryStep::Keep => return None,
-        HistoryStep::Create { name } => match kept(step, name) {
-            Kept::No => create(step, current, name, revision),
-            Kept::Yes => return None,
-            Kept::Changed => return Some(close_superseded(step, KEPT_CHANGED)),
-        },
-        HistoryStep::Swap { uid, .. } => {
-            let Some(other) = step.owned.iter().find(|set| is(set, uid)) else {
-                // It was deleted meanwhile: another one is created.
-                let name = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
-                return match kept(step, &name) {
-                    Kept::No => Some(OwnerPhase::Write(OwnerStep::KeepHistory, create(step, current, &name, revision))),
-                    Kept::Yes => None,
-                    Kept::Changed => Some(close_superseded(step, KEPT_CHANGED)),
-                };
-            };
-            if same(&template_of(other), &step.goal.before) {
-                return None;
-            }
-            if !is_empty(other) || !same(&template_of(other), &step.goal.after) {
-                return Some(close_superseded(step, "an older ReplicaSet of its was changed by another client"));
-            }
-            swap(other, &step.goal.before, &kept_annotations(current, revision))
-        }
-    };
-    Some(OwnerPhase::Write(OwnerStep::KeepHistory, write))
+/// The ReplicaSet that was created for the outgoing template, by the name that derives from the rollout's id: a create
+/// that arrives twice is done once.
+fn made_set<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
+    let name = made_name(owner);
+    owner.owned.iter().find(|set| text(set, "/metadata/name") == name)
 }
 
-/// Whether the ReplicaSet for the outgoing template exists with that content: a create that arrives twice is
-/// done once.
-enum Kept {
-    Yes,
-    No,
-    Changed,
+fn made_name(owner: &Owner<'_>) -> String {
+    format!("{}-{}", text(owner.object, "/metadata/name"), history_hash(owner.goal.id()))
 }
 
-const KEPT_CHANGED: &str = "the ReplicaSet that keeps its outgoing template was changed by another client";
+fn is_outgoing_kept(owner: &Owner<'_>) -> bool {
+    let is_left_out = owner.lock().is_none_or(|lock| lock.history == HistoryStep::Keep);
+    let keeps = |set: &Value| same(&template_of(set), &owner.goal.before);
+    // An older one may have been deleted meanwhile: another one is created.
+    let is_kept = || older_set(owner).or_else(|| made_set(owner)).is_some_and(keeps);
+    owner.is_back() || !is_held_back(owner) || is_left_out || is_kept()
+}
 
-fn kept(step: &Step<'_>, name: &str) -> Kept {
-    match step.owned.iter().find(|set| named(set, name)) {
-        None => Kept::No,
-        Some(set) if same(&template_of(set), &step.goal.before) => Kept::Yes,
-        Some(_) => Kept::Changed,
+fn keep_outgoing(owner: &Owner<'_>) -> ObjectWrite {
+    let outgoing = owner.lock().and_then(|lock| lock.outgoing.as_ref());
+    let revision = outgoing.map_or(0, |outgoing| outgoing.revision);
+    match older_set(owner) {
+        Some(older) => swap(older, &owner.goal.before, &kept_annotations(current(owner), revision)),
+        None => create(owner, current(owner), revision),
     }
 }
 
 /// On the way back: an older ReplicaSet that was to take the outgoing template and has not yet could still get it from
 /// a late request of the run before, and, being the older one, then all the pods. A copy of the lock changes the
 /// ReplicaSet, so that the resourceVersion that the request tests is outdated; the copy is removed with the others.
-fn other_is_taken_over(step: &Step<'_>, lock: &RolloutLock) -> Option<OwnerPhase> {
-    let HistoryStep::Swap { uid, .. } = &lock.history else { return None };
-    let is_due = step.goal.take_over.is_some() && lock.direction == Direction::Back;
-    let other = step.owned.iter().find(|set| is_due && is(set, uid) && same(&template_of(set), &step.goal.after))?;
-    if matches!(RolloutLock::of(other), Ok(Some(copy)) if copy.is_same_run(lock)) {
+fn lock_of_older_set(owner: &Owner<'_>) -> Option<ObjectWrite> {
+    let lock = owner.lock().filter(|_| is_held_back(owner) && owner.is_back() && owner.goal.take_over.is_some())?;
+    let older = older_set(owner).filter(|set| same(&template_of(set), &owner.goal.after))?;
+    if matches!(RolloutLock::of(older), Ok(Some(copy)) if copy.is_same_run(lock)) {
         return None;
     }
-    let write = Guarded::of(REPLICA_SET, other).annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]).write();
-    Some(OwnerPhase::Write(OwnerStep::TakeLock, write))
+    Some(Guarded::of(REPLICA_SET, older).annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]).write())
+}
+
+/// The outgoing template is in the ReplicaSet that has the pods: it is kept in no other.
+fn drop_kept(owner: &Owner<'_>) -> Option<ObjectWrite> {
+    if let Some(made) = made_set(owner).filter(|set| is_empty(set)) {
+        return Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, made), version: version_of(made) });
+    }
+    let lock = owner.lock()?;
+    let HistoryStep::Swap { revision, .. } = &lock.history else { return None };
+    let older = older_set(owner).filter(|set| is_empty(set) && same(&template_of(set), &owner.goal.before))?;
+    // Where the controller has created another one for the template meanwhile, a second one would be the older and
+    // adopt its pods.
+    let is_recreated = owner.owned.iter().any(|set| {
+        let is_outgoing = lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
+        !std::ptr::eq(set, older) && !is_outgoing && same(&template_of(set), &owner.goal.after)
+    });
+    let revision = vec![(DEPLOYMENT_REVISION.to_owned(), revision.to_string())];
+    (!is_recreated).then(|| swap(older, &owner.goal.after, &revision))
+}
+
+fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> ObjectWrite {
+    let values: Vec<(&str, Option<String>)> =
+        annotations.iter().map(|(key, value)| (key.as_str(), Some(value.clone()))).collect();
+    // The change-cause of another template would be a false one.
+    let cause = annotations.iter().find(|(key, _)| key == CHANGE_CAUSE);
+    let values = values.into_iter().chain(cause.is_none().then_some((CHANGE_CAUSE, None))).collect::<Vec<_>>();
+    let patch = set_template(set, template).test("/spec/replicas").test("/status/replicas");
+    // Nobody else writes to it meanwhile, and no value in it would show a change.
+    let patch = patch.test("/metadata/resourceVersion");
+    patch.annotate(&values).write()
+}
+
+/// The annotations that `kubectl rollout undo` puts on the Deployment when it goes back to a ReplicaSet (kubectl
+/// `polymorphichelpers/rollback.go`): without them the user's would be removed.
+fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
+    let annotations = current.pointer("/metadata/annotations").and_then(Value::as_object);
+    let kept = annotations.into_iter().flatten().filter(|(key, _)| !NOT_HISTORY.contains(&key.as_str()));
+    let kept = kept.filter(|(key, _)| *key != DEPLOYMENT_REVISION);
+    let kept = kept.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+    kept.chain([(DEPLOYMENT_REVISION.to_owned(), revision.to_string())]).collect()
+}
+
+fn create(owner: &Owner<'_>, current: &Value, revision: i64) -> ObjectWrite {
+    let hash = history_hash(owner.goal.id());
+    let hashed = |pointer: &str| {
+        let mut labels = current.pointer(pointer).cloned().unwrap_or_else(|| json!({}));
+        if let Some(labels) = labels.as_object_mut() {
+            labels.insert(POD_TEMPLATE_HASH.into(), hash.as_str().into());
+        }
+        labels
+    };
+    let mut selector = current.pointer("/spec/selector").cloned().unwrap_or_else(|| json!({}));
+    if let Some(selector) = selector.as_object_mut() {
+        selector.insert("matchLabels".into(), hashed("/spec/selector/matchLabels"));
+    }
+    let annotations: serde_json::Map<String, Value> =
+        kept_annotations(current, revision).into_iter().map(|(key, value)| (key, value.into())).collect();
+    let object = json!({
+        "apiVersion": REPLICA_SETS.spec().api_version(), "kind": REPLICA_SETS.spec().kind,
+        "metadata": {
+            "name": made_name(owner),
+            "namespace": current.pointer("/metadata/namespace"),
+            "labels": hashed("/metadata/labels"),
+            "annotations": annotations,
+            "ownerReferences": current.pointer("/metadata/ownerReferences"),
+        },
+        "spec": {
+            "replicas": 0,
+            "minReadySeconds": integer(current, "/spec/minReadySeconds"),
+            "selector": selector,
+            "template": with_hash(&owner.goal.before, &hash),
+        },
+    });
+    let namespace = text(owner.object, "/metadata/namespace").to_owned();
+    ObjectWrite::Create { kind: REPLICA_SET, namespace, object }
+}
+
+/// The ReplicaSet has our template, and none of its pods was created with that.
+///
+/// On the way back, too: the leftovers must not say that the pods were created with it.
+fn give_template_back(owner: &Owner<'_>) -> Option<ObjectWrite> {
+    let set = current(owner);
+    let lock = owner.lock().filter(|_| is_held_back(owner) && !owner.has_target())?;
+    let is_ours = same(&template_of(set), &owner.goal.after);
+    is_ours.then(|| set_template(set, &owner.goal.before).annotate(&[(CHANGE_CAUSE, lock.cause.clone())]).write())
+}
+
+/// The ReplicaSet still has the outgoing template, or has it again, and the Deployment has another one, or no pause.
+fn never_ran(owner: &Owner<'_>) -> bool {
+    let has_ours = is_held_back(owner) && owner.has_target();
+    !is_released(owner) && !has_ours && same(&template_of(current(owner)), &owner.goal.before)
+}
+
+/// Somebody has put the outgoing template back under our pause: the controller has to see it in both objects before it
+/// is let go.
+fn is_put_back(owner: &Owner<'_>) -> bool {
+    is_held_back(owner) && never_ran(owner) && same(owner.template(), &owner.goal.before)
+}
+
+/// The pause goes where the controller then replaces no pod. Over somebody else's template it stays: only the user can
+/// say whether pods are to be replaced.
+fn close_superseded(owner: &Owner<'_>) -> ObjectWrite {
+    let patch = owner.closing(EndResult::Superseded, None).test("/spec/template");
+    let patch = if is_held_back(owner) && starts_nothing(owner) { patch.set("/spec/paused", None) } else { patch };
+    patch.write()
+}
+
+/// While somebody else's template is paused no ReplicaSet matches it, and no history is ever copied. An annotation
+/// raises a Deployment's generation: before the controller has seen it, a copy may still be made where there is none yet.
+fn is_history_copied(owner: &Owner<'_>) -> bool {
+    let knows = |set: &Value| history::of(set).iter().any(|entry| entry.id == owner.goal.lock.id);
+    is_observed(owner) || owner.owned.iter().any(knows)
+}
+
+/// The controller has copied the lock to ReplicaSets.
+fn remove_copy(owner: &Owner<'_>) -> Option<ObjectWrite> {
+    let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == owner.goal.lock.id);
+    let copy = owner.owned.iter().find(is_ours)?;
+    Some(Guarded::of(REPLICA_SET, copy).annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
+}
+
+fn drop_leftover(owner: &Owner<'_>) -> Option<ObjectWrite> {
+    leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.goal.lock.id))
 }
 
 /// Returns the delete of a ReplicaSet that a rollout created for the outgoing template and that was taken back since: a
@@ -307,152 +482,4 @@ fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) ->
         is_empty(set) && owned.iter().any(elder)
     };
     made_for_ended(owner, owned, gone).find(is_spare)
-}
-
-fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, ObjectWrite)> {
-    let made = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
-    let made = step.owned.iter().find(|set| named(set, &made)).filter(|set| is_empty(set));
-    if let Some(made) = made {
-        let object = ObjectKey::of(REPLICA_SET, made);
-        return Some((OwnerStep::DropHistory, ObjectWrite::Delete { object, version: version_of(made) }));
-    }
-    let HistoryStep::Swap { uid, revision, .. } = &lock.history else { return None };
-    let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
-    // Where the controller has created another one for the template meanwhile, a second one would be the older and
-    // adopt its pods.
-    let is_recreated = step.owned.iter().any(|set| {
-        let is_of_run = is(set, uid) || lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
-        !is_of_run && same(&template_of(set), &step.goal.after)
-    });
-    let is_swapped = same(&template_of(other), &step.goal.before) && !is_recreated;
-    let revision = vec![(DEPLOYMENT_REVISION.to_owned(), revision.to_string())];
-    is_swapped.then(|| (OwnerStep::DropHistory, swap(other, &step.goal.after, &revision)))
-}
-
-fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> ObjectWrite {
-    let values: Vec<(&str, Option<String>)> =
-        annotations.iter().map(|(key, value)| (key.as_str(), Some(value.clone()))).collect();
-    // The change-cause of another template would be a false one.
-    let cause = annotations.iter().find(|(key, _)| key == CHANGE_CAUSE);
-    let values = values.into_iter().chain(cause.is_none().then_some((CHANGE_CAUSE, None))).collect::<Vec<_>>();
-    let patch = replica_set_template(set, template).test("/spec/replicas").test("/status/replicas");
-    // Nobody else writes to it meanwhile, and no value in it would show a change.
-    let patch = patch.test("/metadata/resourceVersion");
-    patch.annotate(&values).write()
-}
-
-/// The annotations that `kubectl rollout undo` puts on the Deployment when it goes back to a ReplicaSet (kubectl
-/// `polymorphichelpers/rollback.go`): without them the user's would be removed.
-fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
-    let annotations = current.pointer("/metadata/annotations").and_then(Value::as_object);
-    let kept = annotations.into_iter().flatten().filter(|(key, _)| !NOT_HISTORY.contains(&key.as_str()));
-    let kept = kept.filter(|(key, _)| *key != DEPLOYMENT_REVISION);
-    let kept = kept.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
-    kept.chain([(DEPLOYMENT_REVISION.to_owned(), revision.to_string())]).collect()
-}
-
-fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> ObjectWrite {
-    let hash = history_hash(step.goal.id());
-    let hashed = |pointer: &str| {
-        let mut labels = current.pointer(pointer).cloned().unwrap_or_else(|| json!({}));
-        if let Some(labels) = labels.as_object_mut() {
-            labels.insert(POD_TEMPLATE_HASH.into(), hash.as_str().into());
-        }
-        labels
-    };
-    let mut selector = current.pointer("/spec/selector").cloned().unwrap_or_else(|| json!({}));
-    if let Some(selector) = selector.as_object_mut() {
-        selector.insert("matchLabels".into(), hashed("/spec/selector/matchLabels"));
-    }
-    let annotations: serde_json::Map<String, Value> =
-        kept_annotations(current, revision).into_iter().map(|(key, value)| (key, value.into())).collect();
-    let object = json!({
-        "apiVersion": REPLICA_SETS.spec().api_version(), "kind": REPLICA_SETS.spec().kind,
-        "metadata": {
-            "name": name,
-            "namespace": current.pointer("/metadata/namespace"),
-            "labels": hashed("/metadata/labels"),
-            "annotations": annotations,
-            "ownerReferences": current.pointer("/metadata/ownerReferences"),
-        },
-        "spec": {
-            "replicas": 0,
-            "minReadySeconds": integer(current, "/spec/minReadySeconds"),
-            "selector": selector,
-            "template": with_hash(&step.goal.before, &hash),
-        },
-    });
-    let namespace = text(step.object, "/metadata/namespace").to_owned();
-    ObjectWrite::Create { kind: REPLICA_SET, namespace, object }
-}
-
-/// After the pause: the pods, and the end once they are done and none is missing.
-fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
-    if !step.pods.done {
-        return OwnerPhase::PodsReleased { revision: None };
-    }
-    let seen = metadata::is_observed(current);
-    // After scaling to zero and up again under a pause, pods may be in another ReplicaSet.
-    let counted: i64 = step.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
-    let listed = usize::try_from(counted) == Ok(step.pods.present);
-    if !(seen && listed) {
-        return OwnerPhase::WaitFor(Fence::PodsListed);
-    }
-    step.close()
-}
-
-/// Somebody else set another template, or lifted the pause too early. Theirs stays; our changes are removed.
-///
-/// The ReplicaSet's template is restored if ours never ran. If the Deployment has the old template, that is all, and
-/// the pause is lifted with it; another template stays under our pause, since only the user can say whether it may roll
-/// out.
-fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why: &str) -> OwnerPhase {
-    let cleanup = |step, write| superseded_by(why, Cleanup::Write(step, Box::new(write)));
-    // On the way back, too: the leftovers must not say that the pods were created with it.
-    let never_ran = !lock.released;
-    let ours_is_held = is_paused(step.object) && !lock.released;
-    if never_ran {
-        if ours_is_held && same(&template_of(current), &step.goal.after) {
-            let patch = replica_set_template(current, &step.goal.before);
-            let write = patch.annotate(&[(CHANGE_CAUSE, lock.cause.clone())]).write();
-            return cleanup(OwnerStep::SetReplicaSetTemplate, write);
-        }
-        if same(&template_of(current), &step.goal.before)
-            && let Some((step, write)) = drop_history(step, lock)
-        {
-            return cleanup(step, write);
-        }
-    }
-    let harmless = same(step.template(), &step.goal.before) && same(&template_of(current), &step.goal.before);
-    if ours_is_held && harmless && !(step.is_observed() && is_adopted(step, lock, current)) {
-        return superseded_by(why, Cleanup::WaitFor(Fence::ReplicaSetAdopted));
-    }
-    let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if ours_is_held && (harmless || starts_nothing(step)) {
-        patch = patch.set("/spec/paused", None);
-    }
-    cleanup(OwnerStep::Close, patch.write())
-}
-
-/// Every ReplicaSet that has pods, or is to have some, has the template: without the pause the controller replaces none.
-fn starts_nothing(step: &Step<'_>) -> bool {
-    let has_pods = |set: &&Value| integer(set, "/spec/replicas") > 0 || integer(set, "/status/replicas") > 0;
-    step.is_observed() && step.owned.iter().filter(has_pods).all(|set| same(&template_of(set), step.template()))
-}
-
-fn close_superseded(step: &Step<'_>, why: &str) -> OwnerPhase {
-    let mut patch = step.closing(EndResult::Superseded);
-    let is_ours = RolloutLock::of(step.object).is_ok_and(|lock| lock.is_some_and(|lock| !lock.released));
-    if is_paused(step.object) && is_ours && starts_nothing(step) {
-        patch = patch.test("/spec/template").set("/spec/paused", None);
-    }
-    superseded_by(why, Cleanup::Write(OwnerStep::Close, Box::new(patch.write())))
-}
-
-fn superseded_by(why: &str, cleanup: Cleanup) -> OwnerPhase {
-    OwnerPhase::Superseded { why: why.into(), cleanup }
-}
-
-fn named(set: &Value, name: &str) -> bool {
-    text(set, "/metadata/name") == name
 }

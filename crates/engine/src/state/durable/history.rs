@@ -58,23 +58,16 @@ impl HistoryEntry {
     /// Says how another run has ended it, as a sentence without a full stop.
     pub fn ended_by_another(&self) -> String {
         let by = self.by();
-        match (&self.replaced_by, self.outcome) {
-            (Some(rollout), EndResult::Superseded) => format!("rollout \"{rollout}\" took its place{by}"),
-            (None, EndResult::Superseded) => format!("another run{by} found it changed by another client and ended it"),
-            (_, EndResult::Complete | EndResult::Deferred) => format!("it was completed by another run{by}"),
-            (_, EndResult::Aborted) => format!("{ABORTED}{by}"),
-            (
-                _,
-                EndResult::NothingToDo
-                | EndResult::Changes
-                | EndResult::NotEligible
-                | EndResult::Error
-                | EndResult::Failed
-                | EndResult::TimedOut
-                | EndResult::Interrupted
-                | EndResult::Terminated
-                | EndResult::Paused,
-            ) => format!("its history was edited: no rollout ends as {}", self.outcome.word()),
+        if self.outcome == EndResult::Aborted {
+            format!("{ABORTED}{by}")
+        } else if matches!(self.outcome, EndResult::Complete | EndResult::Deferred) {
+            format!("it was completed by another run{by}")
+        } else if self.outcome != EndResult::Superseded {
+            format!("its history was edited: no rollout ends as {}", self.outcome.word())
+        } else if let Some(rollout) = &self.replaced_by {
+            format!("rollout \"{rollout}\" took its place{by}")
+        } else {
+            format!("another run{by} found it changed by another client and ended it")
         }
     }
 

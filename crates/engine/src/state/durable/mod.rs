@@ -1,19 +1,16 @@
 //! The owner's side of a rollout: how its template, its revision history and its pods come to agree, without
 //! one pod being recreated.
 //!
-//! Where a rollout stands is read from the objects alone: [`owner_phase`] gets the goal and what was read, and returns
-//! what to write next, what to wait for, whether the pods may go, or that it is over. Nothing else is remembered, so a
-//! step done twice is done once, and any later run goes on where another one was killed.
+//! Where a rollout stands is read from the objects alone: [`next`] gets the goal and what was read, and returns the
+//! first step of the kind's table that is not done.
 
-mod daemon_set;
 pub mod deployment;
 pub mod history;
 pub mod holder;
 pub mod life;
 pub mod lock;
 mod objects;
-mod own_lock;
-mod replica_set;
+mod owner;
 pub mod revisions;
 pub mod stateful_set;
 mod step;
@@ -24,20 +21,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::change::Direction;
-use crate::k8s::metadata;
 use crate::k8s::names::{RolloutId, Uid};
-use crate::kinds::{Release, Revisions, WorkloadKind};
+use crate::kinds::{HoldsBy, Release, Revisions, WorkloadKind};
 use crate::state::manager::is_ours;
+use crate::state::outcome::EndResult;
 use crate::state::record::TakenOver;
 use crate::value::json_path::text;
+use deployment::DEPLOYMENT;
 use history::HistoryEntry;
 use life::BEAT_LABEL;
-use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use lock::{ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
-use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer};
+use owner::{has_own_lock, is_template_set};
+use stateful_set::{DAEMON_SET, STATEFUL_SET};
+use step::{CLOSE, OBSERVED, PODS_LISTED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, update_pods, wait, write};
 
-pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
-pub use own_lock::{OwnLock, Stored};
+pub use objects::{ObjectKey, ObjectKind, ObjectWrite, StepName};
+pub use owner::{OwnLock, Owner, Stored};
+pub use step::{Decision, Next};
 
 /// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,13 +155,6 @@ pub struct OwnerView {
     pub now: Option<String>,
 }
 
-impl OwnerView {
-    /// Returns the owner's `metadata.generation`.
-    pub fn generation(&self) -> i64 {
-        self.object.as_ref().map_or(0, |object| integer(object, "/metadata/generation"))
-    }
-}
-
 /// The state of the pods with regard to the owner's goal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
@@ -178,227 +172,40 @@ pub struct PodsState {
     pub labels: BTreeMap<String, usize>,
 }
 
-/// What the owner's side needs next.
-#[derive(Debug, Clone, PartialEq)]
-pub enum OwnerPhase {
-    /// This write.
-    Write(OwnerStep, ObjectWrite),
-    /// The owner's controller has to catch up.
-    WaitFor(Fence),
-    /// The lock is this run's; now the pods are taken over from the run before.
-    TakePods,
-    /// The pods may be patched, with this label where the kind has revisions.
-    PodsReleased {
-        /// `controller-revision-hash`, where the kind's pods carry it.
-        revision: Option<String>,
-    },
-    /// Somebody else changed what the rollout rests on; remove our changes, if any are left, and end.
-    Superseded {
-        /// What was found.
-        why: String,
-        /// Our changes that are left.
-        cleanup: Cleanup,
-    },
-    /// Another run holds the owner: this run must not change it.
-    TakenOver {
-        /// Its lock.
-        by: Box<RolloutLock>,
-    },
-    /// Nothing is left to do.
-    Closed,
+/// Says what the owner needs next: from the objects, and from what the run knows of its own lock.
+pub fn next(owner: &Owner<'_>) -> Decision {
+    step::next(owner, table(owner.kind))
 }
 
-/// What has to be removed of a rollout that somebody else has superseded.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Cleanup {
-    /// This write.
-    Write(OwnerStep, Box<ObjectWrite>),
-    /// The owner's controller has to catch up first.
-    WaitFor(Fence),
-    /// Nothing.
-    Nothing,
-}
-
-/// The steps on the owner, as they are reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum OwnerStep {
-    /// The lock is taken over from the run before.
-    TakeLock,
-    /// Template, lock, and what keeps the controller from replacing pods: one patch.
-    SetTemplate,
-    /// The outgoing template is kept in the history.
-    KeepHistory,
-    /// What kept it in the history is removed again.
-    DropHistory,
-    /// The ReplicaSet takes the template.
-    SetReplicaSetTemplate,
-    /// The Deployment is unpaused.
-    Unpause,
-    /// The partition follows a scaled StatefulSet.
-    RaisePartition,
-    /// The strategy is restored.
-    RestoreStrategy,
-    /// The lock is removed, the history is written.
-    Close,
-    /// A copy of the lock is removed.
-    RemoveCopy,
-    /// A revision that nothing uses is deleted.
-    DropRevision,
-    /// The lock says that no run is active any more.
-    MarkStopped,
-    /// A sign of life.
-    Beat,
-}
-
-impl OwnerStep {
-    /// Every step.
-    pub const ALL: [Self; 13] = [
-        Self::TakeLock,
-        Self::SetTemplate,
-        Self::KeepHistory,
-        Self::DropHistory,
-        Self::SetReplicaSetTemplate,
-        Self::Unpause,
-        Self::RaisePartition,
-        Self::RestoreStrategy,
-        Self::Close,
-        Self::RemoveCopy,
-        Self::DropRevision,
-        Self::MarkStopped,
-        Self::Beat,
-    ];
-
-    /// Says what the write is for, as in "... was refused".
-    pub fn wanted(self) -> &'static str {
-        match self {
-            Self::TakeLock => "taking over the rollout",
-            Self::SetTemplate => "setting the template",
-            Self::KeepHistory => "keeping the outgoing template in the history",
-            Self::DropHistory => "taking the outgoing template out of the history",
-            Self::SetReplicaSetTemplate => "setting the ReplicaSet's template",
-            Self::Unpause => "unpausing",
-            Self::RaisePartition => "raising the partition",
-            Self::RestoreStrategy => "restoring the update strategy",
-            Self::Close => "recording the rollout and releasing the lock",
-            Self::RemoveCopy => "removing a copy of the lock",
-            Self::DropRevision => "removing a revision that nothing uses",
-            Self::MarkStopped => "noting that the rollout has stopped",
-            Self::Beat => "noting that the rollout is at work",
-        }
-    }
-
-    /// Says in the past tense what was done.
-    pub fn done(self) -> &'static str {
-        match self {
-            Self::TakeLock => "took over the rollout",
-            Self::SetTemplate => "set the template",
-            Self::KeepHistory => "saved the outgoing template as a revision",
-            Self::DropHistory => "removed the outgoing template from the history",
-            Self::SetReplicaSetTemplate => "set the ReplicaSet's template",
-            Self::Unpause => "unpaused",
-            Self::RaisePartition => "raised the partition",
-            Self::RestoreStrategy => "restored the update strategy",
-            Self::Close => "recorded the rollout, released the lock",
-            Self::RemoveCopy => "removed a copy of the lock",
-            Self::DropRevision => "removed a revision that nothing uses",
-            Self::MarkStopped => "noted that the rollout has stopped",
-            Self::Beat => "noted that the rollout is at work",
-        }
+fn table(kind: WorkloadKind) -> &'static Table<'static> {
+    match kind.holds_by() {
+        HoldsBy::Paused => &DEPLOYMENT,
+        HoldsBy::OnDeleteOrPartition => &STATEFUL_SET,
+        HoldsBy::OnDelete => &DAEMON_SET,
+        HoldsBy::Nothing => &REPLICA_SET,
     }
 }
 
-/// What the owner's controller must have seen before the next step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Fence {
-    /// `status.observedGeneration` is the owner's generation.
-    Observed,
-    /// The controller takes the patched ReplicaSet for the current one.
-    ReplicaSetAdopted,
-    /// The ReplicaSet's controller counts the pods that were seen.
-    PodsListed,
-    /// The controller has created or chosen the revision of the new template.
-    RevisionMade,
-    /// The controller has seen the present labels of the pods: one that has not would count them wrongly later.
-    LabelsSeen,
-    /// The controller counts every pod as updated.
-    AllUpdated,
-    /// The controller has made the update revision the current one.
-    RevisionCurrent,
-    /// The controller has copied the history to a ReplicaSet.
-    HistoryCopied,
-}
+/// The controller of a ReplicaSet of its own never replaces a pod because the template changed.
+const REPLICA_SET: Table<'static> = Table {
+    steps: &[
+        write(StepName::SetTemplate, is_template_set, |owner| owner.set_template().write()),
+        TAKE_LOCK,
+        TAKE_PODS,
+        OBSERVED,
+        update_pods(|_| None),
+        wait(PODS_LISTED, |owner| usize::try_from(owner.integer("/status/replicas")) == Ok(owner.pods.present)),
+        CLOSE,
+        REMOVE_REMAINS,
+    ],
+    conflict: |owner| (has_own_lock(owner) && !owner.has_target()).then_some(CHANGED_MEANWHILE),
+    cleanup: &[write(StepName::Close, |_| false, |owner| owner.closing(EndResult::Superseded, None).write())],
+};
 
-impl Fence {
-    /// Says what is waited for.
-    pub fn waits_for(self) -> &'static str {
-        match self {
-            Self::Observed => "the controller to see the change",
-            Self::ReplicaSetAdopted => "the controller to take the ReplicaSet for the current one",
-            Self::PodsListed => "the ReplicaSet's pods to be listed",
-            Self::RevisionMade => "the controller to make the revision of the new template",
-            Self::LabelsSeen => "the controller to see the labels of the pods",
-            Self::AllUpdated => "the controller to count every pod as updated",
-            Self::RevisionCurrent => "the controller to make the new revision the current one",
-            Self::HistoryCopied => "the controller to copy the history to the ReplicaSet",
-        }
-    }
-}
+const CHANGED_MEANWHILE: &str = "its template was changed by another client";
 
-/// What a run adds to each decision.
-#[derive(Debug, Clone, Copy)]
-pub struct ThisRun<'a> {
-    /// The wall clock now (RFC 3339).
-    pub ended: &'a str,
-    /// What it knows of its own lock.
-    pub own_lock: OwnLock,
-}
-
-/// Returns what the owner's side needs next: from the objects, and from whether this run has set its lock before.
-pub fn owner_phase(
-    goal: &OwnerGoal,
-    kind: WorkloadKind,
-    view: &OwnerView,
-    pods: &PodsState,
-    run: ThisRun<'_>,
-) -> OwnerPhase {
-    let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
-        return superseded("it was deleted or re-created");
-    };
-    if metadata::is_terminating(object) {
-        return superseded("it is being deleted");
-    }
-    let step = Step { goal, kind, object, owned: &view.owned, now: view.now.as_deref(), pods, run };
-    if let Some(entry) = step.recorded()
-        && !step.is_set_again()
-    {
-        return step.after_the_end(&entry);
-    }
-    match RolloutLock::of(object) {
-        // Late requests of the run before must fail on whatever follows.
-        Ok(Some(lock)) if lock.is_same_run(&goal.lock) && goal.take_over.is_some() && !pods.taken_over => {
-            OwnerPhase::TakePods
-        }
-        Ok(Some(lock)) if lock.is_same_run(&goal.lock) => step.held(&lock),
-        Ok(None) => step.without_lock(),
-        Ok(Some(by)) if run.own_lock == OwnLock::Held => OwnerPhase::TakenOver { by: Box::new(by) },
-        Err(_) if run.own_lock == OwnLock::Held => superseded("its lock was edited by another client"),
-        Ok(Some(by)) if RolloutLock::text_of(object) != goal.replaces.as_deref() => {
-            OwnerPhase::TakenOver { by: Box::new(by) }
-        }
-        Err(_) if RolloutLock::text_of(object) != goal.replaces.as_deref() => {
-            superseded("it is held by a lock that cannot be read (another version, or edited)")
-        }
-        // Nothing was written yet, and the run that was taken for gone is active.
-        Ok(Some(by)) if goal.has_come_alive(object) => OwnerPhase::TakenOver { by: Box::new(by) },
-        Ok(Some(lock)) if lock.id == goal.lock.id => step.go_on(&lock),
-        Ok(Some(_)) | Err(_) => step.begin(),
-    }
-}
-
-fn superseded(why: &str) -> OwnerPhase {
-    OwnerPhase::Superseded { why: why.into(), cleanup: Cleanup::Nothing }
+fn integer(object: &Value, pointer: &str) -> i64 {
+    object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
 }
 
 fn is(object: &Value, uid: &Uid) -> bool {
@@ -464,34 +271,6 @@ pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {
         Revisions::ReplicaSets => deployment::template_of(revision),
         Revisions::ControllerRevisions(_) | Revisions::None => revisions::template_of(revision),
     }
-}
-
-/// Returns the patch of the lock that says that no run is active any more, and whether requests may still arrive;
-/// `None` when it is not this run's.
-pub fn mark(
-    goal: &OwnerGoal,
-    kind: WorkloadKind,
-    view: &OwnerView,
-    state: LockState,
-    late: bool,
-) -> Option<ObjectWrite> {
-    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
-    let lock = RolloutLock::of(object).ok()??;
-    if !lock.is_same_run(&goal.lock) || lock.state == state {
-        return None;
-    }
-    let text = RolloutLock { state, late, ..lock }.to_text();
-    let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
-    Some(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
-}
-
-/// Returns the patch that gives a sign of life, where one is due; `None` where the lock is not this run's.
-pub fn beat(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView) -> Option<ObjectWrite> {
-    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
-    let lock = RolloutLock::of(object).ok()?.filter(|lock| lock.is_same_run(&goal.lock))?;
-    let beat = life::next_beat(&lock, object, view.now.as_deref())?;
-    let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
-    Some(patch.label(&[(BEAT_LABEL, Some(beat))]).write())
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Writes to the owner and what belongs to it, as values: guarded JSON patches, one create, one delete by uid.
+//! Writes to the owner and what belongs to it, as values: guarded JSON patches, one create, one delete by uid; and what each is
+//! for.
 
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
@@ -73,6 +74,72 @@ pub enum ObjectWrite {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
     },
+}
+
+/// A write of a rollout to its owner, or to what belongs to the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StepName {
+    /// The lock of another run of the rollout becomes this run's.
+    TakeLock,
+    /// One patch: the template, the lock, and what keeps the controller from replacing pods.
+    SetTemplate,
+    /// A ReplicaSet without pods gets the outgoing template.
+    KeepHistory,
+    /// The reverse, on the way back.
+    DropHistory,
+    /// The ReplicaSet that has the pods gets the template, and keeps its name.
+    SetReplicaSetTemplate,
+    /// The Deployment's `spec.paused` goes.
+    Unpause,
+    /// The partition follows a StatefulSet that was scaled up.
+    RaisePartition,
+    /// `spec.updateStrategy` is what it was before the rollout.
+    RestoreStrategy,
+    /// One patch: the history gets an entry, and the lock goes.
+    Close,
+    /// A lock or a sign of life of a rollout that has ended goes.
+    RemoveCopy,
+    /// A ControllerRevision goes that the rollout has brought and that no pod has.
+    DropRevision,
+    /// The lock says that no run is active.
+    MarkStopped,
+    /// The lease is renewed.
+    Beat,
+}
+
+impl StepName {
+    /// Says what the write is for, as in "... was refused".
+    pub fn wanted(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Says in the past tense what was done.
+    pub fn done(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::TakeLock => ("taking over the rollout", "took over the rollout"),
+            Self::SetTemplate => ("setting the template", "set the template"),
+            Self::KeepHistory => {
+                ("keeping the outgoing template in the history", "saved the outgoing template as a revision")
+            }
+            Self::DropHistory => {
+                ("taking the outgoing template out of the history", "removed the outgoing template from the history")
+            }
+            Self::SetReplicaSetTemplate => ("setting the ReplicaSet's template", "set the ReplicaSet's template"),
+            Self::Unpause => ("unpausing", "unpaused"),
+            Self::RaisePartition => ("raising the partition", "raised the partition"),
+            Self::RestoreStrategy => ("restoring the update strategy", "restored the update strategy"),
+            Self::Close => ("recording the rollout and releasing the lock", "recorded the rollout, released the lock"),
+            Self::RemoveCopy => ("removing a copy of the lock", "removed a copy of the lock"),
+            Self::DropRevision => ("removing a revision that nothing uses", "removed a revision that nothing uses"),
+            Self::MarkStopped => ("noting that the rollout has stopped", "noted that the rollout has stopped"),
+            Self::Beat => ("noting that the rollout is at work", "noted that the rollout is at work"),
+        }
+    }
 }
 
 /// Returns an object's resourceVersion.

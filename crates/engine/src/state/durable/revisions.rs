@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
-use super::{OwnerGoal, OwnerPhase, OwnerStep, Step};
+use super::owner::Owner;
+use super::{OwnerGoal, text};
 use crate::change::template::TemplateDiff;
-use crate::change::{self, Change, Difference, Direction, same};
+use crate::change::{self, Change, Difference, same};
 use crate::kinds;
 use crate::kinds::CONTROLLER_REVISION_HASH;
 
@@ -63,27 +64,26 @@ pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool
         && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 
-/// On the way back: revisions that this rollout, or one that it replaced, created and that nothing uses any more would
-/// be the next targets of `kubectl rollout undo`.
-pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase> {
-    if step.goal.lock.direction != Direction::Back {
+/// On the way back: a revision that this rollout, or one that it replaced, created and that nothing uses any more would
+/// be the next target of `kubectl rollout undo`.
+pub(super) fn drop_unused(owner: &Owner<'_>, in_use: &[&str]) -> Option<ObjectWrite> {
+    let lock = &owner.goal.lock;
+    if !owner.is_back() {
         return None;
     }
     // A revision that is older than the rollout that brought it is somebody else's.
-    let mut brought = step.goal.lock.left_by_the_others(&step.goal.before);
-    brought.push(("", step.goal.after.clone()));
+    let mut brought = lock.left_by_the_others(&owner.goal.before);
+    brought.push(("", owner.goal.after.clone()));
     let is_carried = |revision: &Value| {
-        [name_of(revision), hash_of(revision)].iter().any(|label| step.pods.labels.contains_key(*label))
+        [name_of(revision), hash_of(revision)].iter().any(|label| owner.pods.labels.contains_key(*label))
     };
     let is_unused = |revision: &&Value| {
         let name = name_of(revision);
-        let is_free =
-            !in_use.contains(&name) && step.goal.lock.reuses.as_deref() != Some(name) && !is_carried(revision);
-        let made = revision.pointer("/metadata/creationTimestamp").and_then(Value::as_str).unwrap_or_default();
+        let is_free = !in_use.contains(&name) && lock.reuses.as_deref() != Some(name) && !is_carried(revision);
+        let made = text(revision, "/metadata/creationTimestamp");
         is_free && brought.iter().any(|(since, template)| made >= *since && same(&template_of(revision), template))
     };
-    let unused = step.owned.iter().find(is_unused)?;
+    let unused = owner.owned.iter().find(is_unused)?;
     let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
-    let version = version_of(unused);
-    Some(OwnerPhase::Write(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
+    Some(ObjectWrite::Delete { object, version: version_of(unused) })
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::history::{HISTORY_ANNOTATION, HistoryEntry, to_text};
+use super::lock::ROLLOUT_ANNOTATION;
 use super::*;
 use crate::change::{Change, FieldChanges};
 use crate::rollout::PodGoal;
@@ -60,9 +61,8 @@ fn owner(tag: &str, generation: i64, entries: &[HistoryEntry]) -> OwnerView {
     OwnerView { object: Some(object), ..OwnerView::default() }
 }
 
-fn phase(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> OwnerPhase {
-    let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock };
-    owner_phase(goal, KIND, view, &PodsState::default(), run)
+fn decision(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> Decision {
+    next(&Owner::new(goal, KIND, view, &PodsState::default()).of_run(own_lock, "2026-03-01T10:02:00Z"))
 }
 
 #[test]
@@ -87,16 +87,16 @@ fn how_another_run_ended_the_rollout_is_reported() {
     cases.extend(never.map(|outcome| ("forward", outcome, "2", Some("its history was edited"))));
     cases.extend(never.map(|outcome| ("back", outcome, "1", Some("its history was edited"))));
     for (direction, outcome, tag, expected) in cases {
-        let found = phase(&goal(direction), &owner(tag, 7, &[entry(outcome)]), OwnLock::Held);
+        let found = decision(&goal(direction), &owner(tag, 7, &[entry(outcome)]), OwnLock::Held);
         match (expected, &found) {
-            (None, OwnerPhase::Closed) => {}
-            (Some(expected), OwnerPhase::Superseded { why, .. }) if why.starts_with(expected) => {}
+            (None, Decision { conflict: None, next: Next::Nothing }) => {}
+            (Some(expected), Decision { conflict: Some(why), .. }) if why.starts_with(expected) => {}
             _ => panic!("{direction} {outcome:?} {tag}: {found:?}"),
         }
     }
     // The end that this run has recorded itself stays, whatever comes then.
-    let own = phase(&goal("forward"), &owner("1", 9, &[entry(Complete)]), OwnLock::Closed);
-    assert_eq!(own, OwnerPhase::Closed);
+    let own = decision(&goal("forward"), &owner("1", 9, &[entry(Complete)]), OwnLock::Closed);
+    assert_eq!(own, Decision { conflict: None, next: Next::Nothing });
 }
 
 /// A request that was on its way when a run was killed may reach the server after the next run has read.
@@ -126,9 +126,9 @@ fn a_run_that_may_have_set_its_lock_does_not_begin_again() {
         (OwnLock::Held, 9, false),
         (OwnLock::Closed, 9, false),
     ] {
-        let found = phase(&goal("forward"), &owner("1", generation, &[]), own_lock);
-        let is_begin = matches!(&found, OwnerPhase::Write(OwnerStep::SetTemplate, _));
-        let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
+        let found = decision(&goal("forward"), &owner("1", generation, &[]), own_lock);
+        let is_begin = matches!(&found.next, Next::Write(StepName::SetTemplate, _));
+        let is_over = found.conflict.is_some() && found.next == Next::Nothing;
         assert_eq!((is_begin, is_over), (begins, !begins), "{own_lock:?} {generation}: {found:?}");
     }
 }
@@ -155,9 +155,8 @@ fn the_last_write_gives_up_what_this_program_owns() {
     {
         let goal = OwnerGoal { field_manager: manager.into(), keep_field_ownership: keep, ..goal.clone() };
         let pods = PodsState { done: true, ..PodsState::default() };
-        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
-        let found = owner_phase(&goal, WorkloadKind::ReplicaSet, &view, &pods, run);
-        let OwnerPhase::Write(OwnerStep::Close, ObjectWrite::Patch { operations, .. }) = found else {
+        let found = next(&Owner::new(&goal, WorkloadKind::ReplicaSet, &view, &pods)).next;
+        let Next::Write(StepName::Close, ObjectWrite::Patch { operations, .. }) = found else {
             panic!("{manager}: {found:?}");
         };
         let operations = serde_json::to_value(&operations).unwrap();
@@ -187,11 +186,9 @@ fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_an
             "fieldsV1": {"f:spec": {"f:updateStrategy": {"f:type": {}}}}}]);
         object["status"] = json!({"observedGeneration": 9});
         let view = OwnerView { object: Some(object), owned: vec![revision.clone()], ..OwnerView::default() };
-        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
-        let found = owner_phase(&goal, KIND, &view, &pods, run);
-        let is_superseded = matches!(&found, OwnerPhase::Superseded { .. });
-        let is_closed = matches!(&found, OwnerPhase::Write(OwnerStep::Close, _));
-        assert_eq!((is_superseded, is_closed), (is_another, !is_another), "{manager}: {found:?}");
+        let found = next(&Owner::new(&goal, KIND, &view, &pods));
+        assert!(matches!(&found.next, Next::Write(StepName::Close, _)), "{manager}: {found:?}");
+        assert_eq!(found.conflict.is_some(), is_another, "{manager}: {found:?}");
     }
 }
 
@@ -202,10 +199,10 @@ fn another_rollouts_lock_is_never_touched() {
         let entries: Vec<HistoryEntry> = outcome.map(entry).into_iter().collect();
         let mut view = owner("1", 9, &entries);
         view.object.as_mut().unwrap()["metadata"]["annotations"][ROLLOUT_ANNOTATION] = theirs.to_text().into();
-        let found = phase(&goal("forward"), &view, own_lock);
-        let is_reported = matches!(&found, OwnerPhase::TakenOver { by } if by.run == "theirs");
-        let is_over = matches!(&found, OwnerPhase::Superseded { cleanup: Cleanup::Nothing, .. });
-        assert!(if outcome.is_none() { is_reported } else { is_over }, "{outcome:?}: {found:?}");
+        let found = decision(&goal("forward"), &view, own_lock);
+        let says = if outcome.is_none() { "rollout \"two\" of jane has taken its place" } else { "it was aborted" };
+        assert!(found.conflict.as_ref().is_some_and(|why| why.starts_with(says)), "{outcome:?}: {found:?}");
+        assert_eq!(found.next, Next::Nothing);
     }
 }
 
@@ -225,10 +222,9 @@ fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_ba
         object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
         object["spec"]["paused"] = true.into();
         view.owned = vec![set];
-        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
-        let found = owner_phase(&goal, WorkloadKind::Deployment, &view, &PodsState::default(), run);
-        let OwnerPhase::Superseded { cleanup: Cleanup::Write(OwnerStep::SetReplicaSetTemplate, write), .. } = &found
-        else {
+        let pods = PodsState::default();
+        let found = next(&Owner::new(&goal, WorkloadKind::Deployment, &view, &pods));
+        let Decision { conflict: Some(_), next: Next::Write(StepName::SetReplicaSetTemplate, write) } = &found else {
             panic!("{direction}: {found:?}");
         };
         assert!(format!("{write:?}").contains("side:1"), "{direction}: {write:?}");
@@ -301,4 +297,80 @@ fn what_was_noted_before_is_read_and_written_the_same() {
     let goal: PodGoal = serde_json::from_str(&pod).unwrap();
     assert_eq!(shown(&goal.fields), expected);
     assert_eq!(serde_json::to_string(&goal).unwrap(), pod);
+}
+
+/// A kind that does not exist: its controller replaces no pod while `spec.frozen` is set. All that it needs is this table.
+const FREEZER: Table<'static> = Table {
+    steps: &[
+        write(StepName::SetTemplate, is_template_set, |owner| {
+            owner.set_template().set("/spec/frozen", Some(true.into())).write()
+        }),
+        TAKE_LOCK,
+        TAKE_PODS,
+        OBSERVED,
+        update_pods(|_| None),
+        wait("the freezer to count the pods", |owner| owner.integer("/status/updated") == 2),
+        write(StepName::Unpause, |owner| !is_frozen(owner), |owner| owner.patch().set("/spec/frozen", None).write()),
+        CLOSE,
+        REMOVE_REMAINS,
+    ],
+    conflict: |owner| {
+        let is_thawed = has_own_lock(owner) && !is_frozen(owner) && !owner.pods.done;
+        is_thawed.then_some("it was thawed by another client")
+    },
+    cleanup: &[write(StepName::Close, |_| false, |owner| owner.closing(EndResult::Superseded, None).write())],
+};
+
+fn is_frozen(owner: &Owner<'_>) -> bool {
+    owner.object.pointer("/spec/frozen") == Some(&Value::Bool(true))
+}
+
+/// The steps that a run goes through, with a controller that has seen a write by the next read. Somebody else acts before the
+/// pods are updated.
+fn freezer_rollout(act: fn(&mut Value)) -> (Vec<String>, Value) {
+    let goal = goal("forward");
+    let (mut view, mut pods, mut own_lock) = (owner("1", 7, &[]), PodsState::default(), OwnLock::default());
+    let mut steps: Vec<String> = Vec::new();
+    for _ in 0..20 {
+        let read = Owner::new(&goal, KIND, &view, &pods);
+        own_lock = own_lock.seen(&read);
+        let Decision { conflict, next } = step::next(&read.of_run(own_lock, "2026-03-01T10:02:00Z"), &FREEZER);
+        steps.extend(conflict);
+        let object = view.object.as_mut().unwrap();
+        match next {
+            Next::Write(step, ObjectWrite::Patch { operations, .. }) => {
+                testkit::api_model::carry_out(object, &operations).unwrap();
+                own_lock = own_lock.answered(step, Stored::Yes, 7);
+                steps.push(format!("{step:?}"));
+            }
+            Next::Wait(what) => {
+                steps.push(what.to_owned());
+                object["status"] = json!({"observedGeneration": 7, "updated": if pods.done { 2 } else { 0 }});
+            }
+            Next::UpdatePods { revision: None } => {
+                steps.push("the pods".into());
+                act(object);
+                pods.done = object["spec"]["frozen"] == true;
+            }
+            Next::Nothing => break,
+            Next::Write(..) | Next::TakePods | Next::UpdatePods { .. } => panic!("{steps:?}"),
+        }
+    }
+    (steps, view.object.unwrap())
+}
+
+#[test]
+fn a_new_kind_of_owner_is_one_table() {
+    let begins = ["SetTemplate", "the controller to see the change", "the pods"];
+    let (steps, object) = freezer_rollout(|_| {});
+    assert_eq!(steps, [&begins[..], &["the freezer to count the pods", "Unpause", "Close"]].concat());
+    assert_eq!((&object["spec"]["template"], object["spec"].get("frozen")), (&template("2"), None));
+    assert_eq!(RolloutLock::text_of(&object), None);
+    assert_eq!(history::of(&object).pop().unwrap().outcome, EndResult::Complete);
+
+    let (steps, object) = freezer_rollout(|object| object["spec"]["frozen"] = false.into());
+    let thawed = "it was thawed by another client";
+    let ended = "another run (jane) found it changed by another client and ended it";
+    assert_eq!(steps, [&begins[..], &[thawed, "Close", ended]].concat());
+    assert_eq!(history::of(&object).pop().unwrap().outcome, EndResult::Superseded);
 }

@@ -14,15 +14,13 @@ use crate::rollout::entry::Is;
 use crate::rollout::pods::Pods;
 use crate::rollout::visit::Visit;
 use crate::state::durable;
-use crate::state::durable::OwnerStep;
-use crate::state::durable::history;
-use crate::state::durable::lock::{LockState, RolloutLock};
-use crate::state::durable::stateful_set;
+use crate::state::durable::lock::LockState;
+use crate::state::durable::{PodsState, StepName, history, stateful_set};
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 use super::super::{Effects, taken_over};
-use super::{End, Owner, WATCHFUL, begin};
+use super::{End, Owner, WATCHFUL, lock_on};
 
 impl Owner {
     /// Returns whether the run may end now. A run that leaves the owner's lock behind first notes on it that it has
@@ -43,44 +41,33 @@ impl Owner {
             None if self.is_unanswered() => return (true, nothing()),
             None => {}
         }
-        let state = match result {
-            // What is left to the kubelets, or fails with what it had before, needs no more writes on the owner.
-            EndResult::Deferred | EndResult::Failed | EndResult::TimedOut if self.end == Some(End::Closed) => {
-                return (true, nothing());
-            }
-            EndResult::Failed
-            | EndResult::TimedOut
-            | EndResult::Deferred
-            | EndResult::Interrupted
-            | EndResult::Terminated => LockState::Stopped,
-            EndResult::Paused => LockState::Paused,
+        // What is left to the kubelets, or fails with what it had before, needs no more writes on the owner.
+        let may_be_over = matches!(result, EndResult::Deferred | EndResult::Failed | EndResult::TimedOut);
+        let is_over = may_be_over && self.end == Some(End::Closed);
+        let stops = matches!(result, EndResult::Interrupted | EndResult::Terminated | EndResult::Paused);
+        if result == EndResult::Superseded {
             // The pods may have been changed by another run of the same rollout, and a run that took it over may have
             // gone on since: the owner says.
-            EndResult::Superseded => {
-                let (was_read, effects) = self.reads_once_more(visit, true);
-                if !was_read || self.end.is_some() {
-                    return (was_read, effects);
-                }
-                LockState::Stopped
+            let (was_read, effects) = self.reads_once_more(visit, true);
+            if !was_read || self.end.is_some() {
+                return (was_read, effects);
             }
-            EndResult::Complete
-            | EndResult::NothingToDo
-            | EndResult::Aborted
-            | EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible => return (true, nothing()),
-        };
+        } else if is_over || !(may_be_over || stops) {
+            return (true, nothing());
+        }
+        let state = if result == EndResult::Paused { LockState::Paused } else { LockState::Stopped };
         let is_old = self.read.is_stale || self.read.last.is_none_or(|read| !read.is_fresh(2 * WATCHFUL, visit.now));
         let (was_read, mut effects) = self.reads_once_more(visit, is_old);
         if !was_read {
             return (false, effects);
         }
         let is_late = is_late || !taken_over::is_done(owner, visit, pods);
+        let (kind, pods) = (visit.goal.workload.kind, PodsState::default());
         let view = visit.world.owner();
-        let mark = view.and_then(|view| durable::mark(owner, visit.goal.workload.kind, view, state, is_late));
+        let mark = view.and_then(|view| durable::Owner::new(owner, kind, view, &pods).mark(state, is_late));
         let Some(write) = mark else { return (true, effects) };
         (self.parting, self.last_visit) = (Some((visit.now, false)), None);
-        effects.extend(self.write(visit, OwnerStep::MarkStopped, write));
+        effects.extend(self.write(visit, StepName::MarkStopped, write));
         (false, effects)
     }
 
@@ -108,7 +95,7 @@ impl Owner {
             return false;
         }
         let object = visit.world.owner().and_then(|view| view.object.as_ref());
-        let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
+        let found = lock_on(visit.world.owner());
         let is_unclear = self.read.is_stale && self.end.is_none() && !self.has_changed_nothing(visit);
         let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
         (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
@@ -116,8 +103,7 @@ impl Owner {
 
     /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.
     pub(crate) fn is_still_forward(&self, visit: Visit<'_>) -> bool {
-        let object = visit.world.owner().and_then(|view| view.object.as_ref());
-        let lock = object.and_then(|object| RolloutLock::of(object).ok().flatten());
+        let lock = lock_on(visit.world.owner());
         self.is_begun(visit) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
     }
 
@@ -125,7 +111,7 @@ impl Owner {
     pub(crate) fn has_changed_nothing(&self, visit: Visit<'_>) -> bool {
         let Some(owner) = &visit.goal.owner else { return false };
         let view = visit.world.owner().filter(|_| self.read.last.is_some());
-        !self.is_unanswered() && begin::is_ahead(owner, view, self.own_lock)
+        !self.is_unanswered() && self.is_ahead(owner, view)
     }
 
     /// Returns what `value` finds in the owner's template, by a read since the last write.

@@ -1,8 +1,7 @@
-//! The owner's side of a turn: reads it, writes the one step that its phase asks for, and says when the pods may go.
+//! The owner's side of a turn: reads it, writes the one step that is next, and says when the pods may go.
 //!
 //! One request at a time, and after each write the owner is read again before anything else is decided.
 
-mod begin;
 mod leave;
 mod pods;
 
@@ -17,9 +16,8 @@ use crate::rollout::pods::Pods;
 use crate::rollout::polled::PolledRead;
 use crate::rollout::visit::Visit;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
-use crate::state::durable::{
-    self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
-};
+use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerGoal, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
 
 use super::taken_over::TakenOver;
@@ -54,16 +52,16 @@ enum End {
 pub(crate) struct Owner {
     read: PolledRead,
     /// The step whose write is not answered.
-    writing: Option<OwnerStep>,
+    writing: Option<StepName>,
     taken_over: TakenOver,
     /// What is known of this run's own lock.
     own_lock: OwnLock,
     /// The owner's generation when the last write was made.
     generation: i64,
-    writes: BTreeMap<OwnerStep, u8>,
+    writes: BTreeMap<StepName, u8>,
     /// Written and accepted, not reported yet.
-    accepted: Option<OwnerStep>,
-    waits_for: Option<Fence>,
+    accepted: Option<StepName>,
+    waits_for: Option<&'static str>,
     /// Since when nothing has changed on the owner's side.
     since: Option<Now>,
     /// The pods may be patched.
@@ -84,12 +82,12 @@ pub(crate) struct Owner {
 impl Owner {
     /// Whether a step's answer is outstanding. A sign of life changes nothing that the end would have to report.
     pub(crate) fn is_unanswered(&self) -> bool {
-        self.writing.is_some_and(|step| step != OwnerStep::Beat)
+        self.writing.is_some_and(|step| step != StepName::Beat)
     }
 
     /// Whether the end is recorded, or the write that records it is on its way.
     pub(crate) fn is_closing(&self) -> bool {
-        self.writing == Some(OwnerStep::Close) || self.own_lock == OwnLock::Closed
+        self.writing == Some(StepName::Close) || self.own_lock == OwnLock::Closed
     }
 
     fn is_waiting(&self) -> bool {
@@ -122,15 +120,15 @@ impl Owner {
         self.read.trouble = None;
         self.own_lock = self.own_lock.answered(step, stored(&answer), self.generation);
         match (step, answer) {
-            (OwnerStep::MarkStopped, answer) => {
+            (StepName::MarkStopped, answer) => {
                 self.parting = self.parting.map(|(at, _)| (at, true));
                 // The mark itself changes nothing but the lock.
                 self.read.is_stale |= answer != Answer::Accepted;
                 return;
             }
             // A sign of life is no step: the wait goes on as before, and nothing ends because of it.
-            (OwnerStep::Beat, Answer::Refused { .. }) => self.is_mute = true,
-            (OwnerStep::Beat, Answer::Accepted) => {}
+            (StepName::Beat, Answer::Refused { .. }) => self.is_mute = true,
+            (StepName::Beat, Answer::Accepted) => {}
             (step, Answer::Accepted | Answer::Read) => {
                 self.accepted = Some(step);
                 self.read.pause = SOON;
@@ -193,7 +191,7 @@ impl Owner {
     }
 
     /// Returns where the owner's side stands, if that is known; else it is read.
-    pub(crate) fn decide(&mut self, visit: Visit<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<OwnerPhase>) {
+    pub(crate) fn decide(&mut self, visit: Visit<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<Decision>) {
         let mut effects = Effects::default();
         let Some(owner) = &visit.goal.owner else { return (effects, None) };
         self.since.get_or_insert(visit.now);
@@ -208,38 +206,56 @@ impl Owner {
             effects.extend(self.read(visit));
             return (effects, None);
         };
-        self.own_lock = self.own_lock.seen(owner, view);
-        self.generation = view.generation();
         let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, visit.now));
-        let run = ThisRun { ended: &ended, own_lock: self.own_lock };
-        let kind = visit.goal.workload.kind;
-        let phase = owner_phase(owner, kind, view, &self.state(visit, pods, view), run);
-        if matches!(phase, OwnerPhase::PodsReleased { .. }) {
+        let state = self.state(visit, pods, view);
+        let read = durable::Owner::new(owner, visit.goal.workload.kind, view, &state);
+        (self.own_lock, self.generation) = (self.own_lock.seen(&read), read.generation());
+        let read = read.of_run(self.own_lock, &ended);
+        let decision = durable::next(&read);
+        if matches!(decision.next, Next::UpdatePods { .. }) {
             // The time belongs to the pods.
             self.since = Some(visit.now);
         }
-        let is_waiting =
-            matches!(phase, OwnerPhase::WaitFor(_) | OwnerPhase::TakePods | OwnerPhase::PodsReleased { .. });
-        let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
-        if let Some(write) = beat {
-            effects.extend(self.send(visit, OwnerStep::Beat, write));
+        let is_waiting = match decision.next {
+            Next::Wait(_) | Next::TakePods | Next::UpdatePods { .. } => decision.conflict.is_none() && !self.is_mute,
+            Next::Write(..) | Next::Nothing => false,
+        };
+        if let Some(write) = is_waiting.then(|| read.beat()).flatten() {
+            effects.extend(self.send(visit, StepName::Beat, write));
             return (effects, None);
         }
-        (effects, Some(phase))
+        (effects, Some(decision))
     }
 
-    /// Returns whether this phase asks for this run's first write.
-    pub(crate) fn is_first_write(&self, visit: Visit<'_>, phase: &OwnerPhase) -> bool {
-        let is_ahead = |owner: &OwnerGoal| begin::is_ahead(owner, visit.world.owner(), self.own_lock);
-        let OwnerPhase::Write(step, _) = phase else { return false };
-        let begins = *step == OwnerStep::SetTemplate && visit.goal.owner.as_deref().is_some_and(is_ahead);
-        begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(visit)
+    /// Returns whether this is the run's first write: before it, nothing is done that a run would have to undo.
+    pub(crate) fn is_first_write(&self, visit: Visit<'_>, decision: &Decision) -> bool {
+        let (Some(owner), Decision { conflict: None, next: Next::Write(step, _) }) = (&visit.goal.owner, decision)
+        else {
+            return false;
+        };
+        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, visit.world.owner());
+        begins || matches!(step, StepName::SetTemplate | StepName::TakeLock) && self.is_begun(visit)
     }
 
-    /// Returns whether the rollout was begun by another run, and this one has written nothing yet.
+    /// Whether nothing was done yet for the rollout, by whatever run. `view` is `None` before the owner was read.
+    fn is_ahead(&self, owner: &OwnerGoal, view: Option<&OwnerView>) -> bool {
+        let was_begun = match view {
+            Some(_) => lock_on(view).is_some_and(|lock| lock.id == owner.lock.id),
+            None => owner.replaces.is_some(),
+        };
+        let is_untouched = self.own_lock == OwnLock::Unwritten && !owner.adopts;
+        owner.lock.direction == Direction::Forward && is_untouched && !was_begun
+    }
+
+    /// Returns whether the rollout was begun by another run, and this one has written nothing yet, and may wait.
+    ///
+    /// It may not where it has to stop an active run (`--take-over`), nor where the lock was lost: until it is set
+    /// again, nothing keeps another client from beginning.
     pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
-        let is_going_on = |owner: &OwnerGoal| begin::is_going_on(owner, visit.world.owner(), self.own_lock);
-        visit.goal.owner.as_deref().is_some_and(is_going_on)
+        let Some(owner) = visit.goal.owner.as_deref() else { return false };
+        let is_left = lock_on(visit.world.owner()).is_some_and(|lock| lock.id == owner.lock.id);
+        let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
+        is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
 
     /// The next write waits until a pod may go down, and has the timeout of such a pod.
@@ -247,13 +263,16 @@ impl Owner {
         self.since = Some(now);
     }
 
-    /// Does what the phase asks for.
-    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &Pods, phase: OwnerPhase) -> Effects {
+    /// Does what is next.
+    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &Pods, decision: Decision) -> Effects {
         let Some(owner) = &visit.goal.owner else { return Effects::default() };
-        match phase {
-            OwnerPhase::Write(step, write) => return self.send(visit, step, write),
-            OwnerPhase::WaitFor(fence) => return self.wait(visit, fence),
-            OwnerPhase::TakePods => {
+        let is_superseded = decision.conflict.is_some();
+        // Once it has recorded the end, the owner shows only that.
+        self.superseded = self.superseded.take().or(decision.conflict);
+        match decision.next {
+            Next::Write(step, write) => return self.send(visit, step, write),
+            Next::Wait(what) => return self.wait(visit, what),
+            Next::TakePods => {
                 self.may_go = false;
                 match self.taken_over.advance(visit, pods, owner) {
                     Ok((has_advanced, effects)) => {
@@ -263,7 +282,7 @@ impl Owner {
                     Err(why) => self.end = Some(End::Failed(why)),
                 }
             }
-            OwnerPhase::PodsReleased { revision } => {
+            Next::UpdatePods { revision } => {
                 self.waits_for = None;
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
@@ -273,31 +292,25 @@ impl Owner {
                 }
                 return effects;
             }
-            OwnerPhase::Superseded { why, cleanup } => {
-                // Once it has recorded the end, the owner shows only that.
-                let why = self.superseded.get_or_insert(why).clone();
-                match cleanup {
-                    Cleanup::Write(step, write) => return self.send(visit, step, *write),
-                    Cleanup::WaitFor(fence) => return self.wait(visit, fence),
-                    Cleanup::Nothing => {
-                        let is_over = self.own_lock == OwnLock::Closed
-                            && !owner.continues
-                            && pods.iter().all(|(_, entry)| !entry.patched);
-                        let ended = if is_over { ENDED } else { "" };
-                        self.end = Some(End::Superseded(why + ended));
+            Next::Nothing => {
+                let why = self.superseded.clone().filter(|_| is_superseded);
+                let has_changed_no_pod = || !owner.continues && pods.iter().all(|(_, entry)| !entry.patched);
+                self.end = Some(match why {
+                    Some(why) if self.own_lock == OwnLock::Closed && has_changed_no_pod() => {
+                        End::Superseded(why + ENDED)
                     }
-                }
+                    Some(why) => End::Superseded(why),
+                    None => End::Closed,
+                });
             }
-            OwnerPhase::TakenOver { by } => self.end = Some(End::Superseded(owner.taken_over(&by))),
-            OwnerPhase::Closed => self.end = Some(End::Closed),
         }
         Effects::default()
     }
 
-    fn wait(&mut self, visit: Visit<'_>, fence: Fence) -> Effects {
+    fn wait(&mut self, visit: Visit<'_>, what: &'static str) -> Effects {
         self.may_go = false;
-        if self.waits_for != Some(fence) {
-            self.waits_for = Some(fence);
+        if self.waits_for != Some(what) {
+            self.waits_for = Some(what);
             self.since = Some(visit.now);
             self.read.pause = SOON;
         }
@@ -309,7 +322,7 @@ impl Owner {
         self.read(visit)
     }
 
-    fn send(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+    fn send(&mut self, visit: Visit<'_>, step: StepName, write: ObjectWrite) -> Effects {
         if self.read.not_before > visit.now {
             return Effects::default();
         }
@@ -317,7 +330,7 @@ impl Owner {
         *writes = writes.saturating_add(1);
         // Copies go one a ReplicaSet, and signs of life as long as it takes; every other step is written once, unless
         // there is another writer.
-        if *writes > MAX_WRITES && !matches!(step, OwnerStep::RemoveCopy | OwnerStep::Beat) {
+        if *writes > MAX_WRITES && !matches!(step, StepName::RemoveCopy | StepName::Beat) {
             let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh read", step.wanted());
             self.end = Some(End::Failed(why));
             return Effects::default();
@@ -325,7 +338,7 @@ impl Owner {
         self.write(visit, step, write)
     }
 
-    fn write(&mut self, visit: Visit<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+    fn write(&mut self, visit: Visit<'_>, step: StepName, write: ObjectWrite) -> Effects {
         // An outstanding read would show the old state.
         self.read.forget();
         self.writing = Some(step);
@@ -351,7 +364,7 @@ impl Owner {
         late.then(|| {
             let why = match (self.trouble(), self.waits_for) {
                 (Some(trouble), _) => trouble,
-                (None, Some(fence)) => format!("waited in vain for {}", fence.waits_for()),
+                (None, Some(what)) => format!("waited in vain for {what}"),
                 (None, None) => "the owner's side did not move".into(),
             };
             (EndResult::TimedOut, Some(why))
@@ -380,6 +393,10 @@ impl Owner {
         let times = [times_out, parted, due, Some(self.read.not_before), self.taken_over.next_visit()];
         times.into_iter().flatten().filter(|at| *at > visit.now).min()
     }
+}
+
+fn lock_on(view: Option<&OwnerView>) -> Option<RolloutLock> {
+    RolloutLock::of(view?.object.as_ref()?).ok().flatten()
 }
 
 /// Reported for a rollout that this run has ended without changing a pod.

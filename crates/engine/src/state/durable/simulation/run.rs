@@ -1,4 +1,4 @@
-//! One run of the program: reads, asks `owner_phase`, and does what it says, one request at a time.
+//! One run of the program: reads, asks for the next step, and does that, one request at a time.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,10 @@ use crate::rollout::Policy;
 use crate::state::durable::deployment::history_hash;
 use crate::state::durable::holder::Holder;
 use crate::state::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
+use crate::state::durable::step::{self, Act, Step, Table};
+use crate::state::durable::table;
 use crate::state::durable::{
-    Cleanup, Fence, ObjectKind, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, Stored,
-    ThisRun, beat, owner_phase,
+    Decision, Next, ObjectKind, ObjectWrite, OwnLock, Owner, OwnerGoal, OwnerView, PodsState, StepName, Stored,
 };
 use crate::state::record::{TakenOver, UPDATE_ANNOTATION};
 use testkit::api_model::{Refused, expect};
@@ -46,7 +47,7 @@ pub(super) enum Stage {
     Visit,
     Owned(Option<Object>),
     Decide(Option<Object>, Vec<Object>),
-    Write(OwnerStep, ObjectWrite),
+    Write(StepName, ObjectWrite),
     PatchPod(Object),
     TakePod(Object),
 }
@@ -235,44 +236,40 @@ impl Run {
             let label = super::fields::text(pod, &["metadata", "labels", "controller-revision-hash"]).to_owned();
             *state.labels.entry(label).or_default() += 1;
         }
-        let mut view = OwnerView {
+        let view = OwnerView {
             object: owner.map(|owner| (*owner).clone()),
             owned: owned.iter().map(|object| (**object).clone()).collect(),
             now: scenario.clocks.server_tells.then(|| timestamp(self.looked_in)),
         };
-        self.own_lock = self.own_lock.seen(&self.goal, &view);
-        self.generation = view.generation();
         let off_by = scenario.clocks.hours_off(self.client);
         let ended = view.now.clone().unwrap_or_else(|| timestamp_off_by(api.step, off_by));
+        let owner = Owner::new(&self.goal, kind, &view, &state);
+        (self.own_lock, self.generation) = (self.own_lock.seen(&owner), owner.generation());
         let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
-        let this = ThisRun { ended: &ended, own_lock };
-        let mut phase = owner_phase(&self.goal, kind, &view, &state, this);
-        if let (OwnerPhase::WaitFor(fence), Some(Fault::Skips(fault))) = (&phase, fault)
-            && *fence == fault
-        {
-            pretend(fault, &mut view, &self.goal, &state);
-            phase = owner_phase(&self.goal, kind, &view, &state, this);
-        }
-        let waits = matches!(phase, OwnerPhase::WaitFor(_) | OwnerPhase::PodsReleased { .. });
-        if let Some(write) = if waits { beat(&self.goal, kind, &view) } else { None } {
-            self.stage = Stage::Write(OwnerStep::Beat, write);
+        let owner = owner.of_run(own_lock, &ended);
+        let steps = steps(kind, fault);
+        let &Table { conflict, cleanup, .. } = table(kind);
+        let Decision { conflict, next } = step::next(&owner, &Table { steps: &steps, conflict, cleanup });
+        let waits = conflict.is_none() && matches!(next, Next::Wait(_) | Next::UpdatePods { .. });
+        if let Some(write) = if waits { owner.beat() } else { None } {
+            self.stage = Stage::Write(StepName::Beat, write);
             return;
         }
-        self.said = match &phase {
-            OwnerPhase::Write(step, _) => format!("{step:?}"),
-            OwnerPhase::Superseded { why, .. } => why.clone(),
-            other => format!("{other:?}"),
+        self.said = match (&conflict, &next) {
+            (Some(why), _) => why.clone(),
+            (None, Next::Write(step, _)) => format!("{step:?}"),
+            (None, other) => format!("{other:?}"),
         };
-        match phase {
-            OwnerPhase::Write(step, mut write) => {
-                if fault == Some(Fault::SortsByClocks) && step == OwnerStep::Close {
+        match next {
+            Next::Write(step, mut write) => {
+                if fault == Some(Fault::SortsByClocks) && step == StepName::Close {
                     sort_by_clocks(&mut write);
                 }
                 self.stage = Stage::Write(step, write);
             }
-            OwnerPhase::WaitFor(_) => {}
-            OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
-            OwnerPhase::PodsReleased { revision } => {
+            Next::Wait(_) => {}
+            Next::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
+            Next::UpdatePods { revision } => {
                 self.reported = Some(revision);
                 // A pod that is newer than the owner that was read may be another run's, and so may one that was noted
                 // since.
@@ -287,16 +284,15 @@ impl Run {
                     self.stage = Stage::PatchPod(pod.clone());
                 }
             }
-            OwnerPhase::Superseded { cleanup: Cleanup::Write(step, write), .. } => {
-                self.stage = Stage::Write(step, *write);
+            Next::Nothing => {
+                let believes = fault == Some(Fault::BelievesAnyEnd);
+                self.end = Some(match conflict {
+                    None => End::Closed,
+                    Some(why) if why.contains("by another run") && believes => End::Closed,
+                    Some(why) if why.ends_with("no further changes by this run") => End::TakenOver,
+                    Some(why) => End::Superseded(why),
+                });
             }
-            OwnerPhase::Superseded { cleanup: Cleanup::WaitFor(_), .. } => {}
-            OwnerPhase::Superseded { why, cleanup: Cleanup::Nothing } => {
-                let is_ended = why.contains("by another run") && fault == Some(Fault::BelievesAnyEnd);
-                self.end = Some(if is_ended { End::Closed } else { End::Superseded(why) });
-            }
-            OwnerPhase::TakenOver { .. } => self.end = Some(End::TakenOver),
-            OwnerPhase::Closed => self.end = Some(End::Closed),
         }
     }
 
@@ -304,7 +300,7 @@ impl Run {
     pub(super) fn answered(&mut self, stage: &Stage, stored: Stored, version: u64) {
         if let Stage::Write(step, _) = stage {
             self.own_lock = self.own_lock.answered(*step, stored, self.generation);
-            if matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) {
+            if matches!(step, StepName::SetTemplate | StepName::TakeLock) {
                 self.pods_at = version;
             }
         }
@@ -437,55 +433,9 @@ pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) -> Stored {
     if answer.is_ok() { Stored::Yes } else { Stored::No }
 }
 
-/// Makes the view look as if a fence had been reached, for a run that does not wait for it.
-fn pretend(fence: Fence, view: &mut OwnerView, goal: &OwnerGoal, pods: &PodsState) {
-    let Some(owner) = &mut view.object else { return };
-    let of = |object: &Value, path: &[&str]| at(object, path).clone();
-    let current = goal.lock.outgoing.as_ref().map(|outgoing| outgoing.uid.as_str()).unwrap_or_default();
-    let current = view.owned.iter_mut().find(|object| uid(object) == current);
-    match fence {
-        Fence::Observed => {
-            let generation = of(owner, &["metadata", "generation"]);
-            put(owner, &["status", "observedGeneration"], generation);
-        }
-        Fence::ReplicaSetAdopted => {
-            let Some(current) = current else { return };
-            let lock = of(owner, &["metadata", "annotations", "kubectl-inplace.io/rollout"]);
-            put(current, &["metadata", "annotations", "kubectl-inplace.io/rollout"], lock);
-            let revision = of(owner, &["metadata", "annotations", super::fields::REVISION]);
-            put(current, &["metadata", "annotations", super::fields::REVISION], revision);
-        }
-        Fence::PodsListed => {
-            let Some(current) = current else { return };
-            let generation = of(current, &["metadata", "generation"]);
-            put(current, &["status", "observedGeneration"], generation);
-            put(current, &["status", "replicas"], json!(pods.present));
-        }
-        Fence::RevisionMade => {
-            let named = super::fields::text(owner, &["status", "updateRevision"]).to_owned();
-            if let Some(made) = view.owned.iter_mut().find(|object| name(object) == named) {
-                put(made, &["data", "spec", "template"], goal.target().clone());
-            }
-        }
-        Fence::LabelsSeen => {
-            for count in ["updatedReplicas", "updatedNumberScheduled"] {
-                put(owner, &["status", count], json!(0));
-            }
-        }
-        Fence::AllUpdated => {
-            let wanted = of(owner, &["spec", "replicas"]);
-            put(owner, &["status", "updatedReplicas"], wanted);
-            let wanted = of(owner, &["status", "desiredNumberScheduled"]);
-            put(owner, &["status", "updatedNumberScheduled"], wanted);
-        }
-        Fence::RevisionCurrent => {
-            let update = of(owner, &["status", "updateRevision"]);
-            put(owner, &["status", "currentRevision"], update);
-        }
-        Fence::HistoryCopied => {
-            let Some(current) = current else { return };
-            let history = of(owner, &["metadata", "annotations", "kubectl-inplace.io/history"]);
-            put(current, &["metadata", "annotations", "kubectl-inplace.io/history"], history);
-        }
-    }
+/// The steps of a table, without the one that a run leaves out.
+fn steps(kind: WorkloadKind, fault: Option<Fault>) -> Vec<Step> {
+    let is_left_out =
+        |step: &&Step| matches!((step.act, fault), (Act::Wait(what), Some(Fault::Skips(left_out))) if what == left_out);
+    table(kind).steps.iter().filter(|step| !is_left_out(step)).copied().collect()
 }

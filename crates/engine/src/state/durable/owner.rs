@@ -1,0 +1,298 @@
+//! The owner as it was read, beside what is wanted of it: what a step is decided from, and the writes that all kinds
+//! have in common.
+
+use serde_json::Value;
+
+use super::history::{self, HistoryEntry};
+use super::holder::Holder;
+use super::life::{BEAT_LABEL, beat_of, next_beat};
+use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use super::objects::{Guarded, ObjectKind, ObjectWrite, StepName};
+use super::{OwnerGoal, OwnerView, PodsState, integer, is};
+use crate::change::{Direction, same};
+use crate::k8s::metadata;
+use crate::kinds::{WorkloadKind, is_paused};
+use crate::state::manager::is_ours;
+use crate::state::outcome::EndResult;
+
+/// What a run knows of its own lock, besides what it reads: the one thing that the objects cannot show. An owner without a
+/// lock looks the same before a rollout's first write and after a PUT of the whole object as it was then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OwnLock {
+    /// It has not been written.
+    #[default]
+    Unwritten,
+    /// It was written, and no answer says whether it was stored.
+    ///
+    /// Storing it raises the owner's generation, and so does any write that removes template and lock again: as long as
+    /// the generation was raised once at the most, it was not stored.
+    Unclear {
+        /// The owner's generation before the write.
+        generation: i64,
+    },
+    /// It stood on the owner.
+    Held,
+    /// This run has recorded the end, and removed it.
+    Closed,
+}
+
+/// Whether a write was stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// It was.
+    Yes,
+    /// It certainly was not.
+    No,
+    /// It may have been, or may still be.
+    Unknown,
+}
+
+impl OwnLock {
+    /// What is known once the owner was read.
+    #[must_use]
+    pub fn seen(self, owner: &Owner<'_>) -> Self {
+        if has_own_lock(owner) && self != Self::Closed { Self::Held } else { self }
+    }
+
+    /// What is known once a write was answered; `generation` is the owner's as it was read before.
+    #[must_use]
+    pub fn answered(self, written: StepName, stored: Stored, generation: i64) -> Self {
+        let sets_it = matches!(written, StepName::SetTemplate | StepName::TakeLock);
+        match (self, stored) {
+            (_, Stored::Yes) if written == StepName::Close => Self::Closed,
+            (Self::Unwritten | Self::Unclear { .. }, Stored::Yes) if sets_it => Self::Held,
+            (Self::Unwritten, Stored::Unknown) if sets_it => Self::Unclear { generation },
+            (_, Stored::Yes | Stored::No | Stored::Unknown) => self,
+        }
+    }
+}
+
+/// An owner as it was read, and everything else that the next step is decided from.
+#[derive(Debug)]
+pub struct Owner<'a> {
+    pub(super) goal: &'a OwnerGoal,
+    pub(super) kind: WorkloadKind,
+    /// Null where there is none.
+    pub(super) object: &'a Value,
+    pub(super) owned: &'a [Value],
+    pub(super) pods: &'a PodsState,
+    pub(super) own_lock: OwnLock,
+    /// Its lock, whoever holds it; the error is one that cannot be read.
+    pub(super) found: Result<Option<RolloutLock>, ()>,
+    /// The end of this rollout in the history. The owner's lock may then be an older one, which came back.
+    pub(super) entry: Option<HistoryEntry>,
+    /// The server's time of the read.
+    now: Option<&'a str>,
+    ended: &'a str,
+}
+
+impl<'a> Owner<'a> {
+    /// Brings together what was read, for a run that has written nothing yet.
+    pub fn new(goal: &'a OwnerGoal, kind: WorkloadKind, view: &'a OwnerView, pods: &'a PodsState) -> Self {
+        let mut owner = Self {
+            goal,
+            kind,
+            object: view.object.as_ref().unwrap_or(&Value::Null),
+            owned: &view.owned,
+            pods,
+            own_lock: OwnLock::Unwritten,
+            found: Ok(None),
+            entry: None,
+            now: view.now.as_deref(),
+            ended: &goal.clock,
+        };
+        owner.found = RolloutLock::of(owner.object).map_err(drop);
+        if !owner.is_set_again() {
+            owner.entry = owner.history().into_iter().find(|entry| entry.id == goal.lock.id);
+        }
+        owner
+    }
+
+    /// Adds what the run knows of its own lock, and the wall clock now (RFC 3339).
+    #[must_use]
+    pub fn of_run(self, own_lock: OwnLock, ended: &'a str) -> Self {
+        Self { own_lock, ended, ..self }
+    }
+
+    /// Returns its `metadata.generation`.
+    pub fn generation(&self) -> i64 {
+        self.integer("/metadata/generation")
+    }
+
+    /// Returns the patch of this run's lock that says that no run is active any more, and whether requests may still
+    /// arrive; `None` where that is not on it, or says so.
+    pub fn mark(&self, state: LockState, late: bool) -> Option<ObjectWrite> {
+        let lock = self.lock().filter(|lock| has_own_lock(self) && self.is_the_planned_one() && lock.state != state)?;
+        let text = RolloutLock { state, late, ..lock.clone() }.to_text();
+        Some(self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
+    }
+
+    /// Returns the patch that gives a sign of life, where one is due; `None` where the lock is not this run's.
+    pub fn beat(&self) -> Option<ObjectWrite> {
+        let lock = self.lock().filter(|_| has_own_lock(self) && self.is_the_planned_one())?;
+        let beat = next_beat(lock, self.object, self.now)?;
+        Some(self.patch().label(&[(BEAT_LABEL, Some(beat))]).write())
+    }
+}
+
+/// What it shows.
+impl<'a> Owner<'a> {
+    pub(super) fn is_the_planned_one(&self) -> bool {
+        is(self.object, &self.goal.uid)
+    }
+
+    /// The lock of this rollout, whichever run of it has set that.
+    pub(super) fn lock(&self) -> Option<&RolloutLock> {
+        self.found.as_ref().ok()?.as_ref().filter(|lock| lock.id == self.goal.lock.id)
+    }
+
+    /// The rollout has its lock, and goes into the other direction with this run.
+    pub(super) fn turns(&self) -> bool {
+        self.lock().is_some_and(|lock| lock.direction != self.goal.lock.direction)
+    }
+
+    pub(super) fn has_taken_pods(&self) -> bool {
+        self.goal.take_over.is_none() || self.pods.taken_over
+    }
+
+    pub(super) fn is_back(&self) -> bool {
+        self.goal.lock.direction == Direction::Back
+    }
+
+    pub(super) fn template(&self) -> &'a Value {
+        self.object.pointer("/spec/template").unwrap_or(&Value::Null)
+    }
+
+    pub(super) fn has_target(&self) -> bool {
+        same(self.template(), self.goal.target())
+    }
+
+    pub(super) fn integer(&self, pointer: &str) -> i64 {
+        integer(self.object, pointer)
+    }
+
+    fn history(&self) -> Vec<HistoryEntry> {
+        history::union(std::iter::once(self.object).chain(self.owned))
+    }
+
+    /// Somebody has restored the whole owner from the middle of the rollout: lock, and what keeps the controller from
+    /// acting. That is no stale copy, which comes back alone. A Deployment's ReplicaSet has the rollout's template: it
+    /// does not get another one for a rollout that has ended, where neither is wanted any more.
+    fn is_set_again(&self) -> bool {
+        let Some(lock) = self.lock() else { return false };
+        let strategy = self.object.pointer("/spec/updateStrategy");
+        let is_its = [&self.goal.before, &self.goal.after].into_iter().any(|side| same(self.template(), side));
+        let holds = is_paused(self.object) && !lock.released && is_its;
+        holds || lock.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy)
+    }
+}
+
+/// What is written to it.
+impl<'a> Owner<'a> {
+    /// A guarded patch that tests the lock as it was read.
+    pub(super) fn patch(&self) -> Guarded<'a> {
+        Guarded::of(ObjectKind::Workload(self.kind), self.object).test(ROLLOUT_POINTER)
+    }
+
+    /// The template and the lock. What keeps the controller from replacing pods comes with the same patch.
+    pub(super) fn set_template(&self) -> Guarded<'a> {
+        // Whatever the lock of the run before said: this write pauses a Deployment again.
+        let lock = &RolloutLock { released: false, ..self.lock_now() };
+        let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
+        // A change-cause that somebody else has set meanwhile is theirs.
+        let found = self.object.pointer(CAUSE_POINTER).and_then(Value::as_str);
+        if lock.direction == Direction::Forward || found == lock.reason.as_deref() {
+            annotations.push((CHANGE_CAUSE, lock.cause()));
+        }
+        // Without a lock to test, a late write could meet an owner in its old state: the history differs.
+        let patch = self.patch().test(history::HISTORY_POINTER);
+        let patch = patch.set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
+        self.without_beat(patch)
+    }
+
+    /// The lock of this run with the time of this read, the first sign of life.
+    fn lock_now(&self) -> RolloutLock {
+        let lock = self.goal.lock.clone();
+        let holder = lock.holder.map(|holder| Holder { since: self.now.map(str::to_owned), ..holder });
+        RolloutLock { holder, ..lock }
+    }
+
+    /// The sign of life is removed with its lock. One that comes meanwhile fails the test.
+    fn without_beat(&self, patch: Guarded<'a>) -> Guarded<'a> {
+        match beat_of(self.object) {
+            Some(_) => patch.label(&[(BEAT_LABEL, None)]),
+            None => patch,
+        }
+    }
+
+    /// The last write: the history is written and the lock is removed, in one patch. `left` is the update strategy that
+    /// is not restored: it is recorded nowhere else.
+    pub(super) fn closing(&self, outcome: EndResult, left: Option<Value>) -> Guarded<'a> {
+        let lock = &self.goal.lock;
+        let entry = HistoryEntry { strategy: left, ..lock.entry(outcome, self.ended, &self.goal.who) };
+        let mut entries = self.history();
+        for entry in lock.replaced.iter().cloned().chain([entry]) {
+            entries.retain(|known| known.id != entry.id);
+            entries.push(entry);
+        }
+        let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
+        self.without_ownership(self.without_beat(self.patch().annotate(&annotations)))
+    }
+
+    /// The next server-side apply of another image would report a conflict with the manager of our patches.
+    fn without_ownership(&self, patch: Guarded<'a>) -> Guarded<'a> {
+        // An entry of another name may be somebody else's.
+        if self.goal.keep_field_ownership || !is_ours(&self.goal.field_manager) {
+            return patch;
+        }
+        super::without_ownership(self.object, patch)
+    }
+}
+
+// What several tables have in common: when a step is done, and what it writes.
+
+/// This run's lock is on it.
+pub(super) fn has_own_lock(owner: &Owner<'_>) -> bool {
+    owner.lock().is_some_and(|lock| lock.is_same_run(&owner.goal.lock))
+}
+
+/// The template needs no write: it was set together with the lock, or another run of the rollout has set it.
+pub(super) fn is_template_set(owner: &Owner<'_>) -> bool {
+    let goes_on = owner.lock().is_some() && !owner.turns();
+    has_own_lock(owner) || goes_on || !same(owner.template(), owner.goal.source())
+}
+
+/// The lock alone: another run of the rollout has set the template, or it was there before.
+pub(super) fn take_lock(owner: &Owner<'_>) -> ObjectWrite {
+    let found = owner.lock().map(|found| found.released && !owner.turns());
+    let lock = owner.lock_now();
+    let lock = RolloutLock { released: found.unwrap_or(lock.released), ..lock };
+    let patch = owner.patch().test("/spec/template");
+    let patch = match owner.kind.holds_by().field() {
+        Some(field) => patch.test(field),
+        None => patch,
+    };
+    owner.without_beat(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))])).write()
+}
+
+pub(super) fn is_observed(owner: &Owner<'_>) -> bool {
+    metadata::is_observed(owner.object)
+}
+
+pub(super) fn close(owner: &Owner<'_>) -> ObjectWrite {
+    let outcome = match owner.goal.lock.direction {
+        Direction::Forward if owner.pods.left => EndResult::Deferred,
+        Direction::Forward => EndResult::Complete,
+        Direction::Back => EndResult::Aborted,
+    };
+    owner.closing(outcome, None).write()
+}
+
+pub(super) fn has_remains(owner: &Owner<'_>) -> bool {
+    let is_unlocked = matches!(owner.found, Ok(None));
+    owner.lock().is_some() || is_unlocked && beat_of(owner.object).is_some()
+}
+
+pub(super) fn remove_remains(owner: &Owner<'_>) -> ObjectWrite {
+    owner.without_beat(owner.patch().annotate(&[(ROLLOUT_ANNOTATION, None)])).write()
+}
