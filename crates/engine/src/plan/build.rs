@@ -16,7 +16,7 @@ use super::known::Known;
 use super::order::{self, Ranked};
 use super::pods::pod_plan;
 use super::policy::policy;
-use super::resized;
+use super::resize;
 use super::revision::CurrentRevision;
 use super::wanted::Wanted;
 use super::warnings::{order_waits, warnings};
@@ -158,9 +158,7 @@ fn limits(
     warnings.extend(order_waits(context.live, pods, policy.max_unavailable));
     warnings.extend(availability::warnings(context, pods, policy));
     reasons.extend(availability::never_allowed(context, pods, policy));
-    let (refused, worth_knowing) = resized::visit(context, pods);
-    reasons.extend(refused);
-    warnings.extend(worth_knowing);
+    warnings.extend(resize::warnings(context, pods));
 }
 
 fn verdict(reasons: &[Reason], pods: &[PodPlan], changes: bool) -> Verdict {

@@ -46,7 +46,6 @@ impl ReasonCode {
             | Self::OwnerTerminating
             | Self::PodTerminating
             | Self::SidecarStartupPending
-            | Self::QuotaExceeded
             | Self::DigestUnknown => ReasonClass::NotNow,
             Self::TemplateFieldNotInPlace
             | Self::VolumeClaimTemplateChanges
@@ -67,7 +66,6 @@ impl ReasonCode {
             | Self::PodResizeNotSupported
             | Self::ResizeNotSupported
             | Self::WindowsPod
-            | Self::NodeTooSmall
             | Self::RestartRequested
             | Self::ContainerNotInPod
             | Self::PodFinished
@@ -187,8 +185,6 @@ impl Reason {
             | Self::NoUnavailabilityAllowed { .. }
             | Self::DisruptionBudgetBlocks { .. }
             | Self::ReplicaSetOfOldRevision { .. }
-            | Self::NodeTooSmall { .. }
-            | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
             | Self::PullPodRefused { .. }
             | Self::AdmissionRewrites { .. }

@@ -350,28 +350,6 @@ pub enum Reason {
         /// The Deployment.
         deployment: String,
     },
-    /// A node never has what a pod would ask for.
-    NodeTooSmall {
-        /// The node.
-        node: String,
-        /// `cpu` or `memory`.
-        resource: String,
-        /// What the pod would ask for.
-        asked: String,
-        /// What the node has for all pods.
-        allocatable: String,
-    },
-    /// A ResourceQuota leaves less than what all pods ask for more.
-    QuotaExceeded {
-        /// The quota.
-        quota: String,
-        /// The resource by its name in the quota, such as `requests.cpu`.
-        resource: String,
-        /// What all pods together ask for more.
-        needed: String,
-        /// What is left.
-        left: String,
-    },
     /// The server would refuse the patch.
     AdmissionRefused {
         /// The server's words.
@@ -494,8 +472,6 @@ impl Reason {
             Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
             Self::DisruptionBudgetBlocks { .. } => ReasonCode::DisruptionBudgetBlocks,
             Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
-            Self::NodeTooSmall { .. } => ReasonCode::NodeTooSmall,
-            Self::QuotaExceeded { .. } => ReasonCode::QuotaExceeded,
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
             Self::PullPodRefused { .. } => ReasonCode::PullPodRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,

@@ -64,8 +64,6 @@ impl Reason {
             | Self::OwnerRollingOut { .. }
             | Self::DisruptionBudgetBlocks { .. }
             | Self::ReplicaSetOfOldRevision { .. }
-            | Self::NodeTooSmall { .. }
-            | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
             | Self::PullPodRefused { .. }
             | Self::ServerTooOld { .. }

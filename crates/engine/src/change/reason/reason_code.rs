@@ -293,18 +293,6 @@ codes! {
             why: "Reading, watching and patching pods are verbs of their own in RBAC; the answer is the server's own (SelfSubjectAccessReview, or its refusal).",
             remedy: "Ask for the Role that the command of the hint prints, such as kubectl inplace rbac apply deployment. The roles edit and admin have what is needed in their namespace, but for cpu and memory.",
         }
-        NodeTooSmall {
-            summary: "a node never has what a pod would ask for",
-            meaning: "The pod would ask for more than its node has for all pods together (status.allocatable). The API server refuses such a resize from 1.36 on; before, it is accepted and the kubelet calls it infeasible, with the template written already.",
-            why: "The admission plugin PodResize, and the kubelet's own look, compare what the pod asks for with the node's allocatable (plugin/pkg/admission/podresize, pkg/kubelet/allocation).",
-            remedy: "Ask for less, or roll it out with kubectl apply: replacement pods go to a node that is large enough.",
-        }
-        QuotaExceeded {
-            summary: "a ResourceQuota leaves less than what all pods ask for more",
-            meaning: "What the pods together would ask for more is above what the namespace's quota has left. The template would be stored all the same, and the resize of some pods refused halfway.",
-            why: "A resize counts in the quotas of the namespace as a new pod does (pkg/quota/v1/evaluator/core/pods.go); a template counts in none, and a dry run looks at one pod alone.",
-            remedy: "See what remains with kubectl describe resourcequota. Raise the quota, ask for less, or free something in the namespace first.",
-        }
         AdmissionRefused {
             summary: "the API server or its admission would refuse the change",
             meaning: "A server-side dry run of the change was refused. The words are the server's, a policy's or a webhook's.",
@@ -314,7 +302,7 @@ codes! {
         PullPodRefused {
             summary: "the server would refuse the pods that pull images first, which --pre-pull=always requires",
             meaning: "A server-side dry run of a pod that pulls a new image first was refused. The words are the server's, a quota's, a policy's or a webhook's.",
-            why: "A pod that pulls passes admission like any other: PodSecurity, LimitRanges, ResourceQuotas, policies and webhooks. It asks for 50m CPU and 32Mi memory, as requests and as limits, within what LimitRanges allow.",
+            why: "A pod that pulls passes admission like any other: PodSecurity, LimitRanges, ResourceQuotas, policies and webhooks. It asks for 50m CPU and 32Mi memory, as requests and as limits; where that is refused, for nothing, and gets what a LimitRange fills in.",
             remedy: "Change what the words name, or leave out --pre-pull=always: then the kubelet pulls once it has stopped the container.",
         }
         AdmissionRewrites {

@@ -340,53 +340,12 @@ pub enum Warning {
         /// The autoscaler.
         autoscaler: String,
     },
-    /// A HorizontalPodAutoscaler compares what is used with what is requested.
-    AutoscalerReadsRequests {
-        /// The autoscaler.
-        autoscaler: String,
-        /// `cpu` or `memory`.
-        resource: String,
-        /// Of one container; of the pod, if of none.
-        container: Option<ContainerName>,
-        /// The percentage that it aims at.
-        target: i64,
-        /// What it reads instead where that was used.
-        reads: i64,
-        /// What is requested now.
-        from: String,
-        /// And then.
-        to: String,
-    },
     /// A VerticalPodAutoscaler writes cpu and memory.
     VerticalAutoscalerActs {
         /// The autoscaler.
         autoscaler: String,
         /// Its update mode.
         mode: String,
-    },
-    /// A node has no room for an increase now.
-    ResizeDeferred {
-        /// How many pods.
-        pods: usize,
-        /// Their nodes.
-        nodes: Vec<String>,
-        /// `cpu` or `memory`.
-        resource: String,
-        /// What the first of them needs more.
-        needed: String,
-        /// What its node has left.
-        free: String,
-    },
-    /// A memory limit is below what is used.
-    MemoryLimitBelowUse {
-        /// The container.
-        container: ContainerName,
-        /// How many pods.
-        pods: usize,
-        /// The limit.
-        limit: String,
-        /// The most that one of them uses.
-        used: String,
     },
     /// A memory limit becomes lower in a container that has restarted.
     MemoryLimitNotLowered {
@@ -522,10 +481,7 @@ impl Warning {
             Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
             Self::NotPulledFirst { .. } => WarningCode::NotPulledFirst,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
-            Self::AutoscalerReadsRequests { .. } => WarningCode::AutoscalerReadsRequests,
             Self::VerticalAutoscalerActs { .. } => WarningCode::VerticalAutoscalerActs,
-            Self::ResizeDeferred { .. } => WarningCode::ResizeDeferred,
-            Self::MemoryLimitBelowUse { .. } => WarningCode::MemoryLimitBelowUse,
             Self::MemoryLimitNotLowered { .. } => WarningCode::MemoryLimitNotLowered,
             Self::MemoryTiny { .. } => WarningCode::MemoryTiny,
             Self::RuntimeSizedAtStart { .. } => WarningCode::RuntimeSizedAtStart,

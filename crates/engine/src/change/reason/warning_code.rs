@@ -230,38 +230,20 @@ codes! {
         NotPulledFirst {
             summary: "the API server refuses the pods that would pull images first",
             meaning: "Before any container is stopped, a pod on each node that lacks a new image makes it pull the image. A dry run of such a pod was refused, so the kubelet pulls only once it has stopped the container. The words are the server's, a quota's, a policy's or a webhook's.",
-            why: "A pod that pulls passes admission like any other: PodSecurity, LimitRanges, ResourceQuotas, policies and webhooks. It asks for 50m CPU and 32Mi memory, as requests and as limits, within what LimitRanges allow. A kubelet kills first and pulls second.",
+            why: "A pod that pulls passes admission like any other: PodSecurity, LimitRanges, ResourceQuotas, policies and webhooks. It asks for 50m CPU and 32Mi memory, as requests and as limits; where that is refused, for nothing, and gets what a LimitRange fills in. A kubelet kills first and pulls second.",
             remedy: "Change what the words name for the time of the update, or make sure that the nodes have the image: then nothing is pulled.",
         }
         AutoscalerActive {
             summary: "a HorizontalPodAutoscaler may make pods meanwhile",
-            meaning: "The autoscaler may scale the workload at any time. Pods that it makes come from the template: with --pods-only they have the image from before.",
+            meaning: "The autoscaler may scale the workload at any time. Pods that it makes come from the template: with --pods-only they have the image from before. Where it aims at a percentage of what the pods request, other requests make another percentage of the same use: with twice as much what was 70 % is 35 %, and it may take pods away.",
             why: "Scaling makes pods from the owner's template, which an update of pods alone does not change.",
-            remedy: "Nothing; with --pods-only, plan again after a scale-up.",
-        }
-        AutoscalerReadsRequests {
-            summary: "a HorizontalPodAutoscaler reads another percentage at once",
-            meaning: "The autoscaler aims at a percentage of what the pods request. With other requests the same use is another percentage: with twice as much what was 70 % is 35 %, and the autoscaler may take pods away; with half of it, 140 %, and it may add some.",
-            why: "It divides the use by spec...resources.requests of the running pods, which a resize changes (calculateRequests in pkg/controller/podautoscaler/replica_calculator.go).",
-            remedy: "Change the target together with the requests, or set minReplicas to what must stay until the use has settled.",
+            remedy: "Nothing; with --pods-only, plan again after a scale-up. Where requests change, change its target together with them.",
         }
         VerticalAutoscalerActs {
-            summary: "a VerticalPodAutoscaler writes cpu and memory of these pods",
-            meaning: "The autoscaler sets the requests of the workload's pods, of those that run or of those that are made. What is changed here it may set back, by a resize or by evicting a pod.",
+            summary: "a VerticalPodAutoscaler may write cpu and memory of these pods",
+            meaning: "The autoscaler sets the requests of the workload's pods, of those that run or of those that are made, unless its policy leaves the container alone. What is changed here it may set back, by a resize or by evicting a pod.",
             why: "Its updater acts in the modes Auto, Recreate and InPlaceOrRecreate, and its webhook sets what pods are made with in all modes but Off (kubernetes/autoscaler, vertical-pod-autoscaler).",
             remedy: "Change its resource policy (minAllowed, maxAllowed), or turn it off for the container: containerPolicies[].mode: Off.",
-        }
-        ResizeDeferred {
-            summary: "a node has no room for the increase now",
-            meaning: "What the pods there were allocated leaves less than is asked for. The kubelet puts the resize off and tries again when another pod there ends or shrinks; until then the container keeps what it has, and the rollout waits until its timeout.",
-            why: "The kubelet compares what is asked for with the node's allocatable less what it has allocated (canAdmitPod in pkg/kubelet/allocation): PodResizePending, reason Deferred.",
-            remedy: "Ask for less, make room on the node, say with --deferred what becomes of it (undo: all of it is rolled back; leave: the rest is done, and the kubelet does it by itself later), or roll it out with kubectl apply: replacement pods go where there is room.",
-        }
-        MemoryLimitBelowUse {
-            summary: "a memory limit would be below what is used",
-            meaning: "The container uses more memory than it is to have, by the last measurement. The kubelet does not lower the limit as long as that is so, and a process that grows meanwhile is killed (OOMKilled).",
-            why: "The kubelet looks at the use before it lowers a limit (validateMemoryResizeAction in pkg/kubelet/kuberuntime) and tries again; between its look and the new limit the use may rise.",
-            remedy: "Choose a higher limit, or make the process give memory back first.",
         }
         MemoryLimitNotLowered {
             summary: "a kubelet may not lower the memory limit of a container that has restarted",

@@ -213,33 +213,8 @@ impl Warning {
             Self::AutoscalerActive { autoscaler } => {
                 format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; pods that it adds are made from the template")
             }
-            Self::AutoscalerReadsRequests { autoscaler, resource, container, target, reads, from, to } => {
-                let whose = container.as_ref().map_or("a pod".to_owned(), |container| format!("container {container}"));
-                let scale = if reads < target { "in" } else { "out" };
-                format!(
-                    "horizontalpodautoscaler/{autoscaler} aims at {target} % of the {resource} that {whose} requests, {from} before and {to} then: {target} % becomes {reads} %, and it may scale {scale}"
-                )
-            }
             Self::VerticalAutoscalerActs { autoscaler, mode } => {
-                format!("verticalpodautoscaler/{autoscaler} sets cpu and memory of these pods (updateMode {mode}): it may set this back")
-            }
-            Self::ResizeDeferred { pods, nodes, resource, needed, free } => {
-                let node = nodes.first().map_or("", String::as_str);
-                let others = match nodes.len().saturating_sub(1) {
-                    0 => String::new(),
-                    1 => ", and another node lacks room as well".to_owned(),
-                    others => format!(", and {others} other nodes lack room as well"),
-                };
-                format!(
-                    "the resize of {} would be put off until there is room: node {node} has {free} {resource} left, and a pod needs {needed} more{others}",
-                    count(*pods, "pod")
-                )
-            }
-            Self::MemoryLimitBelowUse { container, pods, limit, used } => {
-                format!(
-                    "container {container} of {} uses {used} of memory, and the limit would be {limit}: the kubelet does not lower it below what is used",
-                    count(*pods, "pod")
-                )
+                format!("verticalpodautoscaler/{autoscaler} may set cpu and memory of these pods (updateMode {mode}), and set this back")
             }
             Self::MemoryLimitNotLowered { container, pods } => {
                 format!(

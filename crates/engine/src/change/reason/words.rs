@@ -182,12 +182,6 @@ impl Reason {
             Self::ReplicaSetOfOldRevision { deployment } => {
                 format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
             }
-            Self::NodeTooSmall { node, resource, asked, allocatable } => {
-                format!("a pod would ask for {asked} {resource}, and node {node} has {allocatable} for all pods together")
-            }
-            Self::QuotaExceeded { quota, resource, needed, left } => {
-                format!("the pods together ask for {needed} more {resource}, and resourcequota/{quota} has {left} left")
-            }
             Self::AdmissionRefused { message, others } => admission::sentence(message, others),
             Self::PullPodRefused { images, message } => {
                 format!("the server refuses the pods that pull {images} first (--pre-pull=always): {message}")
@@ -378,8 +372,6 @@ impl Reason {
                 let role = inplace("rbac").and(role).in_namespace(namespace);
                 return Hint::from("ask for the Role that this prints: ").command(role);
             }
-            Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
-            Self::QuotaExceeded { .. } => return admission::full_quota(here),
             Self::PullPodRefused { .. } => {
                 "change what refuses them, or let the kubelet pull once it has stopped a container: leave out --pre-pull=always"
             }
