@@ -12,7 +12,6 @@ mod made;
 mod namespace;
 mod objects;
 mod overview;
-mod room;
 mod send;
 mod services;
 mod snapshot;

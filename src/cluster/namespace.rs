@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Cluster;
 use super::access::Question;
 use super::error::{ClusterError, RequestDescription};
-use super::objects::{AUTOSCALERS, BUDGETS, LIMIT_RANGES, Resource, SERVICES, SUBJECT_REVIEWS};
+use super::objects::{AUTOSCALERS, BUDGETS, Resource, SERVICES, SUBJECT_REVIEWS, VERTICAL_AUTOSCALERS};
 use engine::k8s::permissions::AccessVerb;
 use engine::plan::Surroundings;
 
@@ -76,12 +76,9 @@ impl Cluster {
         self.list_if_there(BUDGETS, namespace).await
     }
 
-    /// Reads the LimitRanges of a namespace.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
-    pub async fn limit_ranges(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
-        self.list_if_there(LIMIT_RANGES, namespace).await
+    /// Reads the VerticalPodAutoscalers of a namespace; none where they are not there, or may not be read.
+    pub async fn vertical_autoscalers(&self, namespace: &str) -> Vec<Value> {
+        self.list(VERTICAL_AUTOSCALERS, Some(namespace), &[]).await.unwrap_or_default()
     }
 
     /// Returns who the server takes the caller for; `None` where it does not say (servers before 1.28).

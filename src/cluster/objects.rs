@@ -30,12 +30,6 @@ const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "names
 /// `v1` Event.
 pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
 
-/// `v1` LimitRange.
-pub(super) const LIMIT_RANGES: Resource = Resource { group: "", version: "v1", plural: "limitranges" };
-
-/// `v1` ResourceQuota.
-pub(super) const QUOTAS: Resource = Resource { group: "", version: "v1", plural: "resourcequotas" };
-
 /// `policy/v1` PodDisruptionBudget.
 pub(super) const BUDGETS: Resource = Resource { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
 /// `v1` Service.
@@ -52,8 +46,6 @@ pub(super) const AUTOSCALERS: Resource =
 /// `autoscaling.k8s.io/v1` VerticalPodAutoscaler, which not every cluster has.
 pub(super) const VERTICAL_AUTOSCALERS: Resource =
     Resource { group: "autoscaling.k8s.io", version: "v1", plural: "verticalpodautoscalers" };
-/// `metrics.k8s.io/v1beta1` PodMetrics, which not every cluster has.
-pub(super) const POD_METRICS: Resource = Resource { group: "metrics.k8s.io", version: "v1beta1", plural: "pods" };
 /// `apps/v1` ControllerRevision.
 pub(super) const CONTROLLER_REVISIONS: Resource =
     Resource { group: "apps", version: "v1", plural: "controllerrevisions" };

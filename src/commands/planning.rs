@@ -177,7 +177,8 @@ pub(super) async fn make_for(
             if plan.fields.resizes_init_containers() {
                 cluster.kubelets(&mut live, Nodes::OfEveryPod).await;
             }
-            live.surroundings.resize = Some(cluster.resize_facts(plan.needs_room(), &live).await);
+            let namespace = &live.workload.reference.namespace;
+            live.surroundings.vertical_autoscalers = cluster.vertical_autoscalers(namespace).await;
             plan = build(&live)?;
         }
         if plan.verdict == Verdict::InPlace {

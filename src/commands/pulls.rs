@@ -9,7 +9,7 @@ use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
 use engine::plan::LiveWorkload;
 use engine::rollout::patch::NewImage;
-use engine::rollout::pre_pull::{Amounts, AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, lacking, within};
+use engine::rollout::pre_pull::{AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, lacking};
 use engine::rollout::{Goal, PodGoal, create_pull_pod};
 
 /// Questions at once.
@@ -35,17 +35,14 @@ pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePu
 }
 
 /// Asks the server by a dry run of the very pods that would be created, one of those that differ in nothing but their node.
-/// Where it refuses the little that they ask for, LimitRanges may ask for more; where those may not be read, they may
-/// fill in what the pod leaves out.
+/// Where it refuses the little that they ask for, they ask for nothing, and LimitRanges may fill that in.
 pub(super) async fn ask(goal: &Goal, pulls: Vec<Pull>, cluster: &Cluster) -> Vec<AskedPulls> {
-    let ask = |mut pulls: Vec<Pull>| async move {
-        let mut answer = dry_run(goal, &pulls, cluster).await;
+    let ask = |pulls: Vec<Pull>| async move {
+        let answer = dry_run(goal, &pulls, cluster).await;
         if matches!(answer, PullAnswer::Refused { .. }) {
-            let limit_ranges = cluster.limit_ranges(&goal.workload.namespace).await;
-            let resources = limit_ranges.map_or_else(|_| Amounts::new(), |limit_ranges| within(&limit_ranges));
-            if pulls.iter().any(|pull| pull.resources != resources) {
-                pulls.iter_mut().for_each(|pull| pull.resources.clone_from(&resources));
-                answer = dry_run(goal, &pulls, cluster).await;
+            let pulls: Vec<Pull> = pulls.iter().map(|pull| Pull { asks_for_nothing: true, ..pull.clone() }).collect();
+            if dry_run(goal, &pulls, cluster).await == PullAnswer::Taken {
+                return AskedPulls { pulls, answer: PullAnswer::Taken };
             }
         }
         AskedPulls { pulls, answer }

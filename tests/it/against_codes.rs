@@ -15,11 +15,11 @@ enum Needs {
     Nothing,
     /// The pods as they are: which there are, their status, and what was written to them alone.
     Pods,
-    /// The nodes: versions of kubelets, their room, what is in use.
+    /// The nodes: versions of kubelets.
     Nodes,
     /// The live owner: its status, its lock, its managed fields, and the revisions that it has.
     Owner,
-    /// Other objects of the namespace: Services, budgets, quotas, autoscalers.
+    /// Other objects of the namespace: Services, budgets, autoscalers.
     Namespace,
     /// An answer of the API server: its version, its admission, what the caller may do.
     Server,
@@ -73,16 +73,15 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::NoPods
         | ReasonCode::PodNotFound
         | ReasonCode::NoPodOnNode => Needs::Pods,
-        ReasonCode::PodResizeNotSupported
-        | ReasonCode::ResizeNotSupported
-        | ReasonCode::SidecarNeedsNewerKubelet
-        | ReasonCode::NodeTooSmall => Needs::Nodes,
+        ReasonCode::PodResizeNotSupported | ReasonCode::ResizeNotSupported | ReasonCode::SidecarNeedsNewerKubelet => {
+            Needs::Nodes
+        }
         ReasonCode::OwnerRollingOut
         | ReasonCode::OwnerNotObserved
         | ReasonCode::OwnerTerminating
         | ReasonCode::RolloutHeld
         | ReasonCode::ReplicaSetOfOldRevision => Needs::Owner,
-        ReasonCode::DisruptionBudgetBlocks | ReasonCode::QuotaExceeded => Needs::Namespace,
+        ReasonCode::DisruptionBudgetBlocks => Needs::Namespace,
         ReasonCode::PermissionMissing
         | ReasonCode::AdmissionRefused
         | ReasonCode::AdmissionRewrites
@@ -139,9 +138,7 @@ fn of_a_warning(code: WarningCode) -> Needs {
         | WarningCode::PodsUnreadyBefore
         | WarningCode::AvailabilityUsedUp
         | WarningCode::MemoryLimitNotLowered => Needs::Pods,
-        WarningCode::StartupProbeUnreliable | WarningCode::ResizeDeferred | WarningCode::MemoryLimitBelowUse => {
-            Needs::Nodes
-        }
+        WarningCode::StartupProbeUnreliable => Needs::Nodes,
         WarningCode::ImageFieldOwned
         | WarningCode::RemovalsUnseen
         | WarningCode::HistoryEvicted
@@ -149,7 +146,6 @@ fn of_a_warning(code: WarningCode) -> Needs {
         WarningCode::TrafficWhileDown
         | WarningCode::DisruptionBudgetAllowsNone
         | WarningCode::AutoscalerActive
-        | WarningCode::AutoscalerReadsRequests
         | WarningCode::VerticalAutoscalerActs => Needs::Namespace,
         WarningCode::ServerWarning | WarningCode::NotPulledFirst => Needs::Server,
         WarningCode::ManagedByArgoCd | WarningCode::ManagedByFlux | WarningCode::ManagedByHelm => Needs::AnotherSource,

@@ -245,8 +245,7 @@ fn names_of_kinds() -> Vec<String> {
 
 /// Elsewhere these name something else than a kind of workload.
 const NO_KIND: &[(&str, &[&str])] = &[
-    // What a LimitRange bounds, and what a dry run creates.
-    ("crates/engine/src/rollout/pre_pull/resources.rs", &["\"Pod\""]),
+    // What a dry run creates.
     ("crates/engine/src/status/made.rs", &["\"Pod\""]),
     // Types of the API, some of which are the kinds.
     (

@@ -127,28 +127,19 @@ fn a_registry_that_comes_back_is_waited_for() {
     run(&server, "apply deploy/web side=:flaky --yes").ends_with(0).says("node-a  has acme/side:flaky");
 }
 
-/// What the pod asks for, once the server has refused what it asks for first: what LimitRanges want; nothing where those may
-/// not be read, so that they fill it in.
+/// Nothing, once the server has refused what it asks for first: LimitRanges fill it in.
 #[test]
-fn a_pod_that_pulls_asks_for_what_the_limit_ranges_of_its_namespace_want() {
-    let wanted = json!({"cpu": "50m", "memory": "64Mi"});
-    for (is_readable, expected) in [(true, json!({"requests": wanted, "limits": wanted})), (false, Value::Null)] {
-        let server = lacking(&["node-a", "node-b"]);
-        server.insert([json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "sizes"},
-            "spec": {"limits": [{"type": "Container", "min": {"memory": "64Mi"}}]}})]);
-        let message = "minimum memory usage per Container is 64Mi, but request is 32Mi".to_owned();
-        let refusal = Effect::Deny { webhook: "limits".to_owned(), message, code: 403 };
-        server.fault(When::verb("create").of("pods").dry_run().times(1), refusal);
-        if !is_readable {
-            server.fault(When::verb("list").of("limitranges"), Effect::Forbid);
-        }
-        let output = run(&server, APPLY).ends_with(0).prints("pulls acme/side:v2 first");
-        output.says("node-a  has").says("node-b  has").omits("not pulled first");
-        for pod in created(&server) {
-            assert_eq!(pod["spec"]["containers"][0]["resources"], expected, "{is_readable}");
-        }
-        assert_eq!((created(&server).len(), pull_pods(&server).len()), (2, 0), "{is_readable}");
+fn a_pod_that_pulls_asks_for_nothing_where_what_it_asks_for_is_refused() {
+    let server = lacking(&["node-a", "node-b"]);
+    let message = "minimum memory usage per Container is 64Mi, but request is 32Mi".to_owned();
+    let refusal = Effect::Deny { webhook: "limits".to_owned(), message, code: 403 };
+    server.fault(When::verb("create").of("pods").dry_run().times(1), refusal);
+    let output = run(&server, APPLY).ends_with(0).prints("pulls acme/side:v2 first");
+    output.says("node-a  has").says("node-b  has").omits("not pulled first");
+    for pod in created(&server) {
+        assert_eq!(pod["spec"]["containers"][0]["resources"], Value::Null);
     }
+    assert_eq!((created(&server).len(), pull_pods(&server).len()), (2, 0));
 }
 
 /// A quota that has room for one pod at a time, such as those that others use meanwhile.

@@ -143,27 +143,18 @@ fn a_registry_that_wants_credentials_gets_those_of_the_pods() {
 }
 
 /// What a namespace asks of the pods in it, each of which a pod with next to nothing as its request does not meet.
-const RULES: [(&str, &str); 6] = [
+const RULES: [(&str, &str); 5] = [
     ("min", "{kind: LimitRange, spec: {limits: [{type: Container, min: {cpu: 60m, memory: 40Mi}}]}}"),
     ("max-of-pod", "{kind: LimitRange, spec: {limits: [{type: Pod, max: {cpu: 200m, memory: 64Mi}}]}}"),
     ("ratio", "{kind: LimitRange, spec: {limits: [{type: Container, maxLimitRequestRatio: {cpu: 2, memory: 2}}]}}"),
     ("limits", "{kind: ResourceQuota, spec: {hard: {limits.cpu: '1', limits.memory: 1Gi}}}"),
-    (
-        "both",
-        "{kind: List, items: [\
-          {apiVersion: v1, kind: LimitRange, metadata: {name: rule}, spec: {limits: [{type: Container, min: {memory: 40Mi}}]}},\
-          {apiVersion: v1, kind: ResourceQuota, metadata: {name: rule}, spec: {hard: {limits.memory: 1Gi, requests.cpu: '1'}}}]}",
-    ),
     ("full", "{kind: ResourceQuota, spec: {hard: {pods: '1'}}}"),
 ];
 
 /// Makes the rule, and waits until pods are refused for it: informers and the quota controller may be a moment late.
 fn rule(namespace: &Namespace, yaml: &str) {
     let yaml = yaml.strip_prefix('{').unwrap_or_default();
-    namespace.apply(&match yaml.starts_with("kind: List") {
-        true => format!("{{apiVersion: v1, {yaml}"),
-        false => format!("{{apiVersion: v1, metadata: {{name: rule}}, {yaml}"),
-    });
+    namespace.apply(&format!("{{apiVersion: v1, metadata: {{name: rule}}, {yaml}"));
     let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [
         {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}}}]}}"#;
     let create = || namespace.try_kubectl(&["create", "--dry-run=server", "-f", "-"], pod);

@@ -7,7 +7,7 @@ use crate::render::{offline, words};
 use engine::change::reason::Warning;
 use engine::change::{FieldEffect, Row};
 use engine::k8s::pod::ContainerList;
-use engine::plan::{BudgetPace, Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
+use engine::plan::{BudgetPace, Effect, PodVerdict, Verdict, WorkloadPlan};
 use engine::state::policy::Policy;
 
 /// The number of containers that keep running and are named, at most.
@@ -46,12 +46,8 @@ fn can_be_done(plan: &WorkloadPlan, style: &Style) -> String {
 
 /// Returns `about 5 s`, and what is not in it; or that it cannot be known, and why.
 fn expected(plan: &WorkloadPlan) -> String {
-    if let Some(why) = plan.unknown_time() {
-        return match why {
-            UnknownTime::NotScheduled => "how long is not known, as no node runs its pods yet",
-            UnknownTime::ResizeDeferred => "how long is not known, as a resize waits for room on its node",
-        }
-        .to_owned();
+    if plan.waits_for_nodes() {
+        return "how long is not known, as no node runs its pods yet".to_owned();
     }
     let left_out = match plan.unscheduled() {
         0 => String::new(),
@@ -62,7 +58,7 @@ fn expected(plan: &WorkloadPlan) -> String {
 
 /// Returns `5 s`: how long it will take, as far as the cluster's history says.
 pub(super) fn time(plan: &WorkloadPlan) -> String {
-    if plan.unknown_time().is_some() {
+    if plan.waits_for_nodes() {
         return "unknown".to_owned();
     }
     let seconds = words::whole_seconds(words::from_seconds(plan.estimate_seconds + 0.5).as_secs().max(1));

@@ -241,7 +241,7 @@ fn evidence() -> WorkloadPlan {
         secrets: vec![],
         service_account: "default".into(),
         images: vec![image],
-        resources: Default::default(),
+        asks_for_nothing: false,
     }];
     plan
 }
@@ -332,18 +332,6 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodResizeNotSupported { node: "node-a".into() },
         Reason::ResizeNotSupported { node: "node-a".into() },
         Reason::WindowsPod,
-        Reason::NodeTooSmall {
-            node: "node-a".into(),
-            resource: "cpu".into(),
-            asked: "9".into(),
-            allocatable: "3900m".into(),
-        },
-        Reason::QuotaExceeded {
-            quota: "compute".into(),
-            resource: "requests.cpu".into(),
-            needed: "300m".into(),
-            left: "150m".into(),
-        },
         Reason::RestartRequested,
         Reason::ContainerNotFound {
             container: "sied".into(),

@@ -11,7 +11,6 @@ use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
-use engine::plan::resize::{NodeRoom, ResizeFacts};
 use engine::plan::{Denied, Intent, LiveWorkload, Manifest, Options, Subset};
 use engine::state::hook::Hooks;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
@@ -104,7 +103,7 @@ impl Folder {
         // Nothing else selects the pods.
         live.surroundings.selecting = Some(Vec::new());
         live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
-        live.surroundings.resize = Some(self.resize_facts()?);
+        live.surroundings.vertical_autoscalers = self.optional("vertical-autoscalers.yaml")?.unwrap_or_default();
         live.surroundings.now = match self.words("restart")?.as_deref() {
             Some([_, now]) => Some(now.clone()),
             Some(_) | None => self.text("now")?.map(|now| now.trim().to_owned()),
@@ -116,22 +115,6 @@ impl Folder {
         };
         self.kubelets(&mut live)?;
         Ok(live)
-    }
-
-    /// What is read because cpu or memory changes.
-    fn resize_facts(&mut self) -> Result<ResizeFacts, String> {
-        let room = self.optional("room.yaml")?.unwrap_or_default();
-        let (nodes, pods): (Vec<Value>, Vec<Value>) = room.into_iter().partition(|object| object["kind"] == "Node");
-        let pods: Vec<Pod> = pods.iter().filter_map(|pod| Pod::from_object(pod).ok()).collect();
-        let name = |node: &Value| node["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        Ok(ResizeFacts {
-            nodes: nodes.iter().map(|node| (name(node), NodeRoom::new(node, &pods))).collect(),
-            nodes_not_read: None,
-            quotas: self.optional("quotas.yaml")?.unwrap_or_default(),
-            quotas_not_read: None,
-            vertical_autoscalers: self.optional("vertical-autoscalers.yaml")?.unwrap_or_default(),
-            metrics: self.optional("metrics.yaml")?.unwrap_or_default(),
-        })
     }
 
     /// Reads what the caller may not do besides reading: `apply` would have to.

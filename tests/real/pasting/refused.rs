@@ -31,7 +31,7 @@ pub(super) const REFUSED: &[Situation] = &[
         Sample::WithFields(Kind::Deployment, 1, BURSTABLE),
         |place| place.line("apply WEB -c c1 --requests cpu=9999"),
         3,
-        &["NodeTooSmall"],
+        &["AdmissionRefused", "enough allocatable resources"],
     ),
     cannot(
         "quota",
@@ -41,7 +41,7 @@ pub(super) const REFUSED: &[Situation] = &[
             place.line("apply WEB -c c1 --requests cpu=200m")
         },
         3,
-        &["QuotaExceeded"],
+        &["AdmissionRefused", "exceeded quota"],
     ),
     done("a-pod-of-an-owner", ONE, |place| place.line(&format!("apply {} c1=:v2", place.a_pod())), V2),
 ];

@@ -91,11 +91,6 @@ impl FieldChanges {
         Self { resources, pod_resources: PodResourcesChange::drift(template, pod), ..Self::default() }
     }
 
-    /// Returns whether a request of cpu or memory grows.
-    pub fn asks_for_more(&self) -> bool {
-        self.resources.asks_for_more() || self.pod_resources.asks_for_more()
-    }
-
     /// Returns whether a pod has another quality of service class than its template, and keeps it: it has values that the
     /// template does not say, from a LimitRange.
     pub fn keeps_class(&self, pod: &Pod, of_template: &str) -> bool {

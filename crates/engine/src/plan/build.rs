@@ -15,7 +15,7 @@ use super::known::Known;
 use super::order::{self, Ranked};
 use super::pods::pod_plan;
 use super::policy::policy;
-use super::resized;
+use super::resize;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, rollout_state};
 use super::wanted::Wanted;
@@ -158,9 +158,7 @@ fn limits(
     warnings.extend(order_waits(context.live, pods, policy.max_unavailable));
     warnings.extend(availability::warnings(context, pods, policy));
     reasons.extend(availability::never_allowed(context, pods, policy));
-    let (refused, worth_knowing) = resized::visit(context, pods);
-    reasons.extend(refused);
-    warnings.extend(worth_knowing);
+    warnings.extend(resize::warnings(context, pods));
 }
 
 fn verdict(reasons: &[Reason], pods: &[PodPlan], changes: bool) -> Verdict {

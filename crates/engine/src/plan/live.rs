@@ -10,7 +10,6 @@ use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::k8s::permissions::ClusterCommand;
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
-use crate::plan::resize::ResizeFacts;
 use crate::rollout::drain::DrainBy;
 use crate::rollout::pre_pull::PrePull;
 use crate::state::durable::holder::ProcessState;
@@ -85,12 +84,12 @@ pub struct Surroundings {
     pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
+    /// The VerticalPodAutoscalers of the namespace, read only where cpu or memory changes.
+    pub vertical_autoscalers: Vec<Value>,
     /// What the server makes of the template.
     pub made: Made,
     /// What it would make of the template that the plan leads to.
     pub made_next: Made,
-    /// What was read because cpu or memory changes; `None` where nothing was.
-    pub resize: Option<ResizeFacts>,
     /// The server's time when the workload was read (RFC 3339), where the answer had it.
     pub server_now: Option<String>,
     /// What this machine reports of the process that holds the workload.

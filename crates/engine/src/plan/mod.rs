@@ -10,7 +10,7 @@
 //! | `durable`, `held`, `revision`, `outgoing`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
 //! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover`, `became` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
-//! | `resize`, `resized` | cpu and memory: what refuses them, and whether nodes have room |
+//! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
 //! | `drift`, `warnings` | what is said besides |
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
@@ -43,7 +43,6 @@ mod pods;
 mod policy;
 mod recover;
 pub mod resize;
-mod resized;
 mod restart;
 mod resume;
 mod resumed_pods;
@@ -75,7 +74,6 @@ use crate::rollout::pre_pull::{PrePull, Pull};
 use crate::rollout::{DrainGoal, Policy};
 use crate::state::hook::Hooks;
 use crate::state::outcome::EndResult;
-use crate::state::policy::OnDeferred;
 use crate::state::record::Drained;
 use crate::value::kubelet_version::KubeletVersion;
 
@@ -335,15 +333,6 @@ impl ImageChange {
     }
 }
 
-/// Why the time that a rollout takes is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnknownTime {
-    /// None of its pods has a node yet.
-    NotScheduled,
-    /// A resize waits until its node has room.
-    ResizeDeferred,
-}
-
 impl WorkloadPlan {
     /// Returns whether the plan is of manifests alone, made without a cluster: then it has no uid and no pods.
     pub fn is_offline(&self) -> bool {
@@ -360,22 +349,14 @@ impl WorkloadPlan {
         self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.node.is_empty()).count()
     }
 
-    /// Returns why the time that it takes is unknown, where it is.
-    pub fn unknown_time(&self) -> Option<UnknownTime> {
-        let waits = |warning: &Warning| matches!(warning, Warning::ResizeDeferred { .. });
-        let unscheduled = self.unscheduled();
-        match () {
-            () if unscheduled > 0 && unscheduled == self.count(PodVerdict::Update) => Some(UnknownTime::NotScheduled),
-            () if self.policy.on_deferred == OnDeferred::Wait && self.warnings.iter().any(waits) => {
-                Some(UnknownTime::ResizeDeferred)
-            }
-            () => None,
-        }
+    /// Returns whether no node runs the pods that would be updated: how long that takes is unknown.
+    pub fn waits_for_nodes(&self) -> bool {
+        self.unscheduled() > 0 && self.unscheduled() == self.count(PodVerdict::Update)
     }
 
     /// Returns about how many seconds it takes, where that can be known.
     pub fn estimate(&self) -> Option<f64> {
-        (!self.is_offline() && self.unknown_time().is_none()).then_some(self.estimate_seconds)
+        (!self.is_offline() && !self.waits_for_nodes()).then_some(self.estimate_seconds)
     }
 
     /// Returns what becomes of a pod: in a workload that is refused none is updated.
@@ -394,13 +375,6 @@ impl WorkloadPlan {
     /// Returns whether cpu or memory of pods changes.
     pub fn resizes(&self) -> bool {
         self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
-    }
-
-    /// Returns whether pods need more room on their nodes, or wait for it perhaps.
-    pub fn needs_room(&self) -> bool {
-        let needs =
-            |pod: &PodPlan| pod.fields.asks_for_more() || pod.verdict == PodVerdict::InProgress && pod.fields.resizes();
-        self.fields.asks_for_more() || self.pods.iter().any(needs)
     }
 
     /// Returns the reasons of the workload and of its pods.

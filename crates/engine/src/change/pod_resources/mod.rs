@@ -92,13 +92,6 @@ impl PodResourcesChange {
         self
     }
 
-    /// Returns whether a request grows.
-    pub(super) fn asks_for_more(&self) -> bool {
-        let requests = self.of_pods().filter(|(field, _)| field.parts().0 == "requests");
-        let mut amounts = requests.map(|(_, change)| (amount(change.from.as_ref()), amount(change.to.as_ref())));
-        amounts.any(|(from, to)| to > from)
-    }
-
     /// Sets what a pod would ask for.
     pub(super) fn ask(&self, pod: &mut Pod) {
         for (field, change) in self.of_pods().filter(|(field, change)| !self.stays(*field, change)) {

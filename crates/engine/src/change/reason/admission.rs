@@ -34,7 +34,8 @@ pub(super) fn hint(message: &str, others: &[ContainerName], here: impl Fn(Spoken
         return Hint::from(what).command(if is_unspecified { quota() } else { limit_range() });
     }
     if message.contains("exceeded quota: ") {
-        return full_quota(here);
+        let quota = here(kubectl("describe resourcequota"));
+        return Hint::from("raise the quota, ask for less, or free something first: ").command(quota);
     }
     if is_unspecified {
         return Hint::from("ask for what the namespace's ResourceQuota counts, too: ").command(quota());
@@ -48,12 +49,6 @@ pub(super) fn hint(message: &str, others: &[ContainerName], here: impl Fn(Spoken
         return Hint::from("ask for what the namespace's LimitRange allows: ").command(limit_range());
     }
     "fix what the API server or the admission webhook reports".into()
-}
-
-/// Returns what to do where a quota has no room.
-pub(super) fn full_quota(here: impl Fn(Spoken) -> Spoken) -> Hint {
-    let what = "raise the quota, ask for less, or free something first: ";
-    Hint::from(what).command(here(kubectl("describe resourcequota")))
 }
 
 /// Returns a message of the API server without the Go values that it may print: nobody reads `map[...]` of a whole object.

@@ -49,7 +49,6 @@ impl ReasonCode {
             | Self::OwnerTerminating
             | Self::PodTerminating
             | Self::SidecarStartupPending
-            | Self::QuotaExceeded
             | Self::DigestUnknown => ReasonClass::NotNow,
             _ => ReasonClass::Change,
         }

@@ -168,8 +168,6 @@ impl Reason {
                 let role = inplace("rbac").and(role).in_namespace(namespace);
                 return Hint::from("ask for the Role that this prints: ").command(role);
             }
-            Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
-            Self::QuotaExceeded { .. } => return admission::full_quota(here),
             Self::PullPodRefused { .. } => {
                 "change what refuses them, or let the kubelet pull once it has stopped a container: leave out --pre-pull=always"
             }

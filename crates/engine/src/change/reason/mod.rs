@@ -148,15 +148,6 @@ findings! {
     };
     ReplicaSetOfOldRevision { deployment: String } =>
         format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet");
-    NodeTooSmall { node: String, resource: String, asked: String, allocatable: String } =>
-        format!("a pod would ask for {asked} {resource}, and node {node} has {allocatable} for all pods together");
-    QuotaExceeded {
-        quota: String,
-        /// Its name in the quota, such as `requests.cpu`.
-        resource: String,
-        needed: String,
-        left: String,
-    } => format!("the pods together ask for {needed} more {resource}, and resourcequota/{quota} has {left} left");
     AdmissionRefused {
         message: String,
         /// Containers that the message is about, and that the change leaves alone.

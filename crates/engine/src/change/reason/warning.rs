@@ -228,49 +228,8 @@ findings! {
     );
     AutoscalerActive { autoscaler: String } =>
         format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; pods that it adds are made from the template");
-    AutoscalerReadsRequests {
-        autoscaler: String,
-        /// `cpu` or `memory`.
-        resource: String,
-        /// Of the pod, if of none.
-        container: Option<ContainerName>,
-        /// The percentage that it aims at.
-        target: i64,
-        /// What it reads instead where that was used.
-        reads: i64,
-        from: String,
-        to: String,
-    } => {
-        let whose = container.as_ref().map_or("a pod".to_owned(), |container| format!("container {container}"));
-        let scale = if reads < target { "in" } else { "out" };
-        format!("horizontalpodautoscaler/{autoscaler} aims at {target} % of the {resource} that {whose} requests, {from} before and {to} then: {target} % becomes {reads} %, and it may scale {scale}")
-    };
     VerticalAutoscalerActs { autoscaler: String, mode: String } =>
-        format!("verticalpodautoscaler/{autoscaler} sets cpu and memory of these pods (updateMode {mode}): it may set this back");
-    ResizeDeferred {
-        pods: usize,
-        nodes: Vec<String>,
-        /// `cpu` or `memory`.
-        resource: String,
-        /// What the first of them needs more.
-        needed: String,
-        /// What its node has left.
-        free: String,
-    } => {
-        let node = nodes.first().map_or("", String::as_str);
-        let others = match nodes.len().saturating_sub(1) {
-            0 => String::new(),
-            1 => ", and another node lacks room as well".to_owned(),
-            others => format!(", and {others} other nodes lack room as well"),
-        };
-        let pods = count(*pods, "pod");
-        format!("the resize of {pods} would be put off until there is room: node {node} has {free} {resource} left, and a pod needs {needed} more{others}")
-    };
-    /// `used` is the most that one of the pods uses.
-    MemoryLimitBelowUse { container: ContainerName, pods: usize, limit: String, used: String } => format!(
-        "container {container} of {} uses {used} of memory, and the limit would be {limit}: the kubelet does not lower it below what is used",
-        count(*pods, "pod")
-    );
+        format!("verticalpodautoscaler/{autoscaler} may set cpu and memory of these pods (updateMode {mode}), and set this back");
     MemoryLimitNotLowered { container: ContainerName, pods: usize } => format!(
         "container {container} of {} has restarted before, and a kubelet may not lower the memory limit of such a container (\"missing container memory usage\"): the rollout would wait until its timeout",
         count(*pods, "pod")

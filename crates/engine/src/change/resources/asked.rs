@@ -9,14 +9,6 @@ fn quantity(text: Option<&String>) -> Option<Quantity> {
 }
 
 impl ResourcesChange {
-    /// Returns whether a request grows.
-    pub(in crate::change) fn asks_for_more(&self) -> bool {
-        let values = self.0.values().flat_map(ContainerResources::in_pods);
-        values
-            .filter(|(field, _)| field.parts().0 == "requests")
-            .any(|(_, value)| quantity(value.to.as_ref()) > quantity(value.from.as_ref()))
-    }
-
     /// Returns whether a memory limit falls, or is added, of a container that does not restart for it.
     pub(in crate::change) fn lowers_memory_limit(&self) -> bool {
         let limit = ResourceField::LimitsMemory;

@@ -119,13 +119,10 @@ const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "service
 const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
 const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
 const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
-const QUOTAS: Subject = Subject::Other(AccessResource::namespaced("", "resourcequotas"));
-const LIMIT_RANGES: Subject = Subject::Other(AccessResource::namespaced("", "limitranges"));
 const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
 const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
 const VERTICAL_AUTOSCALERS: Subject =
     Subject::Other(AccessResource::namespaced("autoscaling.k8s.io", "verticalpodautoscalers"));
-const POD_METRICS: Subject = Subject::Other(AccessResource::namespaced("metrics.k8s.io", "pods"));
 const ENDPOINT_SLICES: Subject = Subject::Other(AccessResource::namespaced("discovery.k8s.io", "endpointslices"));
 const ACCESS_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authorization.k8s.io", "selfsubjectaccessreviews"));
@@ -321,13 +318,6 @@ pub(super) const ROWS: &[Row] = &[
     row((PLANNED, KINDS, BOTH), Subject::Selecting, &[List], Optional, SELECTS),
     row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
     row(
-        (PLANNED, KINDS, BOTH),
-        LIMIT_RANGES,
-        &[List],
-        Optional,
-        "knows what the pods that pull first must ask for at least (--pre-pull)",
-    ),
-    row(
         (&[Plan], KINDS, BOTH),
         PODS,
         &[Create],
@@ -357,26 +347,11 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(
         (RESIZING, KINDS, BOTH),
-        Subject::Other(AccessResource::cluster_wide("", "pods")),
-        &[List],
-        Optional,
-        "sees whether the nodes have room for more cpu and memory: what all pods there were allocated",
-    ),
-    row(
-        (RESIZING, KINDS, BOTH),
-        QUOTAS,
-        &[List],
-        Optional,
-        "sees whether quotas leave room for more cpu and memory of all pods",
-    ),
-    row(
-        (RESIZING, KINDS, BOTH),
         VERTICAL_AUTOSCALERS,
         &[List],
         Optional,
         "sees whether a VerticalPodAutoscaler sets cpu and memory back",
     ),
-    row((RESIZING, KINDS, BOTH), POD_METRICS, &[List], Optional, "sees whether a memory limit is below what is used"),
     row(
         (&[Hash], Kinds::WithoutTemplate, BOTH),
         NODES,

@@ -86,7 +86,7 @@ fn what_each_command_can_do_without() {
         all.extend(AROUND.iter().chain(&["events list"]).chain(&SERVICES).map(|line| (*line).to_owned()));
         all.push("pods/status patch".to_owned());
         all.extend(selecting(kinds));
-        all.extend([POLICIES, "limitranges list", "nodes get,list", REVIEW].map(str::to_owned));
+        all.extend([POLICIES, "nodes get,list", REVIEW].map(str::to_owned));
         all.push("selfsubjectreviews.authentication.k8s.io create".to_owned());
         all
     };
@@ -152,7 +152,7 @@ fn what_each_command_can_do_without() {
         (C::Plan, K::Pod, false, {
             let mut all = lines(&["pods list,create,patch", AROUND[0], AROUND[1], SERVICES[0], SERVICES[1]]);
             all.extend(selecting(&["deployments", "replicasets", "statefulsets", "daemonsets"]));
-            all.extend(lines(&[POLICIES, "limitranges list", "nodes get,list", REVIEW]));
+            all.extend(lines(&[POLICIES, "nodes get,list", REVIEW]));
             all
         }),
         (C::Follow, K::Pod, false, lines(&["events list", "nodes get,list", REVIEW])),
@@ -180,13 +180,7 @@ fn what_each_command_can_do_without() {
         }
         let nodes = expected.iter().position(|line| line == "nodes get,list");
         if let Some(place) = nodes.filter(|_| matches!(command, C::Plan | C::Apply | C::Undo)) {
-            let room = [
-                "pods list",
-                "resourcequotas list",
-                "verticalpodautoscalers.autoscaling.k8s.io list",
-                "pods.metrics.k8s.io list",
-            ];
-            expected.splice(place + 1..place + 1, room.map(str::to_owned));
+            expected.insert(place + 1, "verticalpodautoscalers.autoscaling.k8s.io list".to_owned());
         }
         assert_eq!(reported(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
     }

@@ -13,7 +13,6 @@ use crate::k8s::workload::Workload;
 use crate::kinds::WorkloadKind;
 use crate::merge::strategic_merge::apply;
 use crate::plan::assemble::{Objects, assemble};
-use crate::plan::resize::{NodeRoom, ResizeFacts};
 use crate::rollout::patch::PodPart;
 use crate::rollout::pre_pull::Lacking;
 use crate::value::int_or_percent::IntOrPercent;
@@ -91,17 +90,7 @@ fn surroundings(case: &Value) -> Surroundings {
         services: list(case, "services").to_vec(),
         selecting: case.get("selecting").map(|_| list(case, "selecting").to_vec()),
         server: text(case, "/server").map(|version| version.parse().unwrap()),
-        resize: Some(ResizeFacts {
-            quotas: list(case, "quotas").to_vec(),
-            // Its pods are the only ones there.
-            nodes: list(case, "nodes")
-                .iter()
-                .map(|node| (text(node, "/metadata/name").unwrap().to_owned(), NodeRoom::new(node, &[])))
-                .collect(),
-            vertical_autoscalers: list(case, "verticalAutoscalers").to_vec(),
-            metrics: list(case, "metrics").to_vec(),
-            ..ResizeFacts::default()
-        }),
+        vertical_autoscalers: list(case, "verticalAutoscalers").to_vec(),
         ..Surroundings::default()
     };
     found.denied.extend(list(case, "denied").iter().map(|verb| Denied {
@@ -261,7 +250,6 @@ fn every_situation_has_exactly_its_reasons_and_warnings() {
             wrong.push_str(&format!("{}:\n  {reasons:?}\n  {warnings:?}\n", case.name));
         }
         // The nodes' room is read only where the plan says that it matters.
-        assert!(!warnings.contains("ResizeDeferred") || case.plan.needs_room(), "{}", case.name);
         let blocked = case.plan.verdict == Verdict::NotEligible;
         let skipped = case.plan.pods.iter().all(|pod| pod.reasons.is_empty() || pod.verdict == PodVerdict::Skipped);
         assert_eq!(blocked, !(case.plan.reasons.is_empty() && skipped), "{}", case.name);

@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use super::Updated;
 use crate::change::reason::Warning;
-use crate::k8s::names::ContainerName;
+use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::plan::ContainerPlan;
 use crate::plan::context::Context;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::LiveWorkload;
-use crate::plan::resize;
 use crate::value::json_path::text;
 
 pub(super) fn warn(
@@ -37,6 +36,8 @@ pub(super) fn warn(
         warnings.extend(before);
     }
     warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
+    let vertical = &live.surroundings.vertical_autoscalers;
+    warnings.extend(vertical.iter().filter_map(|autoscaler| resizes(autoscaler, live)));
     let changed = containers.iter().filter(|plan| plan.to.is_some());
     warnings.extend(changed.filter_map(|plan| {
         let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
@@ -61,7 +62,7 @@ fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
 }
 
 fn name_of(object: &Value) -> String {
-    object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned()
+    text(object, "/metadata/name").to_owned()
 }
 
 /// Who manages the object, by its marks. The first one that fits: Flux and Argo CD also render charts.
@@ -108,8 +109,24 @@ fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
     let target = autoscaler.pointer("/spec/scaleTargetRef")?;
     let number = |key: &str| autoscaler.pointer(&format!("/spec/{key}")).and_then(Value::as_i64);
     let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
-    let is_target = resize::targets(target, &live.workload.reference);
+    let is_target = targets(target, &live.workload.reference);
     (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
+}
+
+/// A VerticalPodAutoscaler that acts on the workload: without a mode it does (`GetUpdateMode` of its updater).
+fn resizes(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
+    let target = autoscaler.pointer("/spec/targetRef")?;
+    let mode = Some(text(autoscaler, "/spec/updatePolicy/updateMode")).filter(|mode| !mode.is_empty());
+    let mode = mode.unwrap_or("Auto").to_owned();
+    let acts = targets(target, &live.workload.reference) && mode != "Off";
+    acts.then(|| Warning::VerticalAutoscalerActs { autoscaler: name_of(autoscaler), mode })
+}
+
+/// Whether an autoscaler's reference names the workload.
+fn targets(reference: &Value, workload: &WorkloadRef) -> bool {
+    let spec = workload.kind.spec();
+    let group = text(reference, "/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    text(reference, "/kind") == spec.kind && text(reference, "/name") == workload.name && group == spec.group
 }
 
 /// The server-side apply manager of a bare pod's image. The owner's template is not written, so its ownership stays.

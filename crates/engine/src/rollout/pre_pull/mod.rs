@@ -11,7 +11,6 @@ mod body;
 mod digests;
 mod judge;
 mod left_behind;
-mod resources;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +28,6 @@ pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pul
 pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
 pub use judge::{ImageState, PullState, Rejected, judge};
 pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
-pub use resources::{Amounts, small, within};
 
 words! {
     /// `--pre-pull`.
@@ -93,9 +91,9 @@ pub struct Pull {
     pub service_account: String,
     /// The images, each once.
     pub images: Vec<ImagePull>,
-    /// What each container of the pod asks for, and is limited to.
-    #[serde(default, skip_serializing_if = "Amounts::is_empty")]
-    pub resources: Amounts,
+    /// Its pod asks for nothing, and gets what the namespace's LimitRanges fill in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_for_nothing: bool,
 }
 
 /// One image and the policy to pull it by.
@@ -123,7 +121,7 @@ impl Pull {
             secrets: pod.spec.image_pull_secrets.iter().map(|secret| secret.name.clone()).collect(),
             service_account: pod.spec.service_account_name.clone(),
             images: restarting.collect(),
-            resources: small(),
+            asks_for_nothing: false,
         }
     }
 
@@ -141,7 +139,7 @@ impl Pull {
 /// Pulls that differ in nothing but the node, and what the server has answered to a dry run of the pod of one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedPulls {
-    /// The pulls, with the resources that were asked for last.
+    /// The pulls, as they were asked about last.
     pub pulls: Vec<Pull>,
     /// The answer.
     pub answer: PullAnswer,
@@ -223,7 +221,7 @@ pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking 
             .into_iter()
             .map(|(image, policy)| ImagePull { image: image.to_owned(), policy: policy.to_owned() })
             .collect(),
-        resources: small(),
+        asks_for_nothing: false,
     });
     Lacking {
         pulls: pulls.collect(),

@@ -23,7 +23,7 @@ fn pull(node: &str, images: &[(&str, &str)]) -> Pull {
         secrets: vec!["registry".into()],
         service_account: "web".into(),
         images: images.iter().map(image).collect(),
-        resources: small(),
+        asks_for_nothing: false,
     }
 }
 
@@ -127,11 +127,12 @@ fn the_pod_says_what_it_must() {
     let wanted = pull("node-a", &[("acme/app:2", "IfNotPresent"), ("acme/side:2", "Always")]);
     let pod = pull_pod(&id, &web(), &wanted, 300);
     let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
+    let asked = json!({"cpu": "50m", "memory": "32Mi"});
     let container = |index: usize, image: &str, policy: &str| {
         json!({"name": format!("image-{index}"), "image": image,
             "command": ["/kubectl-inplace/pulls-the-image-and-runs-nothing"],
             "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
-            "imagePullPolicy": policy, "resources": {"requests": small(), "limits": small()}})
+            "imagePullPolicy": policy, "resources": {"requests": asked, "limits": asked}})
     };
     assert_eq!(
         pod,
@@ -148,7 +149,7 @@ fn the_pod_says_what_it_must() {
                 "containers": [container(0, "acme/app:2", "IfNotPresent"), container(1, "acme/side:2", "Always")],
                 "imagePullSecrets": [{"name": "registry"}], "serviceAccountName": "web"}})
     );
-    let bare = Pull { secrets: vec![], service_account: String::new(), resources: Amounts::new(), ..wanted };
+    let bare = Pull { secrets: vec![], service_account: String::new(), asks_for_nothing: true, ..wanted };
     let pod = pull_pod(&id, &web(), &bare, 300);
     assert!(pod.pointer("/spec/imagePullSecrets").is_none() && pod.pointer("/spec/serviceAccountName").is_none());
     assert!(pod.pointer("/spec/containers/0/resources").is_none());
