@@ -10,10 +10,7 @@ const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
 /// Reads the value of a boolean as Go does.
-///
-/// # Errors
-/// When it is none.
-pub fn boolean(text: &str) -> Result<bool, String> {
+fn boolean(text: &str) -> Result<bool, String> {
     match (TRUE.contains(&text), FALSE.contains(&text)) {
         (true, _) => Ok(true),
         (false, true) => Ok(false),

@@ -14,13 +14,13 @@ mod typed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-pub use booleans::{boolean, resolved};
+pub use booleans::resolved;
 use examples::{
     ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
     HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
     UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
-use formats::{TemplateArgs, format};
+use formats::format;
 pub use global::{GlobalArgs, options};
 pub use rollout::{
     AbortArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs,
@@ -142,9 +142,6 @@ pub struct PlanArgs {
     /// Output format; wide: also UIDs, kubelet versions, image IDs and hashes; name: the pods that would change; markdown: a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<PlanFormat>())]
     pub output: PlanFormat,
-    /// What is taken out of the document.
-    #[command(flatten)]
-    pub template: TemplateArgs,
     /// Exit with 2 for changes in place, 3 for others
     ///
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says
@@ -189,9 +186,6 @@ pub struct HashArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<HashFormat>())]
     pub output: HashFormat,
-    /// What is taken out of the document.
-    #[command(flatten)]
-    pub template: TemplateArgs,
 }
 
 /// The default of `--field-manager`.
@@ -342,9 +336,6 @@ pub struct RbacArgs {
     /// Output format; text is YAML with comments, or a table with --check
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<RoleFormat>())]
     pub output: RoleFormat,
-    /// What is taken out of the document.
-    #[command(flatten)]
-    pub template: TemplateArgs,
 }
 
 /// `explain`.
@@ -389,9 +380,6 @@ pub struct VersionArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<DocumentFormat>())]
     pub output: DocumentFormat,
-    /// What is taken out of the document.
-    #[command(flatten)]
-    pub template: TemplateArgs,
 }
 
 /// `__complete`.

@@ -3,7 +3,7 @@
 use clap::{Args, ValueHint};
 
 use super::targets::WORKLOADS;
-use super::{TargetArgs, TemplateArgs, format};
+use super::{TargetArgs, format};
 use crate::render::{DocumentFormat, StatusFormat};
 
 /// Which workloads, where no image is asked for.
@@ -66,9 +66,6 @@ pub struct StatusArgs {
     /// Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StatusFormat>())]
     pub output: StatusFormat,
-    /// What is taken out of the document.
-    #[command(flatten)]
-    pub template: TemplateArgs,
 }
 
 /// `history`.
@@ -80,7 +77,4 @@ pub struct HistoryArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<DocumentFormat>())]
     pub output: DocumentFormat,
-    /// What is taken out of the document.
-    #[command(flatten)]
-    pub template: TemplateArgs,
 }

@@ -1,6 +1,7 @@
 //! `hash`: computes the kubelet's container hashes, of manifests without a cluster, of live pods and templates with one.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
         }
         objects
     };
-    shell.document(|out| render::hashes(args.output, &objects, &shell.terminal.stdout, out))?;
+    render::hashes(args.output, &objects, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if args.output == HashFormat::Text {
         notes(&objects, is_live, shell);
     }

@@ -1,5 +1,7 @@
 //! `history`: lists the in-place updates of workloads, and changes nothing.
 
+use std::io;
+
 use super::Shell;
 use super::targets;
 use crate::cli::{GlobalArgs, HistoryArgs, TargetArgs};
@@ -27,6 +29,6 @@ pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut She
         live.map(|live| invocation.next_commands(&status(live).next, &updates.workload, None)).unwrap_or_default()
     };
     let context = HistoryContext { now: &now, commands: &commands };
-    shell.document(|out| render::history(args.output, &found, &context, &shell.terminal.stdout, out))?;
+    render::history(args.output, &found, &context, &shell.terminal.stdout, &mut io::stdout().lock())?;
     Ok(missing.iter().map(|error| shell.tell_error(error)).last().unwrap_or(EndResult::Complete))
 }

@@ -35,7 +35,6 @@ mod shell;
 mod sources;
 mod status;
 mod targets;
-mod template;
 mod undo;
 mod usage;
 mod version;
@@ -79,7 +78,7 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     }
     let refusal =
         cli.global.refusal().map_or_else(|| usage::one_namespace(&arguments), |why| Err(CommandError::usage(why)));
-    if let Err(error) = refusal.and_then(|()| shell.read_template()) {
+    if let Err(error) = refusal {
         return Ending::Command(shell.tell_error(&error));
     }
     let tells_lines = cli.command.as_ref().is_some_and(tells_lines);

@@ -81,7 +81,7 @@ pub(super) fn show_as(
     let flags = shell.flags();
     let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
     let guide = Guide { next, flags: Some(&flags), every_namespace, now, is_refused };
-    shell.document(|out| render::plan(output, plan, &guide, &shell.terminal.stdout, out))?;
+    render::plan(output, plan, &guide, &shell.terminal.stdout, &mut io::stdout().lock())?;
     render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `rbac`: prints the least Role that a command needs, or asks the server whether the caller has it.
 
+use std::io;
+
 use super::Shell;
 use crate::cli::{GlobalArgs, RbacArgs};
 use crate::error::CommandError;
@@ -16,7 +18,7 @@ pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     let kinds = args.kind.0.map_or_else(|| WorkloadKind::updated_here().collect(), |kind| vec![kind]);
     let asked = Asked { command, kinds, pods_only: args.pods_only };
-    if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global, shell) }
+    if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global) }
 }
 
 /// Returns the words after `kubectl inplace`, with a separator between them.
@@ -26,7 +28,7 @@ fn words(args: &RbacArgs, separator: &str) -> String {
     words.join(separator) + if args.pods_only { " --pods-only" } else { "" }
 }
 
-fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs, shell: &Shell) -> Result<EndResult, CommandError> {
+fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResult, CommandError> {
     let role = Role {
         command: format!("kubectl inplace {}", words(args, " ")),
         name: format!("kubectl-inplace-{}", words(args, "-").replace(" --", "-")),
@@ -35,10 +37,11 @@ fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs, shell: &Shell) -> 
         optional: args.optional,
         permissions: asked.permissions(),
     };
-    shell.document(|out| match args.output {
+    let out = &mut io::stdout().lock();
+    match args.output {
         RoleFormat::Text => render::role_yaml(&role, out),
         RoleFormat::Json => render::role_json(&role, out),
-    })?;
+    }?;
     Ok(EndResult::Complete)
 }
 
@@ -53,10 +56,11 @@ async fn check(
     let answers = cluster.access(asked.permissions(), namespace, None).await?;
     let missing = permissions::missing(&answers);
     let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };
-    shell.document(|out| match args.output {
+    let out = &mut io::stdout().lock();
+    match args.output {
         RoleFormat::Text => render::access_table(&answers, namespace, &shell.terminal.stdout, out),
         RoleFormat::Json => render::access_json(&answers, namespace, result, out),
-    })?;
+    }?;
     tell(&missing, args, namespace, shell);
     Ok(result)
 }

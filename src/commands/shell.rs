@@ -10,12 +10,11 @@ use tokio::sync::mpsc;
 use super::meant::{self, Line};
 use super::next::{self, Invocation};
 use super::notices::Notices;
-use super::template;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, SharedScreen, StreamFormat, Terminal};
+use crate::render::{self, ColorChoice, Listener, Meaning, NextSteps, SharedScreen, StreamFormat, Terminal};
 use engine::k8s::names::RolloutId;
 use engine::report::Outcome;
 use engine::rollout::Goal;
@@ -40,8 +39,6 @@ pub struct Shell {
     quiet: bool,
     is_silent: bool,
     warnings_as_errors: bool,
-    /// What is taken out of a document (`-o jsonpath`).
-    template: Option<JsonPath>,
     notices: Option<Notices>,
     /// Where several rollouts draw, once there are some.
     screen: OnceLock<SharedScreen>,
@@ -61,7 +58,6 @@ impl Shell {
             quiet: false,
             is_silent: false,
             warnings_as_errors: false,
-            template: None,
             notices: None,
             screen: OnceLock::new(),
         }
@@ -81,38 +77,6 @@ impl Shell {
     /// Returns what was typed.
     pub(super) fn line(&self) -> Line<'_> {
         Line { arguments: &self.arguments, typed: &self.typed }
-    }
-
-    /// Reads the template of `-o jsonpath`, before the cluster is asked anything.
-    ///
-    /// # Errors
-    /// When it is missing or malformed, or its file cannot be read.
-    pub(super) fn read_template(&mut self) -> Result<(), CommandError> {
-        self.template = template::typed(&self.typed)?;
-        Ok(())
-    }
-
-    /// Writes a result to stdout; of a document, what its template takes out of it.
-    ///
-    /// # Errors
-    /// When stdout is gone, or the template does not fit.
-    pub(super) fn document(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CommandError> {
-        if self.template.is_none() {
-            return Ok(write(&mut io::stdout().lock())?);
-        }
-        let mut document = Vec::new();
-        write(&mut document)?;
-        Ok(self.print(&self.taken_out(&document)?)?)
-    }
-
-    /// Returns what the template takes out of a document; without one all of it.
-    ///
-    /// # Errors
-    /// When the template does not fit.
-    pub(super) fn taken_out(&self, document: &[u8]) -> Result<String, CommandError> {
-        let Some(template) = &self.template else { return Ok(String::from_utf8_lossy(document).into_owned()) };
-        let document = serde_json::from_slice(document).map_err(io::Error::from)?;
-        template.of(&document).map_err(|error| CommandError::usage(error.to_string()))
     }
 
     /// Prepares for questions in the background: nothing is reported, and no credential plugin may ask.
@@ -313,7 +277,8 @@ impl Shell {
     /// Writes the last line of a rollout of nothing.
     pub(super) fn tell_end_of_nothing(&self, result: EndResult) -> Result<(), CommandError> {
         let end = (result, Duration::ZERO);
-        self.document(|out| render::workload_ends(StreamFormat::Json, &[], end, &self.terminal.stdout, out))
+        let out = &mut io::stdout().lock();
+        Ok(render::workload_ends(StreamFormat::Json, &[], end, &self.terminal.stdout, out)?)
     }
 
     /// Shows an error and its hints.

@@ -188,7 +188,7 @@ impl Query<'_> {
         let is_in_the_text = matches!(self.output, StatusFormat::Text | StatusFormat::Wide);
         let aside = if is_in_the_text { Vec::new() } else { not_read };
         Ok(Seen {
-            text: shell.taken_out(&text)?,
+            text: String::from_utf8_lossy(&text).into_owned(),
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
             is_unknown,

@@ -51,7 +51,7 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
             let server = server.map_or_else(|| "unknown".to_owned(), |server| shell.terminal.stdout.show(&server));
             shell.print(&format!("Server Version: {server}\n"))?;
         }
-        DocumentFormat::Json => shell.document(|out| writeln!(out, "{document}"))?,
+        DocumentFormat::Json => shell.print(&format!("{document}\n"))?,
         DocumentFormat::Yaml => shell.print(&render::yaml(&document))?,
     }
     error.map_or(Ok(EndResult::Complete), Err)

@@ -21,7 +21,6 @@ mod history;
 mod images;
 mod json;
 mod json_lines;
-mod jsonpath;
 mod lines;
 mod live;
 mod markdown;
@@ -66,7 +65,6 @@ pub use formats::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StatusForm
 pub use hash::hashes;
 pub use history::{HistoryContext, history};
 pub use json_lines::JsonLines;
-pub use jsonpath::{JsonPath, JsonPathError, JsonPathOptions};
 pub use lines::Lines;
 pub use live::{Columns, Live, Screen, SharedScreen};
 pub use preview::{Preview, preview};

@@ -131,7 +131,7 @@ fn missing_permissions_and_wrong_usage_are_reported() {
     let server = web();
     run(&server, "history").ends_with(1).says("no workload was named");
     run(&server, "history deploy/web side=:v2").ends_with(1).says("takes workloads alone");
-    run(&server, "history deploy/web -o name").ends_with(1).says("allowed formats are: text,json,yaml,jsonpath");
+    run(&server, "history deploy/web -o name").ends_with(1).says("allowed formats are: text,json,yaml\n");
     let yaml = run(&server, "history deploy/web -o yaml").ends_with(0);
     yaml.prints("apiVersion: kubectl-inplace.io/v1alpha1\nkind: History\nworkloads:\n");
     server.fault(When::verb("list").of("replicasets"), Effect::Forbid);

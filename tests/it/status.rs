@@ -149,9 +149,7 @@ fn targets_are_named_as_everywhere() {
     run(&server, "status deploy --all").ends_with(0).prints("deployment/web");
     run(&server, "status -l app=web").ends_with(0).prints("deployment/web");
     run(&server, "status deploy/web -A").ends_with(1);
-    run(&server, "status deploy/web -o markdown")
-        .ends_with(1)
-        .says("allowed formats are: text,wide,json,yaml,name,jsonpath");
+    run(&server, "status deploy/web -o markdown").ends_with(1).says("allowed formats are: text,wide,json,yaml,name\n");
     let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}).to_string();
     typed(&server, "status -f web.yaml").file("web.yaml", &manifest).run().ends_with(0).prints("deployment/web");
     run(&server, "status -n empty").ends_with(0).says("No resources found in empty namespace.");

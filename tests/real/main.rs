@@ -27,7 +27,6 @@ mod hash_command;
 mod history;
 mod hooks;
 mod interrupt;
-mod jsonpath;
 mod kubeconfig;
 mod leaves;
 mod on_call;

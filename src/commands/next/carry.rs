@@ -102,8 +102,6 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
             "quiet",
             "verbosity",
             "output",
-            "template",
-            "allow_missing_template_keys",
             "detailed_exitcode",
             "exit_code",
             // Flags that only kubectl knows.
