@@ -322,20 +322,8 @@ impl Shell {
         if error.closed_pipe {
             return if self.is_answer { EndResult::Terminated } else { EndResult::Complete };
         }
-        // The snippet of a manifest is on lines of its own; any other line break is shown as an escape.
-        let (message, snippet) = match error.kind {
-            ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
-            ErrorKind::Usage
-            | ErrorKind::Cluster
-            | ErrorKind::Output
-            | ErrorKind::Interrupted
-            | ErrorKind::Declined
-            | ErrorKind::NothingFound
-            | ErrorKind::Held
-            | ErrorKind::Forbidden => (error.message.as_str(), ""),
-        };
         match error.kind {
-            ErrorKind::NothingFound => self.say(Meaning::Plain, "No resources", message),
+            ErrorKind::NothingFound => self.say(Meaning::Plain, "No resources", &error.message),
             ErrorKind::Usage
             | ErrorKind::Manifest
             | ErrorKind::Cluster
@@ -343,10 +331,7 @@ impl Shell {
             | ErrorKind::Interrupted
             | ErrorKind::Declined
             | ErrorKind::Held
-            | ErrorKind::Forbidden => self.say(Meaning::Failing, &error.heading(), message),
-        }
-        for line in snippet.lines() {
-            self.say(Meaning::Plain, " ", line);
+            | ErrorKind::Forbidden => self.say(Meaning::Failing, &error.heading(), &error.message),
         }
         for (label, command) in &error.ways {
             self.say(Meaning::Plain, label, command);

@@ -97,7 +97,7 @@ pub use durable::{
 };
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::{has_on_delete, is_left_held, left_strategy, saved_strategy};
-pub use intent::{Intent, IntentError, Manifest};
+pub use intent::{Intent, IntentError, Manifest, Validation};
 pub use policy::{carried_on, policy_of};
 pub use restart::RestartError;
 pub use resume::{ResumeError, restore_all, resume};
