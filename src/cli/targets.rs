@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::one_of;
-use engine::value::api_schema::Validation;
+use engine::plan::Validation;
 
 /// The heading of the flags that say what changes.
 pub(super) const WHAT: &str = "Workloads and changes";

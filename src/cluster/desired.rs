@@ -9,8 +9,7 @@ use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::merge::strategic_merge;
-use engine::plan::Manifest;
-use engine::value::api_schema::Validation;
+use engine::plan::{Manifest, Validation};
 
 impl Cluster {
     /// Returns the object as `kubectl apply` of the manifest would leave it.
@@ -48,14 +47,31 @@ impl Cluster {
         match self.patch(reference.kind.into(), &reference.namespace, &reference.name, (kind, body), &parameters).await
         {
             Ok(object) => Ok(Manifest::Stored { object, removals_unseen }),
-            Err(
-                error @ (ClusterError::Invalid { .. }
-                | ClusterError::AdmissionDenied { .. }
-                | ClusterError::Rejected { .. }),
-            ) => Ok(Manifest::Refused { message: error.to_string() }),
+            Err(error) if is_refusal(&error) => {
+                Ok(Manifest::Refused { message: without_patch(&error.to_string()).to_owned() })
+            }
             Err(error) => Err(error),
         }
     }
+}
+
+/// Whether an error is the server's word on the manifest. That a field is not known, server-side apply says by a 500
+/// (`Apply` in `structuredmerge.go` of apimachinery).
+fn is_refusal(error: &ClusterError) -> bool {
+    let is_unknown_field = matches!(error, ClusterError::ServerFailed { message, .. }
+        if message.starts_with("failed to create typed patch object"));
+    is_unknown_field
+        || matches!(
+            error,
+            ClusterError::Invalid { .. } | ClusterError::AdmissionDenied { .. } | ClusterError::Rejected { .. }
+        )
+}
+
+/// Leaves out the patch, values and all, that the server quotes where it cannot decode what becomes of it
+/// (`applyPatchToObject` in `patch.go` of apiserver).
+fn without_patch(message: &str) -> &str {
+    let quoted = message.contains("patch: Invalid value: \"map[");
+    message.rsplit_once("]\": ").filter(|_| quoted).map_or(message, |(_, why)| why)
 }
 
 /// Returns the object as `kubectl apply` of the manifest would leave it, merged without the server: its defaults are filled
@@ -138,6 +154,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_refusal_does_not_quote_the_patch() {
+        let quoted = "the server refused the object: Deployment.apps \"web\" is invalid: patch: Invalid value: \
+            \"map[spec:map[template:map[spec:map[containers:[map[env:[map[name:A value:hunter2]]]]]]]]\": strict decoding \
+            error: unknown field \"spec.template.spec.contianers\"";
+        let why = "strict decoding error: unknown field \"spec.template.spec.contianers\"";
+        assert_eq!(without_patch(quoted), why);
+        assert_eq!(without_patch("admission webhook \"a[0]\": no"), "admission webhook \"a[0]\": no");
+    }
 
     #[test]
     fn what_kubectl_adds_to_a_manifest_is_not_seen_as_removed() {

@@ -1,6 +1,5 @@
 //! `plan --against`: two manifests, and nothing else: no kubeconfig is read and no server asked.
 
-use std::borrow::Cow;
 use std::io;
 
 use serde_json::Value;
@@ -8,12 +7,13 @@ use serde_json::Value;
 use super::{Shell, next, plan, planning, sources};
 use crate::cli::{GlobalArgs, PlanArgs, TargetArgs, Typed, root};
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{self, Origin, Packed};
-use engine::plan::offline;
-use engine::plan::outline::Outline;
+use crate::manifest::{self, Manifest, Origin};
+use crate::render::Meaning;
+use engine::kinds::WorkloadKind;
+use engine::plan::outline::Hook;
 use engine::plan::written::Written;
+use engine::plan::{Validation, offline};
 use engine::state::outcome::EndResult;
-use engine::value::api_schema::{Scope, Validation};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let targets = &args.change.targets;
@@ -63,31 +63,38 @@ fn objects(
     args: &TargetArgs,
     global: &GlobalArgs,
     shell: Option<&Shell>,
-) -> Result<Vec<Packed>, CommandError> {
-    let is_workload = super::targets::is_workload;
-    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Whole)?;
-    match (args.validate, shell) {
-        (Validation::Strict, _) => super::targets::refuse_unknown(manifests.iter())?,
-        (Validation::Warn, Some(shell)) => super::targets::warn_of_unknown(&manifests, shell),
-        (Validation::Warn, None) | (Validation::Ignore, _) => {}
-    }
+) -> Result<Vec<Manifest>, CommandError> {
+    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
     super::targets::refuse_misspelt(&manifests)?;
-    for manifest in manifests.iter().filter(|manifest| is_workload(&manifest.api_version, &manifest.kind)) {
+    for manifest in manifests.iter().filter(|manifest| Hook::of(&manifest.object).is_none()) {
+        let Some(kind) = WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) else { continue };
+        let unknown = manifest::unknown_fields(kind, manifest)?;
+        manifest::require_containers(kind, manifest)?;
         super::targets::namespace_of(manifest, global)?;
+        if unknown.is_empty() {
+            continue;
+        }
+        let fields = if unknown.len() > 1 { "fields" } else { "field" };
+        let message = format!("{}: unknown {fields} {}", manifest.source, unknown.join(", "));
+        match (args.validate, shell) {
+            (Validation::Strict, _) => {
+                return Err(CommandError::new(ErrorKind::Manifest, message).hint(
+                    "the fields are those of Kubernetes 1.37; --validate=warn accepts others, as in kubectl apply",
+                ));
+            }
+            (Validation::Warn, Some(shell)) => shell.say(Meaning::Waiting, "Warning:", &message),
+            (Validation::Warn, None) | (Validation::Ignore, _) => {}
+        }
     }
     Ok(manifests)
 }
 
-impl Written for Packed {
+impl Written for Manifest {
     fn identity(&self) -> [&str; 4] {
         [&self.api_version, &self.kind, &self.namespace, &self.name]
     }
 
-    fn object(&self) -> Cow<'_, Value> {
-        Cow::Owned(Self::object(self))
-    }
-
-    fn outline(&self) -> Outline {
-        self.outline.clone()
+    fn object(&self) -> &Value {
+        &self.object
     }
 }

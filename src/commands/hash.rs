@@ -10,7 +10,7 @@ use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
 use crate::error::CommandError;
-use crate::manifest::Packed;
+use crate::manifest::Manifest;
 use crate::render::{self, HashFormat};
 use engine::change::new_images;
 use engine::change::target::{self, Images};
@@ -68,7 +68,7 @@ fn has_manifests(args: &TargetArgs) -> bool {
     !args.filename.is_empty() || args.kustomize.is_some()
 }
 
-async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Packed)>, CommandError> {
+async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Manifest)>, CommandError> {
     if !has_manifests(args) {
         return Ok(Vec::new());
     }
@@ -88,17 +88,17 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(Workload
 
 /// Hashes manifests as written: what a kubelet would get of them, without what admission adds.
 fn of_manifests(
-    manifests: &[(WorkloadKind, Packed)],
+    manifests: &[(WorkloadKind, Manifest)],
     images: &Images,
     given: Option<KubeletVersion>,
     global: &GlobalArgs,
 ) -> Result<Vec<HashComparison>, CommandError> {
     let kubelet = given.map_or(Kubelet::Assumed, Kubelet::Given);
-    let of = |(kind, manifest): &(WorkloadKind, Packed)| {
+    let of = |(kind, manifest): &(WorkloadKind, Manifest)| {
         let given = Some(&manifest.namespace).filter(|given| !given.is_empty());
         let namespace = given.or(global.namespace.as_ref()).cloned().unwrap_or_default();
         let workload = WorkloadRef { kind: *kind, namespace, name: manifest.name.clone() };
-        let now = hash_comparison::pod_of(*kind, &manifest.object());
+        let now = hash_comparison::pod_of(*kind, &manifest.object);
         let after = with_images(&now, images, &workload)?;
         comparison(workload, &now, after.as_ref(), kubelet.clone())
     };
@@ -108,7 +108,7 @@ fn of_manifests(
 /// Hashes a live pod or template, and what a manifest and images would make of it.
 fn of_live(
     workload: &Workload,
-    manifest: Option<&(WorkloadKind, Packed)>,
+    manifest: Option<&(WorkloadKind, Manifest)>,
     images: &Images,
     kubelet: Kubelet,
 ) -> Result<HashComparison, CommandError> {
@@ -116,8 +116,7 @@ fn of_live(
     let merged = match manifest {
         None => None,
         Some((kind, manifest)) => {
-            let object = manifest.object();
-            let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
+            let template = manifest.object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
             let merged = hash_comparison::merged(&now, template).map_err(|error| {
                 CommandError::usage(format!("{} cannot be put over {}: {error}", manifest.source, workload.reference))
             })?;
@@ -156,9 +155,9 @@ fn comparison(
 
 /// Finds the manifest that is meant for a live object: its own, or the only one.
 fn manifest_for<'m>(
-    manifests: &'m [(WorkloadKind, Packed)],
+    manifests: &'m [(WorkloadKind, Manifest)],
     live: &WorkloadRef,
-) -> Result<Option<&'m (WorkloadKind, Packed)>, CommandError> {
+) -> Result<Option<&'m (WorkloadKind, Manifest)>, CommandError> {
     match manifests {
         [] => Ok(None),
         [only] => Ok(Some(only)),
@@ -226,15 +225,11 @@ fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
 mod tests {
     use super::*;
     use crate::manifest;
-    use crate::manifest::Origin;
     use engine::change::target::Unnamed;
-    use engine::value::api_schema::Scope;
 
-    fn read(text: &str) -> Vec<(WorkloadKind, Packed)> {
-        let kind = |one: &Packed| WorkloadKind::from_manifest(&one.api_version, &one.kind).unwrap();
-        let read =
-            manifest::read(vec![Origin::Name("-".into())], false, &mut text.as_bytes(), |_, _| true, Scope::Partial)
-                .unwrap();
+    fn read(text: &str) -> Vec<(WorkloadKind, Manifest)> {
+        let kind = |one: &Manifest| WorkloadKind::from_manifest(&one.api_version, &one.kind).unwrap();
+        let read = manifest::parse("two.yaml", text.as_bytes()).unwrap();
         read.into_iter().map(|one| (kind(&one), one)).collect()
     }
 
@@ -273,7 +268,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
         let manifests = read(TWO);
         let live = |kind, name: &str| WorkloadRef { kind, namespace: "n".into(), name: name.into() };
         let found = |manifests: &[_], live: &WorkloadRef| {
-            manifest_for(manifests, live).map(|found| found.map(|(kind, _): &(WorkloadKind, Packed)| *kind)).ok()
+            manifest_for(manifests, live).map(|found| found.map(|(kind, _): &(WorkloadKind, Manifest)| *kind)).ok()
         };
         assert_eq!(found(&[], &live(WorkloadKind::Pod, "a")), Some(None));
         assert_eq!(found(&manifests, &live(WorkloadKind::Deployment, "a")), Some(Some(WorkloadKind::Deployment)));

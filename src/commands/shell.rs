@@ -287,16 +287,10 @@ impl Shell {
         if error.closed_pipe {
             return if self.is_answer { EndResult::Terminated } else { EndResult::Complete };
         }
-        // The snippet of a manifest is on lines of its own; any other line break is shown as an escape.
-        let parts = error.message.split_once('\n').filter(|_| error.kind == ErrorKind::Manifest);
-        let (message, snippet) = parts.unwrap_or((&error.message, ""));
         if error.kind == ErrorKind::NothingFound {
-            self.say(Meaning::Plain, "No resources", message);
+            self.say(Meaning::Plain, "No resources", &error.message);
         } else {
-            self.say(Meaning::Failing, &error.heading(), message);
-        }
-        for line in snippet.lines() {
-            self.say(Meaning::Plain, " ", line);
+            self.say(Meaning::Failing, &error.heading(), &error.message);
         }
         for (label, command) in &error.next {
             self.say(Meaning::Plain, label, command);

@@ -9,7 +9,7 @@ use super::Shell;
 use crate::cli::TargetArgs;
 use crate::cluster::connect::fetch;
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{MAX_INPUT_BYTES, Origin};
+use crate::manifest::{MAX_FILE_BYTES, Origin};
 use engine::k8s::mask;
 
 /// Lines of what kubectl says that are shown.
@@ -28,7 +28,7 @@ pub(super) async fn of_names(names: &[String], shell: &Shell) -> Result<Vec<Orig
     let mut origins = Vec::new();
     for name in names {
         origins.push(if fetch::is_url(name) {
-            let bytes = fetch::fetch(name, MAX_INPUT_BYTES, shell.environment()).await;
+            let bytes = fetch::fetch(name, MAX_FILE_BYTES, shell.environment()).await;
             let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
             Origin::Text { name: fetch::shown(name), bytes }
         } else {

@@ -10,18 +10,17 @@ use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{self, Finding, Findings, ManifestError, Packed};
+use crate::manifest::{self, Manifest};
 use crate::render::Meaning;
 use engine::change::asked_resources::AskedResources;
 use engine::change::target::{self, UPDATED_BY_CONTROLLER, Unnamed, what_it_does};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
+use engine::plan::outline::Hook;
 use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
-use engine::plan::{Intent, LiveWorkload, Manifest};
-use engine::value::api_schema::{self, Scope, Validation};
+use engine::plan::{self, Intent, LiveWorkload};
 use engine::value::hint::{Hint, inplace, kubectl};
-use engine::value::kubelet_version::KubeletVersion;
 use engine::value::suggest;
 
 /// Workloads that are read at once: the API server's own limits are meant for many clients.
@@ -39,7 +38,7 @@ pub(super) enum Asked {
 /// Workloads of manifests, and what else was in them.
 #[derive(Clone)]
 pub(super) struct Manifests {
-    pub(super) workloads: Vec<(WorkloadKind, Packed)>,
+    pub(super) workloads: Vec<(WorkloadKind, Manifest)>,
     pub(super) skipped: Vec<SkippedObject>,
 }
 
@@ -185,19 +184,20 @@ pub(super) fn by_name_everywhere() -> CommandError {
 async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
     shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
     let origins = sources::origins(args, shell).await?;
-    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Partial)?;
-    if args.validate == Validation::Warn {
-        warn_of_unknown(&manifests, shell);
-    }
+    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
     let mut left_out = Vec::new();
     for manifest in manifests {
         let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
-        match skipped::taken(type_of_it, manifest.outline.hook(), WorkloadKind::is_updated_here) {
-            Ok(kind) => workloads.push((kind, manifest)),
+        match skipped::taken(type_of_it, Hook::of(&manifest.object), WorkloadKind::is_updated_here) {
+            Ok(kind) => {
+                // Fields that the API does not have are the server's matter: a newer one has more.
+                manifest::unknown_fields(kind, &manifest)?;
+                workloads.push((kind, manifest));
+            }
             Err(why) => {
-                let Packed { api_version, kind, namespace, name, .. } = manifest;
+                let Manifest { api_version, kind, namespace, name, .. } = manifest;
                 let change = SkippedChange::NotCompared;
                 left_out.push(SkippedObject { api_version, kind, namespace, name, why, change });
             }
@@ -265,8 +265,8 @@ pub(super) async fn read_side_by_side(
 }
 
 /// Refuses misspelt kinds: skipped, they would look as if there was nothing to do.
-pub(super) fn refuse_misspelt<'m>(manifests: impl IntoIterator<Item = &'m Packed>) -> Result<(), CommandError> {
-    for Packed { api_version, kind, source, .. } in manifests {
+pub(super) fn refuse_misspelt(manifests: &[Manifest]) -> Result<(), CommandError> {
+    for Manifest { api_version, kind, source, .. } in manifests {
         if let Some(meant) = WorkloadKind::meant(api_version, kind) {
             let meant = meant.spec();
             let message = format!("{source}: there is no kind {kind} in {api_version}");
@@ -290,45 +290,6 @@ pub(super) fn note_skipped(skipped: &[SkippedObject], shell: &Shell) {
         };
         shell.note(&format!("{}: skipped: {why}", object.resource()));
     }
-}
-
-/// Names the fields that this build does not know.
-pub(super) fn warn_of_unknown(manifests: &[Packed], shell: &Shell) {
-    for finding in manifests.iter().flat_map(|manifest| &manifest.unknown) {
-        let text = finding.to_string();
-        shell.say(Meaning::Waiting, "Warning:", text.lines().next().unwrap_or_default());
-    }
-}
-
-/// Refuses fields that this build does not know.
-pub(super) fn refuse_unknown<'m>(manifests: impl Iterator<Item = &'m Packed>) -> Result<(), CommandError> {
-    let findings: Vec<Finding> = manifests.flat_map(|manifest| manifest.unknown.clone()).collect();
-    if findings.is_empty() {
-        return Ok(());
-    }
-    let known = api_schema::KNOWN;
-    Err(CommandError::from(ManifestError::Schema(Findings(findings))).hint(format!(
-        "the fields are those of Kubernetes {known}; --validate=warn accepts others, as in kubectl apply"
-    )))
-}
-
-/// A server that is newer than this build may have fields that are unknown here: it is asked itself, by the dry run.
-async fn refuse_unknown_unless_newer(
-    manifests: &[(WorkloadKind, Packed)],
-    validation: Validation,
-    cluster: &Cluster,
-) -> Result<(), CommandError> {
-    let manifests = manifests.iter().map(|(_, manifest)| manifest);
-    if validation != Validation::Strict || manifests.clone().all(|manifest| manifest.unknown.is_empty()) {
-        return Ok(());
-    }
-    let server = cluster.server_version().await.ok().and_then(|version| version.parse::<KubeletVersion>().ok());
-    if server.is_some_and(|server| server > api_schema::KNOWN) { Ok(()) } else { refuse_unknown(manifests) }
-}
-
-/// Returns whether an object has containers that this program can update in place.
-pub(super) fn is_workload(api_version: &str, kind: &str) -> bool {
-    WorkloadKind::from_manifest(api_version, kind).is_some()
 }
 
 /// What was found of what was asked.
@@ -368,19 +329,18 @@ pub(super) async fn find_or_new(
 }
 
 async fn of_manifests(
-    manifests: Vec<(WorkloadKind, Packed)>,
+    manifests: Vec<(WorkloadKind, Manifest)>,
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<Found, CommandError> {
-    refuse_unknown_unless_newer(&manifests, args.validate, cluster).await?;
     let mut found = Found { workloads: Vec::new(), new: Vec::new() };
     for (kind, manifest) in manifests {
         let reference = reference_of(kind, &manifest, global, cluster)?;
-        let object = manifest.object();
+        let object = manifest.object;
         match cluster.workload(&reference).await {
             Ok(workload) => {
-                let manifest = Manifest::Given { object, validation: args.validate };
+                let manifest = plan::Manifest::Given { object, validation: args.validate };
                 found.workloads.push((workload, Intent::Manifest(manifest)));
             }
             Err(error @ ClusterError::NotFound { .. })
@@ -515,7 +475,7 @@ async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload
 
 fn reference_of(
     kind: WorkloadKind,
-    manifest: &Packed,
+    manifest: &Manifest,
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<WorkloadRef, CommandError> {
@@ -524,7 +484,7 @@ fn reference_of(
 }
 
 /// Returns the namespace that a manifest names, which must be that of `-n` where both are given.
-pub(super) fn namespace_of(manifest: &Packed, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
+pub(super) fn namespace_of(manifest: &Manifest, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
     let given = Some(manifest.namespace.clone()).filter(|given| !given.is_empty());
     if let (Some(given), Some(flag)) = (&given, &global.namespace)
         && given != flag

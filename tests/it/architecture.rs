@@ -247,10 +247,17 @@ fn names_of_kinds() -> Vec<String> {
 const NO_KIND: &[(&str, &[&str])] = &[
     // What a dry run creates.
     ("crates/engine/src/status/made.rs", &["\"Pod\""]),
-    // Types of the API, some of which are the kinds.
+    // Each kind's type of k8s-openapi, which the engine does not know.
     (
-        "crates/engine/src/value/api_schema/",
-        &["\"Deployment\"", "\"StatefulSet\"", "\"DaemonSet\"", "\"ReplicaSet\"", "\"Pod\""],
+        "src/manifest/types.rs",
+        &[
+            "WorkloadKind::Deployment",
+            "WorkloadKind::StatefulSet",
+            "WorkloadKind::DaemonSet",
+            "WorkloadKind::ReplicaSet",
+            "WorkloadKind::Pod",
+            "WorkloadKind::CloneSet",
+        ],
     ),
 ];
 

@@ -389,11 +389,8 @@ fn hostile_words_end_with_a_sentence_and_never_a_panic() {
 }
 
 #[test]
-fn a_broken_manifest_is_shown_where_it_breaks() {
+fn a_broken_manifest_is_reported_with_its_place() {
     let broken = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x\n";
     let output = Binary::alone(["plan", "-f", "-"]).stdin(broken).run().ends_with(1);
-    let lines: Vec<&str> = output.stderr.lines().collect();
-    assert!(lines.first().is_some_and(|line| line.contains(":3:11: YAML: ")), "{}", output.stderr);
-    assert_eq!(lines.get(1).map(|line| line.trim_start()), Some("3 | metadata: {name: x"), "{}", output.stderr);
-    assert!(lines.get(2).is_some_and(|line| line.ends_with('^')), "{}", output.stderr);
+    assert_eq!(output.stderr, "error: standard input:3:11: YAML: unclosed bracket '{'\n");
 }

@@ -6,8 +6,7 @@ use std::process::Stdio;
 
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
-use engine::plan::Manifest;
-use engine::value::api_schema::Validation;
+use engine::plan::{Manifest, Validation};
 use futures::stream::{self, StreamExt};
 use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
@@ -167,4 +166,20 @@ fn under_server_side_apply() {
 #[test]
 fn under_neither() {
     compare("desired-neither", 3, &["create"], &["apply"], true);
+}
+
+/// What the offline check leaves to the server: under either kind of apply, it names the field, and not the manifest.
+#[test]
+fn a_field_that_the_server_does_not_know_is_refused() {
+    for (name, make) in [("unknown-client", &["apply"][..]), ("unknown-server", &["apply", "--server-side"])] {
+        let namespace = Namespace::new(name);
+        let original = manifest(&mut Random::new(4), 0, namespace.name());
+        kubectl(make, std::slice::from_ref(&original));
+        let live = Api::open().get(&path(&original));
+        let mut misspelt = original.clone();
+        misspelt["spec"]["template"]["spec"]["contianers"] = json!([{"name": "a", "image": "hunter2"}]);
+        let answers = desired(&[live], &[misspelt], "kubectl-client-side-apply");
+        let [Manifest::Refused { message }] = answers.as_slice() else { panic!("{name}: {answers:?}") };
+        assert!(message.contains("contianers") && !message.contains("hunter2"), "{name}: {message}");
+    }
 }

@@ -48,7 +48,6 @@ mod resize_lowered;
 mod resize_put_off;
 mod restart;
 mod restart_policy;
-mod schema;
 mod signals;
 mod status;
 mod superseded;

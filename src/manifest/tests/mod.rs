@@ -3,7 +3,7 @@
 mod bounds;
 mod files;
 mod scalars;
-mod schema;
+mod types;
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn outcome(text: &str) -> String {
         Ok(manifests) => {
             let shown = manifests.iter().map(|manifest| {
                 let name = manifest.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("?");
-                format!("{name}@{}#{}", manifest.source, manifest.source.document)
+                format!("{name}@{}", manifest.source)
             });
             shown.collect::<Vec<_>>().join(" ")
         }
@@ -45,22 +45,22 @@ fn documents_are_split_where_kubectl_splits_them() {
         (String::new(), ""),
         ("# nothing\n---\n\n---\n# here\n".to_owned(), ""),
         ("null\n---\n~\n---\n...\n".to_owned(), ""),
-        (A.to_owned(), "a@a.yaml:1#1"),
-        (format!("---\n{A}"), "a@a.yaml:2#1"),
-        (format!("\n# first\n---\n# second\n\n{A}"), "a@a.yaml:6#2"),
-        (format!("{A}---\n{B}"), "a@a.yaml:1#1 b@a.yaml:5#2"),
-        (format!("{A}--- # comment\n{B}---\n"), "a@a.yaml:1#1 b@a.yaml:5#2"),
-        (format!("{A}...\n---\n{B}"), "a@a.yaml:1#1 b@a.yaml:6#2"),
-        (format!("{A}---\n\u{feff}{B}"), "a@a.yaml:1#1 b@a.yaml:5#2"),
-        (format!("{A}---\n{JSON_B}"), "a@a.yaml:1#1 b@a.yaml:5#2"),
-        (format!("{A}---\n{B}").replace('\n', "\r\n"), "a@a.yaml:1#1 b@a.yaml:5#2"),
-        (A.replace('\n', "\r"), "a@a.yaml:1#1"),
-        (format!("{JSON_A}{JSON_B}"), "a@a.yaml:1#1 b@a.yaml:1#2"),
-        (format!("\n{JSON_A}\nnull\n\n{JSON_B}\n"), "a@a.yaml:2#1 b@a.yaml:5#3"),
-        (format!("# not JSON\n{JSON_A}"), "a@a.yaml:2#1"),
-        ("---\n{apiVersion: v1, kind: Pod, metadata: {name: a,},}".to_owned(), "a@a.yaml:2#1"),
-        (format!("{A}x: |\n  a\n---\n{B}"), "a@a.yaml:1#1 b@a.yaml:7#2"),
-        (format!("{A}{}spec: {{}}\n", "# comment\n".repeat(100)), "a@a.yaml:1#1"),
+        (A.to_owned(), "a@a.yaml:1"),
+        (format!("---\n{A}"), "a@a.yaml:2"),
+        (format!("\n# first\n---\n# second\n\n{A}"), "a@a.yaml:6"),
+        (format!("{A}---\n{B}"), "a@a.yaml:1 b@a.yaml:5"),
+        (format!("{A}--- # comment\n{B}---\n"), "a@a.yaml:1 b@a.yaml:5"),
+        (format!("{A}...\n---\n{B}"), "a@a.yaml:1 b@a.yaml:6"),
+        (format!("{A}---\n\u{feff}{B}"), "a@a.yaml:1 b@a.yaml:5"),
+        (format!("{A}---\n{JSON_B}"), "a@a.yaml:1 b@a.yaml:5"),
+        (format!("{A}---\n{B}").replace('\n', "\r\n"), "a@a.yaml:1 b@a.yaml:5"),
+        (A.replace('\n', "\r"), "a@a.yaml:1"),
+        (format!("{JSON_A}{JSON_B}"), "a@a.yaml:1 b@a.yaml:1"),
+        (format!("\n{JSON_A}\nnull\n\n{JSON_B}\n"), "a@a.yaml:2 b@a.yaml:5"),
+        (format!("# not JSON\n{JSON_A}"), "a@a.yaml:2"),
+        ("---\n{apiVersion: v1, kind: Pod, metadata: {name: a,},}".to_owned(), "a@a.yaml:2"),
+        (format!("{A}x: |\n  a\n---\n{B}"), "a@a.yaml:1 b@a.yaml:7"),
+        (format!("{A}{}spec: {{}}\n", "# comment\n".repeat(100)), "a@a.yaml:1"),
     ];
     for (text, expected) in cases {
         assert_eq!(outcome(&text), expected, "{text}");
@@ -70,23 +70,26 @@ fn documents_are_split_where_kubectl_splits_them() {
 #[test]
 fn lists_are_expanded() {
     let cases = [
-        (format!("apiVersion: v1\nkind: List\nitems: [{JSON_A}, {JSON_B}]\n"), "a@a.yaml:1#1 b@a.yaml:1#1"),
+        (
+            format!("apiVersion: v1\nkind: List\nitems: [{JSON_A}, {JSON_B}]\n"),
+            "a@a.yaml:1 items[0] b@a.yaml:1 items[1]",
+        ),
         (
             format!("apiVersion: v1\nkind: List\nitems: [{{apiVersion: v1, kind: List, items: [{JSON_A}]}}]\n"),
-            "a@a.yaml:1#1",
+            "a@a.yaml:1 items[0].items[0]",
         ),
-        ("apiVersion: v1\nkind: PodList\nitems: [{metadata: {name: a}}]\n".to_owned(), "a@a.yaml:1#1"),
+        ("apiVersion: v1\nkind: PodList\nitems: [{metadata: {name: a}}]\n".to_owned(), "a@a.yaml:1 items[0]"),
         ("apiVersion: v1\nkind: List\nitems: null\n".to_owned(), ""),
         ("apiVersion: v1\nkind: List\n".to_owned(), ""),
-        ("apiVersion: e/v1\nkind: IPAllowList\nmetadata: {name: a}\n".to_owned(), "a@a.yaml:1#1"),
+        ("apiVersion: e/v1\nkind: IPAllowList\nmetadata: {name: a}\n".to_owned(), "a@a.yaml:1"),
         ("apiVersion: v1\nkind: List\nitems: {}\n".to_owned(), "a.yaml:1: items is an object, not an array"),
         (
             "apiVersion: v1\nkind: List\nitems: [1]\n".to_owned(),
-            "a.yaml:1: items[0]: expected an object, found a number",
+            "a.yaml:1 items[0]: expected an object, found a number",
         ),
         (
             format!("apiVersion: v1\nkind: List\nitems: [{JSON_A}, {{kind: Pod}}]\n"),
-            "a.yaml:1: items[1]: apiVersion not set",
+            "a.yaml:1 items[1]: apiVersion not set",
         ),
     ];
     for (text, expected) in cases {
@@ -159,16 +162,16 @@ fn merges_are_in_the_order_of_kubectl() {
 }
 
 #[test]
-fn syntax_errors_show_the_line() {
+fn syntax_errors_have_their_place() {
     let cases = [
-        ("a: 1\n  a: 2", "a.yaml:7:3: YAML: the key \"a\" is given twice\n7 |   a: 2\n  |   ^"),
-        ("'1': 1\n  0x1: 2", "a.yaml:7:3: YAML: the key \"1\" is given twice\n7 |   0x1: 2\n  |   ^"),
-        ("<<: {a: 1}\n  a: 1\n  a: 2", "a.yaml:8:3: YAML: the key \"a\" is given twice\n8 |   a: 2\n  |   ^"),
-        ("a: b: c", "a.yaml:6:7: YAML: mapping values are not allowed in this context\n6 |   a: b: c\n  |       ^"),
-        ("a: *b", "a.yaml:6:6: YAML: an alias names no anchor\n6 |   a: *b\n  |      ^"),
-        ("a: &b [*b]", "a.yaml:6:10: YAML: an anchored value contains itself\n6 |   a: &b [*b]\n  |          ^"),
-        ("a: .inf", "a.yaml:6:6: YAML: a number is not finite\n6 |   a: .inf\n  |      ^"),
-        ("a: [\u{202e}, 1", "a.yaml:6:6: YAML: unclosed bracket '['\n6 |   a: [\\u{202e}, 1\n  |      ^"),
+        ("a: 1\n  a: 2", "a.yaml:7:3: YAML: the key \"a\" is given twice"),
+        ("'1': 1\n  0x1: 2", "a.yaml:7:3: YAML: the key \"1\" is given twice"),
+        ("<<: {a: 1}\n  a: 1\n  a: 2", "a.yaml:8:3: YAML: the key \"a\" is given twice"),
+        ("a: b: c", "a.yaml:6:7: YAML: mapping values are not allowed in this context"),
+        ("a: *b", "a.yaml:6:6: YAML: an alias names no anchor"),
+        ("a: &b [*b]", "a.yaml:6:10: YAML: an anchored value contains itself"),
+        ("a: .inf", "a.yaml:6:6: YAML: a number is not finite"),
+        ("a: [1", "a.yaml:6:6: YAML: unclosed bracket '['"),
     ];
     for (yaml, expected) in cases {
         assert_eq!(outcome(&object(&format!("  {yaml}\n"))), expected, "{yaml}");
@@ -180,9 +183,9 @@ fn syntax_errors_show_the_line() {
     let yaml_after = outcome(&format!("{JSON_A}\n---\n{B}"));
     assert!(yaml_after.starts_with("a.yaml:2:2: JSON: YAML after JSON; begin the input with ---"), "{yaml_after}");
     let json = outcome("{\n  \"a\": 1,\n  \"a\": 2}");
-    assert_eq!(json, "a.yaml:3:5: JSON: the key \"a\" is given twice\n3 |   \"a\": 2}\n  |     ^");
+    assert_eq!(json, "a.yaml:3:5: JSON: the key \"a\" is given twice");
     let later = outcome(&format!("{JSON_A}\n{JSON_B}\n{{,}}"));
-    assert!(later.starts_with("a.yaml:3:2: JSON: key must be a string\n3 | {,}"), "{later}");
+    assert_eq!(later, "a.yaml:3:2: JSON: key must be a string");
 }
 
 #[test]
@@ -203,31 +206,27 @@ fn secrets_are_not_shown() {
         format!("{json}\"data\": {{\"a\": hunter2}}}}"),
     ] {
         let error = parse("a.yaml", text.as_bytes()).expect_err(&text);
-        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
     }
-    let shown = outcome("imagePullSecrets: [{name: x}]\nsecretKeyRef: a: b\n");
-    assert!(shown.contains("secretKeyRef: a: b"), "a word that only contains the kind is no Secret: {shown}");
+    let word = outcome("imagePullSecrets: [{name: x}]\nsecretKeyRef: a: b\n");
+    assert!(word.contains("mapping values are not allowed"), "a word that only contains the kind is no Secret: {word}");
 }
 
-/// A manifest has credentials in other places, too: the line is not shown where one may be.
+/// A manifest has credentials in other places, too.
 #[test]
-fn values_of_the_environment_are_not_shown() {
+fn values_are_not_shown() {
     let pod = "spec:\n  containers:\n  - name: app\n";
     let json = r#"{"spec": {"containers": [{"name": "app", "env": [{"name": "A", "value": "#;
     for text in [
         format!("{pod}    env:\n    - {{name: A, value: [hunter2}}\n"),
         format!("{pod}    env:\n    - name: A\n      valu: hunter2: b\n"),
-        format!("{pod}    env:\n    - name: A\n    -   name: B\n\n        valu: hunter2: b\n"),
         format!("{pod}    args:\n      - --password=hunter2: b: c\n"),
         format!("{pod}    command: [sh, -c, hunter2\n"),
-        "data:\n  a:\n    b: hunter2: c\n".to_owned(),
         format!("{json}hunter2}}]}}]}}}}"),
     ] {
         let error = parse("a.yaml", text.as_bytes()).expect_err(&text);
-        assert!(!format!("{error} {error:?}").contains("hunter2"), "{text}\n{error:?}");
+        assert!(!error.to_string().contains("hunter2"), "{text}\n{error}");
     }
-    let shown = outcome(&format!("{pod}    env: []\n    image: a: b\n"));
-    assert!(shown.contains("image: a: b"), "what stands beside it is shown: {shown}");
 }
 
 #[test]
@@ -245,15 +244,16 @@ fn encodings() {
     ] {
         assert_eq!(parse("a", &bytes).map(|manifests| manifests.len()).map_err(|error| error.to_string()), Ok(2));
     }
+    let utf16 = "a: not UTF-16, though it begins with its byte order mark";
     let cases: [(&[u8], &str); 8] = [
-        (b"a: \xff\n", "\"a\": not UTF-8 at byte 3"),
-        (b"\xef\xbb\xbfa: \xff\n", "\"a\": not UTF-8 at byte 6"),
-        (b"a\0b\0", "\"a\": not text: a NUL character at byte 1"),
-        (b"\xff\xfea\0b", "\"a\": not UTF-16, though it begins with its byte order mark at byte 4"),
-        (b"\xff\xfea\0\0\xdcb\0", "\"a\": not UTF-16, though it begins with its byte order mark at byte 4"),
-        (b"a: \x07", "\"a\": character U+0007 must be escaped in YAML at byte 3"),
-        ("a: \u{85}".as_bytes(), "\"a\": character U+0085 must be escaped in YAML at byte 3"),
-        ("a: \u{2028}".as_bytes(), "\"a\": character U+2028 must be escaped in YAML at byte 3"),
+        (b"a: \xff\n", "a: not UTF-8 at byte 3"),
+        (b"\xef\xbb\xbfa: \xff\n", "a: not UTF-8 at byte 6"),
+        (b"a\0b\0", "a:1: YAML: character U+0000 must be escaped in YAML"),
+        (b"\xff\xfea\0b", utf16),
+        (b"\xff\xfea\0\0\xdcb\0", utf16),
+        (b"a: \x07", "a:1: YAML: character U+0007 must be escaped in YAML"),
+        ("a: 1\nb: \u{85}".as_bytes(), "a:2: YAML: character U+0085 must be escaped in YAML"),
+        ("a: \u{2028}".as_bytes(), "a:1: YAML: character U+2028 must be escaped in YAML"),
     ];
     for (bytes, expected) in cases {
         assert_eq!(parse("a", bytes).map_err(|error| error.to_string()), Err(expected.to_owned()));

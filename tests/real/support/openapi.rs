@@ -1,7 +1,5 @@
 //! The server's own OpenAPI (v3): which fields a type has, and of which type they are.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::api::Api;
@@ -82,79 +80,6 @@ impl OpenApi {
             below(Step::Key, values);
         } else {
             leaves.push(Leaf { steps: steps.clone(), values: values(schema) });
-        }
-    }
-
-    /// Returns the ways to every field, element and value below a type, outermost first.
-    pub(crate) fn ways(&self, name: &str) -> Vec<Vec<Step>> {
-        let mut ways = Vec::new();
-        self.walk(self.named(name), &mut Vec::new(), &mut ways);
-        ways
-    }
-
-    fn walk(&self, schema: &Value, steps: &mut Vec<Step>, ways: &mut Vec<Vec<Step>>) {
-        let schema = self.resolve(schema);
-        let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let fields = fields.map(|(name, property)| (Step::Field(name.clone()), property));
-        let element = schema.get("items").map(|items| (Step::Element, items));
-        let value = schema.get("additionalProperties").map(|values| (Step::Key, values));
-        for (step, below) in fields.chain(element).chain(value) {
-            steps.push(step);
-            ways.push(steps.clone());
-            self.walk(below, steps, ways);
-            steps.pop();
-        }
-    }
-
-    /// Returns the type at the end of a way.
-    pub(crate) fn at<'a>(&'a self, schema: &'a Value, steps: &[Step]) -> &'a Value {
-        steps.iter().fold(self.resolve(schema), |schema, step| {
-            self.resolve(match step {
-                Step::Field(name) => &schema["properties"][name],
-                Step::Element => &schema["items"],
-                Step::Key => &schema["additionalProperties"],
-            })
-        })
-    }
-
-    /// Adds a type and those of its fields, as `engine/value/api_schema` writes them: one line each.
-    pub(crate) fn describe(&self, name: &str, lines: &mut BTreeMap<String, String>) {
-        let short = name.rsplit('.').next().unwrap_or_default().to_owned();
-        if lines.contains_key(&short) {
-            return;
-        }
-        lines.insert(short.clone(), String::new());
-        let schema = self.named(name);
-        let required: Vec<&Value> = schema.get("required").and_then(Value::as_array).into_iter().flatten().collect();
-        let fields: BTreeMap<&String, &Value> = schema["properties"].as_object().into_iter().flatten().collect();
-        let mut line = short.clone();
-        for (field, property) in fields {
-            let mark = if required.iter().any(|name| *name == field) { "!" } else { "" };
-            line += &format!(" {field}{mark}:{}", self.notation(property, lines));
-        }
-        lines.insert(short, line);
-    }
-
-    fn notation(&self, schema: &Value, lines: &mut BTreeMap<String, String>) -> String {
-        let name = reference(schema);
-        let schema = self.resolve(schema);
-        let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
-        match (text("type"), text("format"), name) {
-            (_, "int-or-string", _) => "intOrString".to_owned(),
-            ("string", "date-time", _) => "time".to_owned(),
-            ("", "", Some(name)) if name.ends_with(".Quantity") => "quantity".to_owned(),
-            ("object", _, Some(name)) if schema.get("properties").is_some() => {
-                self.describe(name, lines);
-                name.rsplit('.').next().unwrap_or_default().to_owned()
-            }
-            ("object", _, _) => {
-                let values = schema.get("additionalProperties");
-                values.map_or("any".to_owned(), |values| format!("{{{}}}", self.notation(values, lines)))
-            }
-            ("array", _, _) => format!("[{}]", self.notation(&schema["items"], lines)),
-            ("integer", format @ ("int32" | "int64"), _) => format.to_owned(),
-            (scalar @ ("string" | "boolean"), _, _) => scalar.to_owned(),
-            (_, _, _) => panic!("a type that the table has no word for: {schema}"),
         }
     }
 

@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::{RestartError, UndoError};
 use crate::change::target::Images;
 use crate::k8s::names::ContainerName;
-use crate::value::api_schema::Validation;
 
 /// What is wanted of a workload. What a resumed or aborted rollout wants is in its lock.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +29,32 @@ pub enum Intent {
         /// The containers; the only one unless some are named.
         containers: BTreeSet<ContainerName>,
     },
+}
+
+/// What becomes of fields that the API does not have, as `kubectl apply --validate` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Validation {
+    /// They are errors.
+    #[default]
+    Strict,
+    /// They are reported, and dropped by the server.
+    Warn,
+    /// They are dropped by the server.
+    Ignore,
+}
+
+impl Validation {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::Strict, Self::Warn, Self::Ignore];
+
+    /// Returns the word of the request parameter `fieldValidation`.
+    pub fn parameter(self) -> &'static str {
+        match self {
+            Self::Strict => "Strict",
+            Self::Warn => "Warn",
+            Self::Ignore => "Ignore",
+        }
+    }
 }
 
 /// A manifest, before and after the API server's dry run.

@@ -89,9 +89,8 @@ pub use drains::drains_by_gate;
 pub use drift::differs_from_template;
 pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
-
 pub use held::is_held_back;
-pub use intent::{Intent, IntentError, Manifest};
+pub use intent::{Intent, IntentError, Manifest, Validation};
 pub use outgoing::HistoryPlan;
 pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};

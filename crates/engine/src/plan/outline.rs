@@ -1,4 +1,4 @@
-//! What is kept of an object whose contents are not: whether it is a hook, and enough to see that it differs.
+//! What counts of an object that is not looked at: whether it is a hook, and enough to see that it differs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -56,15 +56,16 @@ impl Hook {
         }
     }
 
-    fn of(object: &Value) -> Option<Self> {
+    /// Returns whose hook an object is, if it is one.
+    pub fn of(object: &Value) -> Option<Self> {
         let annotations = object.pointer("/metadata/annotations")?.as_object()?;
         Self::ALL.into_iter().find(|hook| annotations.contains_key(hook.annotation()))
     }
 }
 
-/// What is kept of an object whose contents are not: whether it is a hook, and enough to see that it differs.
+/// What counts of an object that is not looked at: whether it is a hook, and enough to see that it differs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Outline {
+pub(super) struct Outline {
     hook: Option<Hook>,
     whole: Fingerprint,
     /// Of each pod template in it.
@@ -84,7 +85,7 @@ fn fingerprint(value: &impl Hash) -> Fingerprint {
 
 impl Outline {
     /// Takes what its author wrote: not what the server and controllers add, nor the namespace, which a flag may give.
-    pub fn of(object: &Value) -> Self {
+    pub(super) fn of(object: &Value) -> Self {
         let metadata = object.get("metadata");
         let of_metadata = |field: &str| is_written(field) && field != "annotations" && field != "namespace";
         let parts = (
@@ -98,7 +99,7 @@ impl Outline {
     }
 
     /// Returns whose hook the object is, if it is one.
-    pub fn hook(&self) -> Option<Hook> {
+    pub(super) fn hook(&self) -> Option<Hook> {
         self.hook
     }
 

@@ -123,14 +123,14 @@ pub(super) fn of_two<M: Written>(old: &[M], new: &[M], namespace: Option<&str>) 
     for (side, objects) in [old, new].into_iter().enumerate() {
         for object in objects {
             let [api_version, kind, given, name] = object.identity();
-            let outline = object.outline();
-            let Err(why) = taken((api_version, kind), outline.hook(), |_| true) else { continue };
+            let hook = Hook::of(object.object());
+            let Err(why) = taken((api_version, kind), hook, |_| true) else { continue };
             let group = api_version.split_once('/').map_or("", |(group, _)| group);
             let place = if given.is_empty() { namespace.unwrap_or_default() } else { given };
             let [group, kind, place, name] = [group, kind, place, name].map(str::to_owned);
             let (sides, as_written) = found.entry((group, kind, place, name, why)).or_default();
             if let Some(side) = sides.get_mut(side) {
-                side.insert(outline);
+                side.insert(Outline::of(object.object()));
             }
             *as_written = [api_version, given];
         }

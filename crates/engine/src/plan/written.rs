@@ -1,21 +1,16 @@
 //! Manifests as their authors wrote them: without what a server and controllers have added where one was read from a cluster.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
-use super::outline::{Outline, is_written, is_written_annotation};
+use super::outline::{is_written, is_written_annotation};
 
-/// One manifest of a comparison; it may keep its contents packed until they are asked for.
+/// One manifest of a comparison.
 pub trait Written {
     /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
     fn identity(&self) -> [&str; 4];
 
     /// Returns the whole object.
-    fn object(&self) -> Cow<'_, Value>;
-
-    /// Returns what is known of it also where its contents are not kept.
-    fn outline(&self) -> Outline;
+    fn object(&self) -> &Value;
 }
 
 impl Written for Value {
@@ -24,12 +19,8 @@ impl Written for Value {
         ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text)
     }
 
-    fn object(&self) -> Cow<'_, Value> {
-        Cow::Borrowed(self)
-    }
-
-    fn outline(&self) -> Outline {
-        Outline::of(self)
+    fn object(&self) -> &Value {
+        self
     }
 }
 

@@ -1,7 +1,6 @@
 //! Values without an owner: quantities, images, durations, selectors, versions, how words are suggested and quoted, and hints.
 
 pub mod address;
-pub mod api_schema;
 pub mod count;
 pub mod duration;
 pub mod hint;

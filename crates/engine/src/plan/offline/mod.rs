@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::outline::Hook;
 use super::policy::policy;
 use super::rules;
 use super::skipped;
@@ -87,12 +88,12 @@ pub fn compare<M: Written>(
     for reference in order {
         let Some(new) = after.remove(&reference) else { continue };
         add(match before.remove(&reference) {
-            Some(old) => build(&reference, &old.object(), &new.object(), options),
-            None => alone(&reference, &new.object(), Warning::WorkloadAdded, options),
+            Some(old) => build(&reference, old.object(), new.object(), options),
+            None => alone(&reference, new.object(), Warning::WorkloadAdded, options),
         })?;
     }
     for (reference, old) in before {
-        add(alone(&reference, &old.object(), Warning::WorkloadRemoved, options))?;
+        add(alone(&reference, old.object(), Warning::WorkloadRemoved, options))?;
     }
     Ok(Plan { workloads, skipped: skipped::of_two(old, new, namespace) })
 }
@@ -108,7 +109,7 @@ fn by_reference<'a, M: Written>(
     let mut order = Vec::new();
     for object in objects {
         let [api_version, kind, given, name] = object.identity();
-        let Ok(kind) = skipped::taken((api_version, kind), object.outline().hook(), |_| true) else { continue };
+        let Ok(kind) = skipped::taken((api_version, kind), Hook::of(object.object()), |_| true) else { continue };
         let given = Some(given).filter(|given| !given.is_empty()).or(namespace);
         let namespace = given.unwrap_or_default().to_owned();
         let reference = WorkloadRef { kind, namespace, name: name.to_owned() };
