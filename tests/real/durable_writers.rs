@@ -94,7 +94,7 @@ impl Tags {
 }
 
 /// What the program prints before the command that lets a controller replace the pods.
-const LET_IT_ROLL_OUT: &str = "Let it roll out, which can replace every pod: ";
+const LET_IT_ROLL_OUT: &str = "Let its controller go, which may then replace pods: ";
 
 /// Lets the writer act before each write of a run in turn.
 fn between_any_two_steps(name: &str, kind: Kind, writer: Writer) {
@@ -159,7 +159,7 @@ fn acts_before(namespace: &Namespace, gate: &Gate, owner: &Owner<'_>, number: us
         // Theirs waits under what the rollout had set, until somebody says that pods may be replaced: after a pause, above.
         let release = output.stderr.lines().find_map(|line| line.strip_prefix(LET_IT_ROLL_OUT));
         if let Some(release) = release.filter(|_| writer != Writer::Pause) {
-            namespace.paste(release);
+            namespace.paste(&format!("{release} --yes"));
         }
     }
     let status = namespace.try_kubectl(&["rollout", "status", &reference, "--timeout=60s"], "");

@@ -138,7 +138,7 @@ fn resized_by_another(kind: Kind, name: &str) {
 }
 
 /// What the program prints before the command that lets a controller replace the pods.
-const LET_IT_ROLL_OUT: &str = "Let it roll out, which can replace every pod: ";
+const LET_IT_ROLL_OUT: &str = "Let its controller go, which may then replace pods: ";
 
 /// Before each write of a resize somebody sets other resources in the template: theirs is rolled out by the controller once
 /// somebody lets it, and nothing of the resize is left.
@@ -155,7 +155,7 @@ fn template_edited(kind: Kind, name: &str) {
         let context = format!("{said:?} before write {number}, {write}: {ended:#?}");
         assert!([0, 6].contains(&ended.code), "{context}");
         if let Some(release) = ended.stderr.lines().find_map(|line| line.strip_prefix(LET_IT_ROLL_OUT)) {
-            namespace.paste(release);
+            namespace.paste(&format!("{release} --yes"));
         }
         namespace.kubectl(&["rollout", "status", &reference, "--timeout=60s"]);
         is_whole(&owner, &format!("{}m", 50 + number), &context);

@@ -41,11 +41,6 @@ fn a_failing_image_is_set_back_before_the_controller_is_let_go() {
         super::ways_out::release(&scene).says("Follow: kubectl");
         assert_eq!(scene.lock(), Value::Null, "{}", kind.typed);
         assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
-        eventually("its controller has replaced the pods", || {
-            let pods = scene.server.objects("pods");
-            let is_new = |pod: &Value| pod["spec"]["containers"][0]["env"][0]["name"] == "X";
-            (pods.len() == 3 && pods.iter().all(is_new)).then_some(())
-        });
         super::ways_out::status(&scene).omits("--release").omits("rollout in progress");
     });
 }

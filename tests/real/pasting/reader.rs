@@ -180,7 +180,7 @@ fn offer(line: &str, step: &Step) -> Option<(String, String)> {
         return Some(("yes".into(), format!("{} --yes", step.line)));
     }
     let (label, command) = line.rsplit_once(": kubectl ")?;
-    let is_other = ["Warning", "[", "note", "Usage", "held back", "left behind", "owner"]
+    let is_other = ["Warning", "[", "note", "Usage", "left behind", "superseded", "unclear", "owner"]
         .iter()
         .any(|other| line.starts_with(other));
     (!is_other).then(|| (label.to_owned(), format!("kubectl {command}")))

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{RestartError, UndoError};
 use crate::change::target::Images;
 use crate::k8s::names::ContainerName;
+use crate::value::words;
 
 /// What is wanted of a workload. What a resumed or aborted rollout wants is in its lock.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,29 +32,18 @@ pub enum Intent {
     },
 }
 
-/// What becomes of fields that the API does not have, as `kubectl apply --validate` has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Validation {
-    /// They are errors.
-    #[default]
-    Strict,
-    /// They are reported, and dropped by the server.
-    Warn,
-    /// They are dropped by the server.
-    Ignore,
-}
-
-impl Validation {
-    /// Every mode.
-    pub const ALL: [Self; 3] = [Self::Strict, Self::Warn, Self::Ignore];
-
-    /// Returns the word of the request parameter `fieldValidation`.
-    pub fn parameter(self) -> &'static str {
-        match self {
-            Self::Strict => "Strict",
-            Self::Warn => "Warn",
-            Self::Ignore => "Ignore",
-        }
+words! {
+    /// What becomes of fields that the API does not have, as `kubectl apply --validate` has it: the request parameter
+    /// `fieldValidation`.
+    #[derive(Default)]
+    Validation {
+        /// They are errors.
+        #[default]
+        Strict = "Strict",
+        /// They are reported, and dropped by the server.
+        Warn = "Warn",
+        /// They are dropped by the server.
+        Ignore = "Ignore",
     }
 }
 

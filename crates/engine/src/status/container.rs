@@ -360,7 +360,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Condition;
-    use crate::status::tests::{LATER, SET, Side, deployment, live};
+    use crate::status::tests::{CREATED, LATER, SET, Side, deployment, live, running};
     use crate::status::{NextAction, status};
 
     /// A kubelet does not start it again: what it says of the image is nothing that will be.
@@ -426,6 +426,26 @@ mod tests {
             owner["metadata"]["annotations"] = json!({"kubectl-inplace.io/history": json!([entry]).to_string()});
             let found = status(&live(owner, &[side.pod()]));
             assert_eq!(found.pods[0].containers[0].condition.word(), expected, "{outcome} {restarts}");
+        }
+    }
+
+    /// One entry of managedFields has the time of the last write of several images: what the kubelet has left since is the
+    /// image asked for.
+    #[test]
+    fn a_container_that_the_kubelet_has_left_for_long_is_not_unverified_for_ever() {
+        for (now, generation, expected) in [
+            ("2026-03-01T10:00:20Z", 2, "unverified"),
+            ("2026-03-01T10:10:00Z", 2, "ready"),
+            // The kubelet has not seen the spec.
+            ("2026-03-01T10:10:00Z", 3, "updating"),
+        ] {
+            let mut pod = Side::new("acme/side:v1", SET, running(CREATED)).pod();
+            pod["metadata"]["generation"] = generation.into();
+            let mut live = live(deployment("acme/side:v1"), &[pod]);
+            live.surroundings.server_now = Some(now.into());
+            let found = status(&live).pods.remove(0).containers;
+            let side = found.iter().find(|report| report.container.as_str() == "side").unwrap();
+            assert_eq!(side.condition.word(), expected, "{now} {generation}");
         }
     }
 }

@@ -583,23 +583,3 @@ fn a_label_of_the_template_that_nothing_notes_as_removed_is_reported_and_no_comm
     off["metadata"]["deletionTimestamp"] = LATER.into();
     assert!(seen(off).next.is_empty());
 }
-
-/// One entry of managedFields has the time of the last write of several images: what the kubelet has left since is the
-/// image asked for.
-#[test]
-fn a_container_that_the_kubelet_has_left_for_long_is_not_unverified_for_ever() {
-    for (now, generation, expected) in [
-        ("2026-03-01T10:00:20Z", 2, "unverified"),
-        ("2026-03-01T10:10:00Z", 2, "ready"),
-        // The kubelet has not seen the spec.
-        ("2026-03-01T10:10:00Z", 3, "updating"),
-    ] {
-        let mut pod = Side::new("acme/side:v1", SET, running(CREATED)).pod();
-        pod["metadata"]["generation"] = generation.into();
-        let mut live = live(deployment("acme/side:v1"), &[pod]);
-        live.surroundings.server_now = Some(now.into());
-        let found = status(&live).pods.remove(0).containers;
-        let side = found.iter().find(|report| report.container.as_str() == "side").unwrap();
-        assert_eq!(side.condition.word(), expected, "{now} {generation}");
-    }
-}

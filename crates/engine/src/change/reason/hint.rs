@@ -140,7 +140,8 @@ impl Reason {
             }
             Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
             Self::RolloutHeld { makes_way, .. } => {
-                let hint = Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
+                let hint =
+                    Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
                 return if *makes_way { hint.then("; or put this update in its place: --take-over") } else { hint };
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. }
