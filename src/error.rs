@@ -17,7 +17,6 @@ use engine::value::hint::Hint;
 pub enum ErrorKind {
     /// The command line.
     Usage,
-    /// A manifest.
     Manifest,
     /// The cluster, or the way to it.
     Cluster,

@@ -232,11 +232,14 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
         .map_err(|error| planning::order_error(&error))
 }
 
-/// Says which containers the kubelet is expected to leave down for a while, which pods get no traffic, and what protects
-/// them and could not be read.
+/// Says which containers the kubelet is expected to leave down for a while, which pods get no traffic, what protects
+/// them and could not be read, and what would set the images of the template again.
 fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
-    for warning in plan::not_read(live).chain(of_pods) {
+    let images = goal.owner.iter().flat_map(|owner| owner.lock.directed().images);
+    let images: Vec<String> = images.map(|(name, image)| format!("{name}={}", image.to)).collect();
+    let manager = if images.is_empty() { None } else { plan::manager(live, images) };
+    for warning in plan::not_read(live).chain(of_pods).chain(manager) {
         say_warning(goal, &warning, shell);
     }
 }

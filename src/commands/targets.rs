@@ -31,7 +31,6 @@ const AT_ONCE: usize = 8;
 pub(super) enum Asked {
     /// Images by hand, of workloads by name or selector.
     Words(Box<target::Request>),
-    /// Manifests.
     Manifests(Manifests),
 }
 

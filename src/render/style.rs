@@ -16,7 +16,6 @@ pub enum Meaning {
     Waiting,
     /// Failed, or blocked.
     Failing,
-    /// A heading.
     Heading,
     /// Less important than the text around it.
     Quiet,

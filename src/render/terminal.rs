@@ -22,9 +22,7 @@ pub enum ColorChoice {
     /// On a terminal that can, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

@@ -259,7 +259,7 @@ fn the_examples_of_resume_run() {
 
 #[test]
 fn the_examples_of_abort_run() {
-    web(2).examples("abort", &[(PAUSE, 0), (PAUSE, 0), ("", 0)]);
+    web(2).examples("abort", &[(PAUSE, 0), (PAUSE, 0), ("", 0), (PAUSE, 0)]);
 }
 
 #[test]

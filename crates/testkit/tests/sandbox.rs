@@ -133,3 +133,24 @@ fn no_request_stops_it() {
     let answer = ask(&address, &with("GET", pods, json, ""));
     assert_eq!(answer.matches("\"ready\":true").count(), 11, "{answer}");
 }
+
+/// Nobody types more than `docs/getting-started.md` says: its first block builds what the demo builds, and starts a cluster.
+#[test]
+fn the_lines_of_the_tutorial_start_a_cluster() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("it is there");
+    let page = read("docs/getting-started.md");
+    let lines: Vec<&str> =
+        page.lines().skip_while(|line| *line != "```").skip(1).take_while(|line| *line != "```").collect();
+    let [build, export, start] = lines.as_slice() else { panic!("three lines: {lines:?}") };
+    assert!(read("examples/demo").contains(&build.replace("cargo build", "cargo build --locked")), "{build}");
+    let home = directory();
+    let target = home.join("target/debug");
+    std::fs::create_dir_all(&target).expect("a directory");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_sandbox"), target.join("sandbox")).expect("a link");
+    let script =
+        format!("{export}\n{start}\nwhile [ ! -s \"$KUBECONFIG\" ]; do sleep 0.1; done; echo \"$KUBECONFIG\"; kill $!");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(&home).output().expect("a shell");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains(&home.join("target/sandbox.kubeconfig").display().to_string()), "{printed}");
+}

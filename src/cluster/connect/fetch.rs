@@ -35,7 +35,6 @@ pub enum FetchError {
     Malformed {
         /// Without its user, password and query.
         url: String,
-        /// Why.
         why: &'static str,
     },
     /// Nobody answered.
@@ -43,7 +42,6 @@ pub enum FetchError {
     Unreachable {
         /// Without its user, password and query.
         url: String,
-        /// Why.
         why: String,
     },
     /// It holds more than a manifest may.

@@ -142,13 +142,11 @@ pub enum ServerNotice {
 /// What the environment says about connecting; tests build it by hand.
 #[derive(Default, Clone)]
 pub struct Environment {
-    /// `KUBECONFIG`.
     pub kubeconfig: Option<OsString>,
     /// `KUBERC`: another place for kubectl's preferences, or `off`.
     pub kuberc: Option<OsString>,
     /// The home folder.
     pub home: Option<PathBuf>,
-    /// `PATH`.
     pub path: Option<OsString>,
     /// `HTTPS_PROXY` or `https_proxy`.
     pub https_proxy: Option<String>,

@@ -61,7 +61,6 @@ pub enum ClusterError {
     /// An object of that name exists already (409 AlreadyExists).
     #[error("{resource} \"{name}\" already exists")]
     AlreadyExists {
-        /// The resource.
         resource: String,
         /// The object's name.
         name: String,
@@ -94,15 +93,11 @@ pub enum ClusterError {
     Unreachable {
         /// Host and port.
         server: String,
-        /// Why.
         why: Unreached,
     },
     /// The connection broke after the request was sent and before its answer was read.
     #[error("the connection to the server was lost before its answer came: {why}")]
-    ConnectionLost {
-        /// Why.
-        why: String,
-    },
+    ConnectionLost { why: String },
     /// No answer in time, by our own limit or by the server's (504).
     #[error("{}", timed_out(*.after, .message))]
     TimedOut {
@@ -149,15 +144,11 @@ pub enum ClusterError {
     Unreadable {
         /// What was asked.
         request: String,
-        /// Why.
         why: String,
     },
     /// The request could not even be built; nothing was sent.
     #[error("the request could not be sent: {why}")]
-    NotSent {
-        /// Why.
-        why: String,
-    },
+    NotSent { why: String },
     /// The kubeconfig or a connection flag is wrong; nothing was sent.
     #[error(transparent)]
     Kubeconfig(#[from] KubeconfigError),

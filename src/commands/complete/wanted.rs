@@ -17,7 +17,6 @@ pub(super) struct Wanted {
 /// What only the shell, the kubeconfig, the cluster or the engine knows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A file.
     File,
     /// A context of the kubeconfig.
     Context,
@@ -25,7 +24,6 @@ pub(super) enum What {
     Cluster,
     /// A user of the kubeconfig.
     User,
-    /// A namespace.
     Namespace,
     /// A code that can be explained.
     Code,
@@ -42,7 +40,6 @@ pub(super) enum What {
 /// What the targets are asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OfTargets {
-    /// A container.
     Container,
     /// The image of a container.
     Image(String),
@@ -53,11 +50,9 @@ pub(super) enum OfTargets {
 /// What the targets' pods are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OfPods {
-    /// A pod.
     Pod,
     /// A node; any where there is no target.
     Node,
-    /// An update.
     Update,
 }
 

@@ -48,6 +48,7 @@ struct WorkloadView<'a> {
     notable: bool,
     replicas: u32,
     summary: BTreeMap<&'a str, usize>,
+    rollout: RolloutView,
     held: Option<HeldView<'a>>,
     owner: Vec<OwnerView<'a>>,
     template: Vec<TemplateView<'a>>,
@@ -66,6 +67,7 @@ impl<'a> WorkloadView<'a> {
             notable: status.is_notable(),
             replicas: status.desired,
             summary: counts.chain([("pods", status.pods.len())]).collect(),
+            rollout: RolloutView { state: status.state.word(), message: status.state.what_ended_it() },
             held: match &status.held {
                 Held::No => None,
                 Held::By(lock) => Some(HeldView::Lock(Box::new(LockView::of(lock, status.life.as_ref())))),
@@ -78,6 +80,12 @@ impl<'a> WorkloadView<'a> {
             not_read: &status.not_read,
         }
     }
+}
+
+#[derive(Serialize)]
+struct RolloutView {
+    state: &'static str,
+    message: Option<&'static str>,
 }
 
 #[derive(Serialize)]

@@ -32,7 +32,10 @@ pub(super) const FAILED: &[Situation] = &[
     done(
         "not-ready",
         Sample::WithFields(Kind::Deployment, 1, PROBE),
-        |place| place.line("apply WEB c1=:v3 --total-timeout 15s --min-ready-seconds 0"),
+        |place| {
+            place.run("apply WEB c1=:v3 --total-timeout 15s --min-ready-seconds 0 --yes", 5);
+            place.line("abort WEB --min-ready-seconds 0")
+        },
         V1,
     ),
     done("too-little-time", ONE, |place| place.line("apply WEB c1=:v2 --timeout 8s --min-ready-seconds 20"), V2),

@@ -58,7 +58,7 @@ pub(super) const WRITERS: &[Situation] = &[
         },
         &[],
     )),
-    done(
+    replaced(done(
         "restarted-in-the-middle",
         Sample::Owner(Kind::StatefulSet, 2),
         |place| {
@@ -67,7 +67,7 @@ pub(super) const WRITERS: &[Situation] = &[
             place.line("status WEB")
         },
         V2,
-    ),
+    )),
     replaced(done(
         "deleted-pod",
         ONE,

@@ -41,7 +41,7 @@ pub(super) const REFUSED: &[Situation] = &[
             place.line("apply WEB -c c1 --requests cpu=200m")
         },
         3,
-        &["AdmissionRefused", "exceeded quota"],
+        &["AdmissionRefused", "failed quota"],
     ),
     done("a-pod-of-an-owner", ONE, |place| place.line(&format!("apply {} c1=:v2", place.a_pod())), V2),
 ];

@@ -76,7 +76,9 @@ impl Namespace {
     /// Runs a command that the program has printed, as somebody would who pastes it; a failure fails the test.
     pub(crate) fn paste(&self, line: &str) {
         let mut shell = command("sh", "real-shell");
-        shell.args(["-c", line]);
+        let plugin = std::path::Path::new(env!("CARGO_BIN_EXE_kubectl-inplace")).parent().expect("a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        shell.args(["-c", line]).env("PATH", format!("{}:{path}", plugin.display()));
         let output = Running::start(shell).wait();
         assert_eq!(output.code, 0, "{line}: {}", output.stderr);
     }

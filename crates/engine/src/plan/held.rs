@@ -10,6 +10,7 @@ use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::RolloutLock;
 use crate::state::manager::is_ours;
+use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
@@ -43,11 +44,13 @@ pub(super) fn left_strategy(live: &LiveWorkload) -> Option<Value> {
     known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
 }
 
-/// Returns whether an owner is held back by a rollout: the last one, which has noted what was there before, or one that has
-/// lost its lock and whose write the server noted.
+/// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock and
+/// whose write the server noted. Of an update strategy, the superseded one has noted what was there before.
 pub(super) fn is_left_held(live: &LiveWorkload) -> bool {
-    let is_held = is_held_back(live) && !is_held_by_another(live);
-    is_held && (is_held_by_a_run(live) || left_strategy(live).is_some())
+    let restores = live.workload.reference.kind.holds_by().restores_the_field();
+    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
+    let is_left = || if restores { left_strategy(live).is_some() } else { is_superseded() };
+    is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_left())
 }
 
 fn is_held_by_another(live: &LiveWorkload) -> bool {

@@ -103,7 +103,7 @@ pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};
 pub use start::Start;
 pub use undo::{UndoError, undone};
-pub use warnings::{missing_labels, not_read};
+pub use warnings::{manager, missing_labels, not_read};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";

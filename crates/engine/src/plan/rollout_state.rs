@@ -31,6 +31,18 @@ pub enum RolloutState {
 }
 
 impl RolloutState {
+    /// Returns its word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Active => "active",
+            Self::MaybeActive => "maybeActive",
+            Self::Unfinished => "unfinished",
+            Self::Superseded(_) => "superseded",
+            Self::Unclear(_) => "unclear",
+        }
+    }
+
     /// Returns what was found, where no run can go on with the rollout.
     pub fn what_ended_it(self) -> Option<&'static str> {
         match self {

@@ -17,7 +17,6 @@ pub enum CredentialPluginError {
          client.authentication.k8s.io/v1 and v1beta1"
     )]
     Version {
-        /// The command.
         command: String,
         /// The apiVersion.
         given: String,
@@ -27,7 +26,6 @@ pub enum CredentialPluginError {
         "the credential plugin {command} has the interactiveMode \"{given}\", which is none of Never, IfAvailable and Always"
     )]
     Mode {
-        /// The command.
         command: String,
         /// As it is given; empty where it is missing.
         given: String,
@@ -35,23 +33,16 @@ pub enum CredentialPluginError {
     /// The command is not installed.
     #[error("the credential plugin {command} was not found")]
     NotFound {
-        /// The command.
         command: String,
         /// The kubeconfig's `installHint`.
         install_hint: Option<String>,
     },
     /// The command could not be started.
     #[error("the credential plugin {command} could not be run: {why}")]
-    NotStarted {
-        /// The command.
-        command: String,
-        /// Why.
-        why: String,
-    },
+    NotStarted { command: String, why: String },
     /// The command failed.
     #[error("the credential plugin {command} failed ({status}){}", said(.stderr))]
     Failed {
-        /// The command.
         command: String,
         /// How it ended, such as `exit status: 1`.
         status: String,
@@ -61,9 +52,7 @@ pub enum CredentialPluginError {
     /// The command's answer is no credential.
     #[error("the credential plugin {command} gave no usable credential: {why}{}", said(.stderr))]
     BadOutput {
-        /// The command.
         command: String,
-        /// Why.
         why: String,
         /// The end of what it wrote to standard error.
         stderr: String,
@@ -71,7 +60,6 @@ pub enum CredentialPluginError {
     /// The command must ask the user (`interactiveMode: Always`), and cannot.
     #[error("the credential plugin {command} must be able to ask, but {why}")]
     NeedsTerminal {
-        /// The command.
         command: String,
         /// Why it cannot.
         why: &'static str,
@@ -79,7 +67,6 @@ pub enum CredentialPluginError {
     /// kubectl's preferences forbid the plugin.
     #[error("the credential plugin {command} is not allowed: {} sets credentialPluginPolicy {policy}", .path.display())]
     NotAllowed {
-        /// The command.
         command: String,
         /// `DenyAll` or `Allowlist`.
         policy: String,
@@ -91,15 +78,11 @@ pub enum CredentialPluginError {
     Policy {
         /// kubectl's preferences file.
         path: PathBuf,
-        /// Why.
         why: String,
     },
     /// An `auth-provider` or a token file failed.
     #[error("no credentials: {why}")]
-    Provider {
-        /// Why.
-        why: String,
-    },
+    Provider { why: String },
 }
 
 impl CredentialPluginError {

@@ -23,7 +23,6 @@ pub enum KubeconfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
         why: String,
     },
     /// A file is no kubeconfig.
@@ -51,7 +50,6 @@ pub enum KubeconfigError {
         path: PathBuf,
         /// `clusters`, `users` or `contexts`.
         list: &'static str,
-        /// The name.
         name: String,
     },
     /// The files exist, but are empty.
@@ -123,7 +121,6 @@ pub enum KubeconfigError {
         field: &'static str,
         /// The file.
         path: String,
-        /// Why.
         why: String,
     },
     /// A field holds something else than it should.
@@ -136,18 +133,10 @@ pub enum KubeconfigError {
     },
     /// A flag is malformed.
     #[error("{flag}: {why}")]
-    BadFlag {
-        /// The flag.
-        flag: &'static str,
-        /// Why.
-        why: String,
-    },
+    BadFlag { flag: &'static str, why: String },
     /// Keys or certificates cannot be used for TLS.
     #[error("the connection cannot be set up: {why}")]
-    Tls {
-        /// Why.
-        why: String,
-    },
+    Tls { why: String },
 }
 
 impl KubeconfigError {

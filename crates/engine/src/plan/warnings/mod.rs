@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use containers::{failed_start, in_series, of_a_restart};
 pub(super) use images::of_the_reference;
+pub use owner::manager;
 pub use traffic::missing_labels;
 
 use super::back_off::Held;

@@ -65,8 +65,9 @@ fn name_of(object: &Value) -> String {
     text(object, "/metadata/name").to_owned()
 }
 
-/// Who manages the object, by its marks. The first one that fits: Flux and Argo CD also render charts.
-fn manager(live: &LiveWorkload, images: Vec<String>) -> Option<Warning> {
+/// Returns the warning about what manages the object, by its marks. The first one that fits: Flux and Argo CD also render
+/// charts.
+pub fn manager(live: &LiveWorkload, images: Vec<String>) -> Option<Warning> {
     let object = &live.workload.object;
     let mark = |map: &str, key: &str| {
         let value = object.pointer(&format!("/metadata/{map}"))?.get(key)?.as_str()?;
