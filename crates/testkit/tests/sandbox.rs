@@ -136,6 +136,7 @@ fn no_request_stops_it() {
 
 /// Nobody types more than `docs/getting-started.md` says: its first block builds what the demo builds, and starts a cluster.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "reads the page, and the demo")]
 fn the_lines_of_the_tutorial_start_a_cluster() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("it is there");
