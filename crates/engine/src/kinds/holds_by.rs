@@ -129,15 +129,6 @@ impl HoldsBy {
             Self::Nothing => None,
         }
     }
-
-    /// Says of an object that it is held, as in "it ..."; `None` where it never is.
-    pub fn sentence(self) -> Option<&'static str> {
-        match self {
-            Self::Paused => Some("is paused"),
-            Self::OnDelete | Self::OnDeleteOrPartition => Some("has the update strategy OnDelete"),
-            Self::Nothing => None,
-        }
-    }
 }
 
 /// Returns whether a Deployment's controller neither replaces its pods nor makes others of its template.

@@ -450,16 +450,6 @@ pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Opt
     Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
 }
 
-/// Returns its name.
-pub fn leftover_name(owner: &Value, owned: &[Value]) -> Option<String> {
-    left_over(owner, owned, None).map(|set| text(set, "/metadata/name").to_owned())
-}
-
-/// Returns whether one of them may exist, by metadata alone.
-pub fn may_have_leftover(owner: &Value, owned: &[Value]) -> bool {
-    made_for_ended(owner, owned, None).next().is_some()
-}
-
 /// The ReplicaSets that were created by a rollout that was rolled back.
 fn made_for_ended<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> impl Iterator<Item = &'a Value> {
     let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
