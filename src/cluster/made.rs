@@ -7,7 +7,7 @@ use super::error::ClusterError;
 use super::send::read_pod;
 use engine::kinds::PODS;
 use engine::plan::{LiveWorkload, Made};
-use engine::status::{WorkloadStatus, pod_to_create, recorded_as_made, status};
+use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
 
 impl Cluster {
     /// Returns the state of a workload. Where pods differ from its template, the server is asked once whether it makes that of
@@ -17,20 +17,26 @@ impl Cluster {
         if !found.has_drifted() || live.surroundings.made != Made::NotAsked {
             return found;
         }
-        self.ask_what_is_made(live, None).await;
+        live.surroundings.made = self.what_is_made(live, None).await.0;
         status(live)
     }
 
-    /// Asks what the server makes of the template, and of the one that follows it; the answers are kept in `live`.
-    pub async fn ask_what_is_made(&self, live: &mut LiveWorkload, next: Option<&Value>) {
+    /// Returns what the server makes of the template, and of the one that follows it.
+    pub async fn what_is_made(&self, live: &LiveWorkload, next: Option<&Value>) -> (Made, Made) {
         let of_next = async {
             match next {
                 Some(next) => self.made(live, next).await,
                 None => Made::NotAsked,
             }
         };
-        let (made, made_next) = futures::join!(self.made(live, live.workload.template()), of_next);
-        (live.surroundings.made, live.surroundings.made_next) = (made, made_next);
+        let (mut made, made_next) = futures::join!(self.made(live, live.workload.template()), of_next);
+        // A policy may act on updates alone. Who may not patch pods does not learn of it.
+        if let Some(patch) = template_patch(live, &made)
+            && let Ok(answer) = self.send(&patch, true).await
+        {
+            note_kept(live, &mut made, &answer);
+        }
+        (made, made_next)
     }
 
     async fn made(&self, live: &LiveWorkload, template: &Value) -> Made {

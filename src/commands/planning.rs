@@ -169,7 +169,8 @@ pub(super) async fn make_for(
         let mut plan = build(&live)?;
         if purpose.ask_server && plan::differs_from_template(&live) {
             let next = plan.template_after(&live);
-            cluster.ask_what_is_made(&mut live, next.as_ref()).await;
+            let made = cluster.what_is_made(&live, next.as_ref()).await;
+            (live.surroundings.made, live.surroundings.made_next) = made;
             plan = build(&live)?;
         }
         if plan.verdict == Verdict::InPlace && plan.resizes() {
@@ -206,7 +207,8 @@ pub(super) async fn make_for(
     Ok(Planned { plan, lives, cluster, id, now: Some(now) })
 }
 
-/// Asks the server by a dry run; where admission makes other images of the template's, once more with those.
+/// Asks the server by a dry run, and what it makes of the template of new pods. Where admission makes other images of it, asks
+/// once more with those.
 async fn asked(
     mut plan: WorkloadPlan,
     (live, build): (&mut LiveWorkload, impl Fn(&LiveWorkload) -> Result<WorkloadPlan, CommandError>),
@@ -214,17 +216,17 @@ async fn asked(
     cluster: &Cluster,
     writer: (&RolloutId, &str),
 ) -> Result<(WorkloadPlan, DryRun), CommandError> {
-    let asked = dry_run(&plan, live, permitted, cluster, writer).await?;
-    // What nodes pull first comes from pods that are created, too.
-    let pulls = asked.pulls_denied.is_none() && !asked.lacking.pulls.is_empty();
-    let may_ask = plan.durable.is_some() && live.surroundings.made == Made::NotAsked;
-    if !may_ask || !pulls && !plan.is_rewritten(&asked, live) {
+    let is_asked = plan.sets_template_image() && live.surroundings.made == Made::NotAsked;
+    let next = plan.template_after(live).filter(|_| is_asked);
+    let Some(next) = next else {
+        let asked = dry_run(&plan, live, permitted, cluster, writer).await?;
         return Ok((plan, asked));
-    }
-    let next = plan.template_after(live);
-    cluster.ask_what_is_made(live, next.as_ref()).await;
+    };
+    let made = cluster.what_is_made(live, Some(&next));
+    let (asked, made) = futures::join!(dry_run(&plan, live, permitted, cluster, writer), made);
+    (live.surroundings.made, live.surroundings.made_next) = made;
     if !plan.is_made_otherwise(live) {
-        return Ok((plan, asked));
+        return Ok((plan, asked?));
     }
     plan = build(live)?;
     let asked = dry_run(&plan, live, permitted, cluster, writer).await?;

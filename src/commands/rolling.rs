@@ -219,7 +219,7 @@ impl<'a> Rolling<'a> {
     async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<Option<bool>, CommandError> {
         let live = self.reread(goal).await?;
         let start = self.another_run(goal, shell);
-        let (back, leaves_some) = if goal.owner.is_some() {
+        let (mut back, leaves_some) = if goal.owner.is_some() {
             match plan::resume(&live, Some(Direction::Back), None, &start) {
                 Ok(back) => (back, false),
                 // It failed before the first write on the owner, such as when an image could not be pulled.
@@ -250,6 +250,7 @@ impl<'a> Rolling<'a> {
             (plan.goal(&shell.rollout_id(), &self.start.field_manager), leaves_some)
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
+        self.refuse_what_admission_refuses(&mut back, &live).await?;
         say_what_goes_back_keeps(&live, &back, shell);
         let outcome = self.drive(&back, live, None, shell).await?;
         Ok(Some(matches!(outcome.result, EndResult::Aborted | EndResult::Complete) && !leaves_some))

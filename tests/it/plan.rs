@@ -69,7 +69,11 @@ fn what_the_dry_run_asked_is_what_apply_sends() {
     run(&server, APPLY).ends_with(0);
     let asked: Vec<_> = server.requests().into_iter().filter(|request| request.dry_run).skip(plan.len()).collect();
     let sent = patches(&server);
-    assert_eq!((plan.len(), asked.len(), sent.len()), (1, 1, 3), "one question for pods of one spec");
+    assert_eq!(
+        (plan.len(), asked.len(), sent.len()),
+        (3, 1, 3),
+        "one question for pods of one spec, and two for what new pods get"
+    );
     for sent in sent.iter().filter(|sent| asked.iter().any(|asked| asked.path == sent.path)) {
         let asked: Vec<_> = asked.iter().filter(|asked| asked.path == sent.path).collect();
         let [asked] = asked.as_slice() else { panic!("{} was asked {} times", sent.path, asked.len()) };
@@ -508,10 +512,12 @@ fn what_the_pods_run_is_what_an_update_comes_from_and_goes_back_to() {
 /// not, and whether it acts on updates or not.
 #[test]
 fn pods_get_what_admission_makes_of_the_template() {
-    for (acts_on_update, is_older) in [(false, true), (true, true), (true, false)] {
+    const CREATED: &[&str] = &["CREATE"];
+    const BOTH: &[&str] = &["CREATE", "UPDATE"];
+    for (operations, is_older) in [(CREATED, true), (BOTH, true), (BOTH, false), (CREATED, false)] {
         let server = server_with([two_containers(Workload::deployment("web"))]);
         server.run_controllers(true);
-        server.mirror("acme/side:", "mirror.example/side:", acts_on_update);
+        server.mirror("acme/side:", "mirror.example/side:", operations);
         if is_older {
             let pods = server.objects("pods");
             pods.iter().filter_map(|pod| pod["metadata"]["name"].as_str()).for_each(|name| server.delete("pods", name));
@@ -536,7 +542,7 @@ fn pods_get_what_admission_makes_of_the_template() {
         run(&server, "abort deploy/web --yes --min-ready-seconds 0")
             .ends_with(0)
             .omits("which this rollout has not set");
-        assert_eq!(ids().iter().filter(|id| !running.contains(id)).count(), 1, "{acts_on_update} {is_older}");
+        assert_eq!(ids().iter().filter(|id| !running.contains(id)).count(), 1, "{operations:?} {is_older}");
         let other = images(&server, "side").into_iter().zip(before).filter(|(now, before)| now != before).count();
         assert!(other <= usize::from(!is_older), "{:?}", images(&server, "side"));
         run(&server, "status deploy/web --exit-code").ends_with(0);
@@ -555,6 +561,25 @@ fn pods_get_what_admission_makes_of_the_template() {
         assert_eq!(template(), "acme/side:v1");
         assert_eq!(images(&server, "side"), ["mirror.example/side:v1"; 3]);
     }
+}
+
+/// A policy on updates alone: new pods have the template's image and updated ones another, which no `apply` changes.
+#[test]
+fn what_admission_makes_of_an_update_is_no_drift() {
+    let server = server_with([two_containers(Workload::deployment("web"))]);
+    server.run_controllers(true);
+    server.mirror("acme/side:", "mirror.example/side:", &["UPDATE"]);
+    run(&server, "apply deploy/web side=:v2").ends_with(3).prints("(side=mirror.example/side:v2)");
+    let set = "apply deploy/web side=acme/side:nope --pods-only --pre-pull=never --yes";
+    run(&server, set).ends_with(3).prints("AdmissionRewrites");
+    // The way back takes what the server makes of the image from before.
+    let failed = "apply deploy/web side=mirror.example/side:nope --pre-pull=never --yes --on-failure=undo";
+    run(&server, failed).ends_with(4).prints("Rolled back");
+    run(&server, "status deploy/web --exit-code")
+        .ends_with(0)
+        .prints("rewritten by admission: side: acme/side:v1 -> mirror.example/side:v1")
+        .omits("kubectl inplace apply");
+    run(&server, "plan deploy/web side=acme/side:v1").ends_with(0).prints("No changes.");
 }
 
 /// Traffic goes to the container that serves, or through one with a port.

@@ -112,6 +112,8 @@ fn killed_after_a_resize(server: &ApiServer) {
 fn a_raised_memory_limit_goes_on_and_is_not_taken_back_where_the_server_lowers_none() {
     let server = of_version("v1.33.13", &json!({}));
     killed_after_a_resize(&server);
+    // What the killed run had sent is answered by then.
+    run(&server, "status deploy/web");
     let before = patches(&server).len();
     let refused = run(&server, "abort deploy/web --yes").ends_with(3);
     refused

@@ -190,14 +190,9 @@ impl WorkloadPlan {
         self
     }
 
-    /// Returns whether the server would make another image of one that pods are asked for.
-    pub fn is_rewritten(&self, asked: &DryRun, live: &LiveWorkload) -> bool {
-        asked.answers.iter().any(|Answered { pod, part, answer, .. }| {
-            let PatchAnswer::Pod(answer) = answer else { return false };
-            let before = live.pods.iter().find(|known| known.key == *pod);
-            let reason = before.and_then(|before| self.admitted(before, *part, answer));
-            matches!(reason, Some(Reason::AdmissionRewrites { .. }))
-        })
+    /// Returns whether it gives the template another image.
+    pub fn sets_template_image(&self) -> bool {
+        self.durable.as_ref().is_some_and(|plan| !plan.change.images.is_empty())
     }
 
     /// Returns whether the server makes another image of one that the plan gives the template, or has there before.

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::{Comparison, ContainerReport, PodStatus};
 use crate::change::{FieldChanges, Row, image_in};
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{Container, Pod};
 use crate::plan::{LiveWorkload, Made};
+use crate::rollout::patch::{NewImage, PodPatch, pod_patch};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::evidence::Baseline;
 
@@ -67,6 +68,36 @@ pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
         container.image = made.unwrap_or_else(|| image.to_owned());
     }
     is_known.then_some(pod)
+}
+
+/// Returns the patch that would give a pod the images of its template, where a new pod gets these and it has others: a dry run
+/// shows whether a policy that acts on updates alone would set the present ones again.
+pub fn template_patch(live: &LiveWorkload, made: &Made) -> Option<PodPatch> {
+    let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && pod.is_present();
+    live.pods.iter().filter(is_theirs).find_map(|pod| {
+        let template_image = |container: &Container| {
+            let image = image_in(live.workload.template(), &container.name)?;
+            let differs = image != container.image && made.image(&container.name) == Some(image);
+            differs.then(|| NewImage { container: container.name.clone(), to: image.to_owned() })
+        };
+        let images: Vec<_> = pod.all_containers().filter_map(|(_, container)| template_image(container)).collect();
+        let patch = || pod_patch(pod, &images, &FieldChanges::default(), &"dry-run".into(), "dry-run").ok();
+        if images.is_empty() { None } else { patch() }
+    })
+}
+
+/// Takes note of the images that a pod keeps, whatever an update sets.
+pub fn note_kept(live: &LiveWorkload, made: &mut Made, answer: &Pod) {
+    let (template, before) = (live.workload.template(), live.pods.iter().find(|pod| pod.key == answer.key));
+    let (Some(before), Made::Pod(made)) = (before, made) else { return };
+    for container in made.spec.containers.iter_mut().chain(&mut made.spec.init_containers) {
+        let image_of = |pod: &Pod| Some(pod.container(&container.name)?.2.image.clone());
+        if image_in(template, &container.name) == Some(&container.image)
+            && let Some(kept) = image_of(answer).filter(|kept| image_of(before).as_ref() == Some(kept))
+        {
+            container.image = kept;
+        }
+    }
 }
 
 impl Made {

@@ -35,7 +35,7 @@ pub use crate::state::again::Again;
 pub use budget::waits_for_budgets;
 pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
-pub use made::{Rewritten, pod_to_create, recorded_as_made};
+pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Held, OwnerState};
 

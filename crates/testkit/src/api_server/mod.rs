@@ -241,8 +241,8 @@ impl ApiServer {
     }
 
     /// Admission gives images of pods another name from now on.
-    pub fn mirror(&self, from: &str, to: &str, acts_on_update: bool) {
-        let mirror = state::Mirror { from: from.to_owned(), to: to.to_owned(), acts_on_update };
+    pub fn mirror(&self, from: &str, to: &str, operations: &'static [&'static str]) {
+        let mirror = state::Mirror { from: from.to_owned(), to: to.to_owned(), operations };
         self.change(|state| state.mirror = Some(mirror));
     }
 

@@ -82,8 +82,8 @@ const KEPT_WRITES: usize = 5000;
 pub struct Mirror {
     pub from: String,
     pub to: String,
-    /// It acts when a pod is updated, too, and not only when it is created.
-    pub acts_on_update: bool,
+    /// When it acts: "CREATE", "UPDATE".
+    pub operations: &'static [&'static str],
 }
 
 /// Objects, faults, the kubelet, and what was asked.
@@ -200,14 +200,14 @@ impl State {
         if self.whole {
             cluster::admit(self, resource, &mut object);
         }
-        self.mirror(resource, &mut object, false);
+        self.mirror(resource, &mut object, "CREATE");
         self.complete(resource, &mut object, writer);
         object
     }
 
     /// Changes the images of a pod as admission does.
-    pub(crate) fn mirror(&self, resource: &Resource, object: &mut Value, is_update: bool) {
-        let Some(mirror) = self.mirror.as_ref().filter(|mirror| !is_update || mirror.acts_on_update) else { return };
+    pub(crate) fn mirror(&self, resource: &Resource, object: &mut Value, operation: &str) {
+        let Some(mirror) = self.mirror.as_ref().filter(|mirror| mirror.operations.contains(&operation)) else { return };
         let containers = object.pointer_mut("/spec/containers").filter(|_| resource.kind == "Pod");
         for container in containers.and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(rest) = container["image"].as_str().and_then(|image| image.strip_prefix(&mirror.from)) {

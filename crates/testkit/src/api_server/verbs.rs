@@ -239,7 +239,7 @@ fn write(state: &mut State, call: &Call<'_>, live: &Value, mut next: Value, appl
         validate::update(resource, live, &next)?;
     }
     if call.target.subresource.is_empty() {
-        state.mirror(resource, &mut next, true);
+        state.mirror(resource, &mut next, "UPDATE");
     }
     finish_update(live, &mut next, &writer, applied, &resource.api_version());
     if call.request.is_dry_run() {

@@ -173,8 +173,11 @@ impl Reason {
                 "change what refuses them, or let the kubelet pull once it has stopped a container: leave out --pre-pull=always"
             }
             Self::AdmissionRefused { message, others } => return admission::hint(message, others, here),
-            Self::AdmissionRewrites { .. } => {
-                "apply the image in that form; if admission changes that as well, it has to be changed first"
+            Self::AdmissionRewrites { container, image, .. } => {
+                let form = format!(
+                    "apply it in that form ({container}={image}); if admission changes that as well, it has to be changed first"
+                );
+                return form.into();
             }
             Self::AdmissionAdds { .. } => {
                 let what =
