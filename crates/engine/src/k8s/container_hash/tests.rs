@@ -104,8 +104,22 @@ fn upstream_hashes_without_resources() {
     }
 }
 
+#[test]
+fn every_type_of_a_field_is_known() {
+    let known = ["string", "bool", "int", "IntOrString", "Quantity", "ResourceList"];
+    for line in go_json::STRUCTS.lines() {
+        let (name, text) = line.split_once(": ").unwrap();
+        let fields: Vec<_> = go_json::fields(name).unwrap().collect();
+        assert_eq!(fields.len(), text.split(", ").count(), "{line}");
+        for field in fields {
+            let shape = field.shape.trim_start_matches("[]");
+            assert!(known.contains(&shape) || go_json::fields(shape).is_some(), "{name}: {} {shape}", field.name);
+        }
+    }
+}
+
 fn json_of(minor: u32, container: &Value) -> String {
-    GoJson::of_kubelet(KubeletVersion::new(1, minor)).object(fields::CONTAINER, Some(container))
+    GoJson::of_kubelet(KubeletVersion::new(1, minor)).text("Container", Some(container))
 }
 
 #[test]
