@@ -76,9 +76,6 @@ fn without_patch(message: &str) -> &str {
 
 /// Returns the object as `kubectl apply` of the manifest would leave it, merged without the server: its defaults are filled
 /// in here, and of admission nothing is known.
-///
-/// # Errors
-/// When the manifest cannot be merged.
 pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest, ClusterError> {
     let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
@@ -106,7 +103,6 @@ fn not_sent(error: impl std::fmt::Display) -> ClusterError {
     ClusterError::NotSent { why: error.to_string() }
 }
 
-/// The manifest that was applied last.
 fn original(live: &Workload) -> Option<Value> {
     let annotations = live.object.pointer("/metadata/annotations")?;
     serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()

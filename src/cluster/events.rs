@@ -10,9 +10,6 @@ use engine::k8s::names::PodKey;
 
 impl Cluster {
     /// Reads what the kubelet last said of a pod's containers.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn pod_events(&self, pod: &PodKey) -> Result<PodEvents, ClusterError> {
         let selector = format!("involvedObject.uid={}", pod.uid);
         let events: Vec<Value> = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;

@@ -8,10 +8,6 @@ use super::objects::NODES;
 use engine::value::kubelet_version::{KubeletVersion, KubeletVersionError};
 
 impl Cluster {
-    /// Reads the version of a node's kubelet.
-    ///
-    /// # Errors
-    /// What the server or the way to it says, among it that nodes may not be read; and a version that is none.
     pub async fn kubelet(&self, node: &str) -> Result<KubeletVersion, ClusterError> {
         let object = self.get(NODES, None, node).await?;
         let version = object.pointer("/status/nodeInfo/kubeletVersion").and_then(Value::as_str).unwrap_or_default();

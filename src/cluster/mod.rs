@@ -27,7 +27,6 @@ pub use send::answer;
 pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};
 
-/// One API server.
 #[derive(Clone)]
 pub struct Cluster {
     connection: Connection,
@@ -35,9 +34,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// Connects; asks the server nothing.
-    ///
-    /// # Errors
-    /// When kubeconfig, flags or the credential plugin do not give a way to a server.
     pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self, ClusterError> {
         Ok(Self { connection: connect::connect(options, environment).await? })
     }
@@ -47,12 +43,10 @@ impl Cluster {
         self.connection.namespace()
     }
 
-    /// Returns the context's name, if a context was used.
     pub fn context(&self) -> Option<&str> {
         self.connection.context()
     }
 
-    /// Returns the server's address.
     pub fn server(&self) -> &str {
         self.connection.server()
     }

@@ -9,7 +9,6 @@ use super::objects::{AUTOSCALERS, BUDGETS, Resource, SERVICES, SUBJECT_REVIEWS, 
 use engine::k8s::permissions::AccessVerb;
 use engine::plan::Surroundings;
 
-/// What a namespace says about every workload in it.
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceFacts {
     /// Budgets, Services, autoscalers.
@@ -68,10 +67,6 @@ impl Cluster {
         }
     }
 
-    /// Reads the PodDisruptionBudgets of a namespace.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn budgets(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         self.list_if_there(BUDGETS, namespace).await
     }

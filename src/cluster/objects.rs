@@ -15,7 +15,6 @@ use engine::state::durable::ObjectKind;
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;
 
-/// Where a resource is served.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resource {
     group: &'static str,
@@ -118,7 +117,6 @@ fn query(pairs: &[(&str, &str)]) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// A part of a list.
 #[derive(Deserialize)]
 struct Page<T> {
     #[serde(default)]
@@ -134,7 +132,6 @@ struct PageMetadata {
     next: String,
 }
 
-/// The content types of patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatchKind {
     Json,
@@ -163,7 +160,6 @@ impl Cluster {
         self.connection.client().request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
     }
 
-    /// Reads one object.
     pub(super) async fn get(
         &self,
         resource: Resource,
@@ -273,7 +269,6 @@ impl Cluster {
         self.request(request, body, &what).await
     }
 
-    /// Makes an object.
     pub(super) async fn create(
         &self,
         resource: Resource,
@@ -314,7 +309,6 @@ impl Cluster {
         self.request::<Value>(request, options.to_string().into_bytes(), &what).await.map(drop)
     }
 
-    /// Sends a patch.
     pub(super) async fn patch(
         &self,
         resource: Resource,
@@ -367,33 +361,21 @@ impl Cluster {
     }
 
     /// Returns the names of workloads of a kind in a namespace, at most 500 of them.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>, ClusterError> {
         self.list_names(kind.into(), Some(namespace)).await
     }
 
     /// Returns the names of namespaces, at most 500 of them.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn namespace_names(&self) -> Result<Vec<String>, ClusterError> {
         self.list_names(NAMESPACES, None).await
     }
 
     /// Returns the names of nodes, at most 500 of them.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn node_names(&self) -> Result<Vec<String>, ClusterError> {
         self.list_names(NODES, None).await
     }
 
     /// Returns the server's version, such as `v1.36.3`.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn server_version(&self) -> Result<String, ClusterError> {
         let what = RequestDescription::new(AccessVerb::Get, "version");
         let version: Value =

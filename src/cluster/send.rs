@@ -63,9 +63,6 @@ impl Cluster {
     }
 
     /// Asks whether the server would take a write; nothing is stored. A delete is not asked about.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
         match write {
             ObjectWrite::Patch { .. } | ObjectWrite::Create { .. } => {
@@ -96,9 +93,6 @@ impl Cluster {
 
     /// Reads the pods that pull images, whole: those of this process and those that were left behind; and the number of
     /// the others, whose runs may be active.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize), ClusterError> {
         let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
         let (this, now) = (process::this(), self.now());
@@ -108,9 +102,6 @@ impl Cluster {
     }
 
     /// Reads one pod; `None` when there is none of that name.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>, ClusterError> {
         match self.get(PODS.into(), Some(&key.namespace), &key.name).await {
             Ok(pod) => read_pod(&pod).map(Some),
@@ -144,7 +135,6 @@ impl<'de> Deserialize<'de> for ListedPod {
     }
 }
 
-/// Reads a pod out of the server's answer.
 pub(super) fn read_pod(pod: &Value) -> Result<Pod, ClusterError> {
     Pod::from_object(pod).map_err(|error| ClusterError::Unreadable { request: "pods".into(), why: error.to_string() })
 }

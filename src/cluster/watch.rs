@@ -26,12 +26,9 @@ use engine::k8s::permissions::AccessVerb;
 use engine::k8s::pod::{Pod, PodSpec, PodStatus};
 use engine::rollout::Observation;
 
-/// Which pods are watched, all in one namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodScope {
-    /// Those that a label selector matches.
     Labels(String),
-    /// The one of that name.
     Name(String),
 }
 

@@ -156,7 +156,6 @@ async fn kubelet_of(
     kubelet
 }
 
-/// Says what the hashes rest on.
 fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
     if objects.iter().any(|object| object.kubelet == Kubelet::ASSUMED) {
         shell.note(&format!(

@@ -9,6 +9,5 @@ use engine::rollout::Goal;
 pub(super) struct Job {
     pub(super) goal: Option<Goal>,
     pub(super) live: LiveWorkload,
-    /// How long the plan expects it to take.
     pub(super) expected: Option<Duration>,
 }

@@ -127,7 +127,6 @@ fn tells_lines(command: &Command) -> bool {
     output == StreamFormat::Json
 }
 
-/// Returns the arguments, and what of them was typed.
 fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
     let mut root = root().clone();
     let words = resolved(&root, arguments);

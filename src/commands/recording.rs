@@ -10,7 +10,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::record::Recorder;
 use crate::render::Meaning;
 
-/// Where rollouts are recorded to, if they are.
 #[derive(Clone)]
 pub(super) struct RecordTo {
     path: Option<PathBuf>,
@@ -18,7 +17,6 @@ pub(super) struct RecordTo {
     opened: Arc<Mutex<(Option<File>, u64)>>,
 }
 
-/// The recording of one rollout.
 pub(super) struct Recording {
     pub(super) recorder: Recorder,
 }

@@ -39,7 +39,6 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
 
 /// What became of a saved plan.
 pub(super) enum Reread {
-    /// It is still valid.
     Fresh(Box<Planned>, String),
     /// It does not, as its reasons say; nothing was touched.
     Stale(Plan),

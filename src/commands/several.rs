@@ -94,7 +94,6 @@ impl Rolling<'_> {
 }
 
 impl Shared {
-    /// Returns the signal that came, whenever it was.
     fn heard(&self) -> Option<Stop> {
         let mut signal = self.signal.lock().unwrap_or_else(PoisonError::into_inner);
         if signal.is_none() {

@@ -38,7 +38,6 @@ const MOST_READ_AGAIN: usize = 50;
 /// Workloads whose templates the server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
 
-/// What is read.
 struct Query<'a> {
     /// `None` is every workload.
     asked: Option<Asked>,
@@ -51,7 +50,6 @@ struct Query<'a> {
     made: RefCell<BTreeMap<(Uid, Option<i64>), Made>>,
 }
 
-/// What one read has returned.
 struct Read {
     workloads: Vec<WorkloadStatus>,
     /// What could not be read, and what follows from it.
@@ -62,9 +60,7 @@ struct Read {
     missing: Vec<CommandError>,
 }
 
-/// What one read has shown.
 struct Seen {
-    /// What to show.
     text: String,
     is_empty: bool,
     /// There is something to say of a workload.

@@ -49,7 +49,6 @@ impl Recorder {
         Self { out: Some(out), run, ..Self::default() }
     }
 
-    /// Begins a rollout.
     pub fn goal(&mut self, goal: &Goal) {
         let fields = || {
             [
@@ -61,22 +60,18 @@ impl Recorder {
         self.write("goal", None, fields);
     }
 
-    /// Notes what was seen.
     pub fn observation(&mut self, now: Now, observation: &Observation) {
         self.write("observation", Some(now), || [("observation", value(observation))]);
     }
 
-    /// Notes the answer to an action.
     pub fn answer(&mut self, now: Now, id: ActionId, answer: &Answer) {
         self.write("answer", Some(now), || [("id", value(&id)), ("answer", value(answer))]);
     }
 
-    /// Notes that somebody asked to stop.
     pub fn stop(&mut self, now: Now, stop: Stop) {
         self.write("stop", Some(now), || [("stop", value(&stop))]);
     }
 
-    /// Notes a turn and what it decided.
     pub fn turn(&mut self, now: Now, turn: &Turn) {
         self.write("turn", Some(now), || decisions(turn));
     }
@@ -137,14 +132,11 @@ fn decisions(turn: &Turn) -> Vec<(&'static str, Value)> {
     decided
 }
 
-/// What a replay went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Replayed {
-    /// Rollouts.
     pub goals: usize,
     /// Turns, all with the recorded decisions.
     pub turns: usize,
-    /// Actions among the decisions.
     pub actions: usize,
     /// Rollouts that came to their end.
     pub ends: usize,
@@ -153,27 +145,21 @@ pub struct Replayed {
 /// Why a replay did not reach the end of its recording.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The recording cannot be read.
     #[error("line {line} of the recording cannot be read: {why}")]
     Unreadable {
         /// Counted from 1.
         line: usize,
-        /// Why not.
         why: String,
     },
-    /// The engine decides otherwise now.
     #[error("line {line}: the recorded decision was {recorded}, and is now {now}")]
     Decided {
         /// Counted from 1.
         line: usize,
-        /// What was decided then.
         recorded: String,
-        /// What is decided now.
         now: String,
     },
 }
 
-/// One rollout that is replayed.
 struct Replay {
     goal: Goal,
     world: World,
@@ -182,9 +168,6 @@ struct Replay {
 
 /// Feeds a recording to the engine, at the recorded times, and holds what it decides against what was decided then:
 /// actions, notices, when it wants to be asked again, and the result of the end.
-///
-/// # Errors
-/// At the first line that cannot be read, or that decides otherwise.
 pub fn replay(recording: impl BufRead) -> Result<Replayed, ReplayError> {
     let mut replayed = Replayed::default();
     let mut replays: BTreeMap<u64, Replay> = BTreeMap::new();
@@ -243,7 +226,6 @@ fn compared(decisions: &Value) -> Value {
     Value::Array(vec![of("actions"), of("notices"), of("wake"), end("result"), end("why")])
 }
 
-/// One line of a recording.
 enum Entry {
     Goal(Box<Goal>),
     Observation(Box<Observation>),

@@ -9,9 +9,6 @@ use engine::state::hook::HookPhase;
 use super::style::Style;
 
 /// Writes them, a line each.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (index, line) in lines(plan).iter().enumerate() {
         let gap = if index == 0 { "\n" } else { "" };

@@ -5,7 +5,6 @@
 use engine::k8s::pod::ContainerList;
 use engine::plan::{ContainerPlan, Effect, PodVerdict, WorkloadPlan};
 
-/// The heads of the columns.
 pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "effect"];
 
 /// Shown for an image that is no longer known: pods in progress ask for the new one already.
@@ -27,18 +26,15 @@ pub(super) struct Row<'a> {
     pub(super) from: Option<&'a str>,
     /// `None` where it stays.
     pub(super) to: Option<&'a str>,
-    /// What that does to the container.
     pub(super) effect: &'static str,
 }
 
 impl Row<'_> {
-    /// Nothing happens to it.
     pub(super) fn is_unchanged(&self) -> bool {
         self.to.is_none() && [KEEPS, STAYS_DOWN].contains(&self.effect)
     }
 }
 
-/// Returns the rows, in the plan's order.
 pub(super) fn rows(plan: &WorkloadPlan) -> Vec<Row<'_>> {
     plan.containers.iter().map(|container| row(plan, container)).collect()
 }

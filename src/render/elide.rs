@@ -4,7 +4,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::Style;
 
-/// Between what was and what will be.
 const ARROW: &str = " -> ";
 
 /// Both together get no shorter.
@@ -45,7 +44,6 @@ pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     format!("{head}{mark}{tail}")
 }
 
-/// As many characters as the columns hold.
 fn taken(characters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
     let mut used = 0;
     characters

@@ -26,7 +26,6 @@ pub(super) fn lines(change: &FieldChanges, style: &Style) -> Vec<String> {
     change.rows().iter().map(|row| format!("{}: {}", style.show(&row.what), values(row, style))).collect()
 }
 
-/// Returns what a change does to the pods that run.
 pub(super) fn effect(row: &Row, style: &Style) -> String {
     match &row.effect {
         FieldEffect::InPlace => "no restart".to_owned(),
@@ -43,7 +42,6 @@ pub(super) fn names(change: &FieldChanges, style: &Style) -> Vec<String> {
     rows.iter().filter(|row| is_asked || row.before != row.after).map(|row| style.show(&row.what)).collect()
 }
 
-/// One changed value, as the JSON document has it.
 #[derive(Serialize)]
 pub(super) struct FieldView {
     path: String,
@@ -52,7 +50,6 @@ pub(super) struct FieldView {
     effect: &'static str,
 }
 
-/// Returns what changes, for the JSON document.
 pub(super) fn views(change: &FieldChanges) -> Vec<FieldView> {
     let view = |row: Row| FieldView {
         path: row.path,

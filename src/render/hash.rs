@@ -23,7 +23,6 @@ const COLUMNS: [Column; 6] = [
     Column::whole("RESTARTS"),
 ];
 
-/// Writes the hashes of all objects: a result, for stdout.
 pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
         HashFormat::Text => words::in_lines(style, out, |out| text(objects, style, out)),

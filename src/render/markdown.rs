@@ -21,10 +21,6 @@ const MAX_SKIPPED_BYTES: usize = 10_000;
 /// The number of rows or items of one list, at most.
 const MAX_ITEMS: usize = 100;
 
-/// Writes the plan, warnings included.
-///
-/// # Errors
-/// The writer's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "else there is nothing to do: a plan ends in no other way")]
 pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let is_refused = plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible);

@@ -84,7 +84,6 @@ use wide::Detail;
 pub struct Guide<'a> {
     /// The command that carries the plan out; named where it can be carried out.
     pub next: Option<&'a str>,
-    /// The flags that commands in hints have.
     pub flags: Option<&'a Flags>,
     /// The workloads were asked for in all namespaces: a name alone finds none of them again.
     pub every_namespace: bool,
@@ -100,10 +99,6 @@ impl Guide<'_> {
     }
 }
 
-/// Writes a plan: a result, for stdout.
-///
-/// # Errors
-/// The writer's; a closed pipe among them.
 pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
         PlanFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
@@ -117,9 +112,6 @@ pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, o
 
 /// Writes a plan's warnings, for stderr; documents and the Markdown comment have them inside, so nothing is written for
 /// them. A list of names says there also which workloads are not eligible, and what was not looked at.
-///
-/// # Errors
-/// The writer's.
 pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     match format {
         PlanFormat::Text | PlanFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
@@ -138,46 +130,26 @@ pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut d
 /// Every method returns the writer's error; a closed pipe is one.
 pub trait Listener {
     /// Hears what is wanted, before the loop starts; again for each further workload.
-    ///
-    /// # Errors
-    /// The writer's.
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()>;
 
-    /// Hears what happened.
-    ///
-    /// # Errors
-    /// The writer's.
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()>;
 
     /// Takes a line of the user's own command; never a result.
-    ///
-    /// # Errors
-    /// The writer's.
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()>;
 
     /// Hears how far it is, whenever the time has come that it named; draws again what moves with time.
-    ///
-    /// # Errors
-    /// The writer's.
     fn tick(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()>;
 
     /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
     fn next_tick(&self) -> Option<Duration>;
 
     /// Hears what was found out about the pods that failed, before it hears how the rollout ended.
-    ///
-    /// # Errors
-    /// The writer's.
     fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()>;
 
     /// Hears how it ended: writes the result and puts the terminal in order.
-    ///
-    /// # Errors
-    /// The writer's.
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()>;
 }
 
-/// A writer that a listener owns.
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
 /// Returns the listener for a format and a terminal. Results go to `out`, all else to `err`, which must be stderr where

@@ -20,9 +20,6 @@ pub(super) fn cells(workload: &WorkloadRef, style: &Style) -> [String; 2] {
 }
 
 /// Writes a table whose first two columns are workload and namespace: one column, where each column counts.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn table(
     columns: &[Column],
     mut rows: Vec<(Meaning, Vec<String>)>,

@@ -17,7 +17,6 @@ use super::style::{Meaning, Style};
 use super::table::{self, Column};
 use super::{StreamFormat, escape, fields, images, words};
 
-/// Pods that are named.
 const NAMED_PODS: usize = 10;
 
 const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM", 10), Column::short("TO", 10)];
@@ -25,7 +24,6 @@ const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM",
 /// A rollout that was interrupted, and what is left to do of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview<'a> {
-    /// What is left to do.
     pub goal: &'a Goal,
     /// The lock as it was found; `None` where pods only get a removed label or gate restored.
     pub found: Option<&'a RolloutLock>,
@@ -37,7 +35,6 @@ pub struct Preview<'a> {
     pub only_pod_restarts: bool,
     /// The owner has the template that is wanted; `None` where pods only get a removed label or gate restored.
     pub template_is_set: Option<bool>,
-    /// The time, where it is known.
     pub now: Option<&'a str>,
     /// Of a dry run: whether the server was asked, and accepted the writes.
     pub checked_by_server: Option<bool>,
@@ -89,7 +86,6 @@ impl Preview<'_> {
         self.pods().flat_map(|pod| rows(pod).into_iter().map(move |row| (pod, row))).collect()
     }
 
-    /// What changes besides images.
     fn fields(&self) -> FieldChanges {
         self.goal.owner.as_ref().map(|owner| owner.lock.directed().fields).unwrap_or_default()
     }
@@ -118,10 +114,6 @@ impl Preview<'_> {
     }
 }
 
-/// Writes it: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn preview(format: StreamFormat, preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
         StreamFormat::Text => words::in_lines(style, out, |out| text(preview, style, out)),
@@ -216,7 +208,6 @@ fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
-/// What changes, as a plan has it.
 fn changes(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let (images, fields) = (preview.images(), preview.fields());
     if images.is_empty() && fields.is_empty() {

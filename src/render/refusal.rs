@@ -38,7 +38,6 @@ pub(super) fn verdict(plan: &WorkloadPlan) -> String {
     reason::verdict(problems(plan).iter().map(|problem| problem.reason))
 }
 
-/// Writes the verdict and the problems.
 pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     let verdict = style.paint(Meaning::Failing, &format!("{name}: {}", verdict(plan)));

@@ -13,9 +13,6 @@ use super::words;
 const MAX_NAMED: usize = 100;
 
 /// Writes what was not looked at, the same said once.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn text(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let object = |object: &SkippedObject| {
         let change = object.change.words().map(|change| format!("{change}; ")).unwrap_or_default();
@@ -35,7 +32,6 @@ pub(super) fn text(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// An object that was not looked at, as the document has it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SkippedView<'a> {

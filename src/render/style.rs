@@ -14,19 +14,15 @@ pub enum Meaning {
     Ok,
     /// On its way, or would change.
     Waiting,
-    /// Failed, or blocked.
     Failing,
     Heading,
     /// Less important than the text around it.
     Quiet,
-    /// Anything else.
     Plain,
 }
 
-/// How one stream shows text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Write colours.
     pub color: bool,
     /// The number of columns; `None` where columns do not matter (a file, a pipe).
     pub width: Option<u16>,

@@ -8,10 +8,8 @@ use engine::plan::{ChangeEvidence, PodPlan};
 
 use super::style::{Meaning, Style};
 
-/// How much the text shows of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// What would happen.
     Short,
     /// Also uid, kubelet, image digests and the kubelet's hashes.
     Wide,

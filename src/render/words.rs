@@ -213,7 +213,6 @@ pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
     style.show(&pod.to_string())
 }
 
-/// Returns the word for a rollout's direction.
 pub(super) fn direction(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "forward",
@@ -409,7 +408,6 @@ pub(super) fn failure(style: &Style, failure: &Failure) -> String {
     text
 }
 
-/// Returns how the end of a rollout is coloured.
 pub(super) fn meaning(result: EndResult) -> Meaning {
     use EndResult::{Changes, Interrupted, Paused, Terminated};
     if result.is_done() {

@@ -22,14 +22,10 @@ const COLUMNS: [Column; 5] = [
     Column::whole("TOOK").goes(1),
 ];
 
-/// The word for a workload that was not begun.
 const NOT_STARTED: &str = "notStarted";
 
 /// Writes how each ended, in the order of the plan, and the result of all: a table, or a `workload` line each and an
 /// `end` line. `elapsed` is the time of the whole command.
-///
-/// # Errors
-/// The writer's.
 pub fn workload_ends(
     format: StreamFormat,
     ends: &[WorkloadEnd],

@@ -9,10 +9,6 @@ use engine::plan::Plan;
 
 use super::{diff, json};
 
-/// Writes the plan's document.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(diff::yaml(&json::document(plan)?).as_bytes())
 }

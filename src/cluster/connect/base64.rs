@@ -8,7 +8,6 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     serde_json::from_value::<ByteString>(text.into()).ok().map(|bytes| bytes.0)
 }
 
-/// Encodes base64.
 pub(super) fn encode(bytes: &[u8]) -> Option<String> {
     match serde_json::to_value(ByteString(bytes.to_vec())) {
         Ok(serde_json::Value::String(encoded)) => Some(encoded),

@@ -17,7 +17,6 @@ use engine::value::address;
 /// How long the content of a token file is used: client-go gives it a minute, and reads it ten seconds before its end.
 const TOKEN_FILE: SignedDuration = SignedDuration::from_secs(50);
 
-/// Where credentials come from.
 pub(super) enum Source {
     /// The kubeconfig or a flag; nothing at all for somebody unknown, or known by a certificate.
     Given(Credential),
@@ -63,7 +62,6 @@ impl Source {
         Ok(Self::Given(credential))
     }
 
-    /// Gets a credential.
     pub(super) async fn get(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
         match self {
             Self::Given(credential) => Ok(credential.clone()),

@@ -18,16 +18,13 @@ use engine::value::address;
 /// Tries of one URL, where the way to it or its server fails.
 const TRIES: usize = 3;
 
-/// The pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Redirections that are followed, as Go does it.
 const REDIRECTIONS: usize = 10;
 
-/// How long the server may be silent.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// It is none, or one that names a user.
@@ -37,14 +34,12 @@ pub enum FetchError {
         url: String,
         why: &'static str,
     },
-    /// Nobody answered.
     #[error("unable to read URL {url:?}: {why}")]
     Unreachable {
         /// Without its user, password and query.
         url: String,
         why: String,
     },
-    /// It holds more than a manifest may.
     #[error("{url:?} is larger than {} MiB", limit / (1024 * 1024))]
     TooLarge {
         /// Without its user, password and query.
@@ -52,12 +47,10 @@ pub enum FetchError {
         /// In bytes.
         limit: usize,
     },
-    /// The server's answer was no success.
     #[error("unable to read URL {url:?}, server reported {status}")]
     Refused {
         /// Without its user, password and query.
         url: String,
-        /// What it answered.
         status: StatusCode,
     },
 }
@@ -72,7 +65,6 @@ impl FetchError {
     }
 }
 
-/// Returns whether a file name is a URL.
 pub fn is_url(name: &str) -> bool {
     let begins = |scheme: &str| name.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
     begins("http://") || begins("https://")

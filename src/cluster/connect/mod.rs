@@ -235,10 +235,6 @@ impl Connection {
 /// Makes a client for the server that flags, kubeconfig and environment name.
 ///
 /// Runs the credential plugin, if the user has one; asks the server nothing.
-///
-/// # Errors
-///
-/// [`ClusterError::Kubeconfig`], [`ClusterError::CredentialPlugin`] or [`ClusterError::NotSent`].
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Connection, ClusterError> {
     connect_with(options, environment, Limits::new(options.request_timeout)).await
 }

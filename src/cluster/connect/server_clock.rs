@@ -6,7 +6,6 @@ use http::HeaderMap;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// Remembers the newest.
 #[derive(Clone, Default)]
 pub(super) struct ServerClock(Arc<Mutex<Option<Timestamp>>>);
 
@@ -18,7 +17,6 @@ impl ServerClock {
         }
     }
 
-    /// Returns the time of the newest answer.
     pub(super) fn now(&self) -> Option<Timestamp> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

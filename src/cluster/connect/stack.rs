@@ -17,7 +17,6 @@ use kube::{
 use tower::{BoxError, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
-/// How long a TCP connection may take.
 pub(in crate::cluster) const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.

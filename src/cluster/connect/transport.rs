@@ -61,7 +61,6 @@ impl Limits {
     }
 }
 
-/// Sends requests.
 pub(super) struct Transport {
     config: Config,
     /// Host and port.

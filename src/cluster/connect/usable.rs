@@ -30,7 +30,6 @@ fn bad(field: &'static str, why: &str) -> KubeconfigError {
     KubeconfigError::BadData { field, why: why.to_owned() }
 }
 
-/// Reads the file of a certificate or key.
 fn load(field: &'static str, path: &Text, data: &mut Field<Pem>) -> Result<(), KubeconfigError> {
     let Some(path) = &**path else { return Ok(()) };
     if data.is_some() {

@@ -40,7 +40,6 @@ impl Warnings {
         }
     }
 
-    /// Tells what the headers of an answer warn of.
     pub(super) fn read(&self, headers: &HeaderMap) {
         for value in headers.get_all(http::header::WARNING) {
             for text in parse(&String::from_utf8_lossy(value.as_bytes())) {
@@ -49,7 +48,6 @@ impl Warnings {
         }
     }
 
-    /// Lists what was reported so far.
     pub(super) fn texts(&self) -> Vec<String> {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }

@@ -35,7 +35,6 @@ const FILES: &str = ":0";
 pub(super) enum Asker {
     /// kubectl's, by cobra: it puts `--flag=` before the candidates itself.
     Kubectl,
-    /// One of ours.
     Ours,
 }
 

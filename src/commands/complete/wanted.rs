@@ -10,7 +10,6 @@ use engine::kinds::WorkloadKind;
 pub(super) struct Wanted {
     /// The text before it in the same word: `--namespace=`, `deploy/`, `app,`.
     pub(super) before: String,
-    /// What it is.
     pub(super) what: What,
 }
 
@@ -18,36 +17,25 @@ pub(super) struct Wanted {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
     File,
-    /// A context of the kubeconfig.
     Context,
-    /// A cluster of the kubeconfig.
     Cluster,
-    /// A user of the kubeconfig.
     User,
     Namespace,
-    /// A code that can be explained.
     Code,
-    /// A kind of workloads.
     Kind,
-    /// A workload of a kind.
     Workload(WorkloadKind),
     /// A container of the targets, for an image: `side=`. What has begun to be typed may also be something else.
     ContainerOfImage(Option<Box<Self>>),
-    /// Something of the targets.
     OfTargets(OfTargets),
 }
 
-/// What the targets are asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OfTargets {
     Container,
-    /// The image of a container.
     Image(String),
-    /// Something of their pods.
     OfPods(OfPods),
 }
 
-/// What the targets' pods are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OfPods {
     Pod,

@@ -123,7 +123,6 @@ impl Invocation {
         self.names_what_is_wanted().then(|| self.the_same(&["timeout", "total_timeout"]))
     }
 
-    /// Returns the command that does what was planned.
     pub(super) fn apply_planned(&self) -> String {
         self.the_same(&[])
     }
@@ -425,7 +424,6 @@ fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
     kept.into_iter().filter_map(|typed| without_secrets(typed).words(command)).flatten().collect()
 }
 
-/// Returns what was typed as it may be printed.
 pub(super) fn without_secrets(typed: &Typed) -> Typed {
     Typed { id: typed.id.clone(), values: typed.values.iter().map(|value| shown(&typed.id, value)).collect() }
 }

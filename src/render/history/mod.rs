@@ -40,10 +40,6 @@ pub struct HistoryContext<'a> {
     pub commands: &'a dyn Fn(&WorkloadUpdates) -> Vec<(String, String)>,
 }
 
-/// Writes the updates: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn history(
     format: DocumentFormat,
     workloads: &[WorkloadUpdates],

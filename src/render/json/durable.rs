@@ -46,14 +46,12 @@ impl<'a> RevisionView<'a> {
     }
 }
 
-/// How the outgoing template stays in the history.
 #[derive(Serialize)]
 struct HistoryView<'a> {
     r#do: &'static str,
     name: Option<&'a str>,
 }
 
-/// What changes in the template.
 #[derive(Serialize)]
 struct ChangeView<'a> {
     images: Vec<ImageView<'a>>,

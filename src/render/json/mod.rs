@@ -27,9 +27,6 @@ use super::fields::{self, FieldView};
 use super::skipped::SkippedView;
 
 /// Writes the plan's document, indented, ended by a line break.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn plan(plan: &Plan, is_refused: bool, out: &mut dyn Write) -> io::Result<()> {
     let mut document = Document::of(plan);
     if is_refused {
@@ -39,10 +36,6 @@ pub(super) fn plan(plan: &Plan, is_refused: bool, out: &mut dyn Write) -> io::Re
     writeln!(out, "{}", escape::json(&text))
 }
 
-/// Returns the plan's document as a value.
-///
-/// # Errors
-/// None that is known of: the types are plain.
 pub(super) fn document(plan: &Plan) -> io::Result<Value> {
     serde_json::to_value(Document::of(plan)).map_err(io::Error::other)
 }
@@ -75,7 +68,6 @@ impl<'a> Document<'a> {
     }
 }
 
-/// How many pods have which verdict.
 #[derive(Serialize, Clone, Copy, Default)]
 #[serde(rename_all = "camelCase")]
 struct Summary {

@@ -125,7 +125,6 @@ fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
     if images.is_empty() { others().join("\n") } else { images.join("\n") }
 }
 
-/// What the pod is at, and what it waits for.
 fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
     let services = |services: &[String]| match services {
         [] => "its Services".to_owned(),

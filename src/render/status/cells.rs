@@ -29,7 +29,6 @@ const TEMPLATE: Column = Column::short("TEMPLATE", 10).goes(0);
 const WIDE: [Column; 4] =
     [Column::whole("NODE"), Column::whole("IMAGE ID"), Column::whole("UPDATE"), Column::whole("UID")];
 
-/// Which columns a table has.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns<'a> {
     /// What the template asks for: where some container has something else.
@@ -137,7 +136,6 @@ pub(super) fn is_compared(report: &ContainerReport) -> bool {
     matches!(report.comparison, Pinned | Pending | Older | Drifted)
 }
 
-/// Whether the state names the image that the container had.
 pub(super) fn names_an_image(report: &ContainerReport) -> bool {
     matches!(report.condition, Condition::Updating { .. }) && report.before.is_some()
 }

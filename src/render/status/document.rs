@@ -21,10 +21,6 @@ use engine::status::{
     Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, Rewritten, TemplateContainer, WorkloadStatus,
 };
 
-/// Returns the document.
-///
-/// # Errors
-/// None that is known of: the types are plain.
 pub(super) fn of(workloads: &[WorkloadStatus], not_read: &[String]) -> io::Result<Value> {
     let workloads = workloads.iter().map(WorkloadView::of).collect();
     serde_json::to_value(Document { api_version: PLAN_API_VERSION, kind: "Status", workloads, not_read })

@@ -44,9 +44,6 @@ pub struct StatusContext<'a> {
 }
 
 /// Writes the state of workloads: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn status(
     format: StatusFormat,
     workloads: &[WorkloadStatus],

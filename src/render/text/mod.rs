@@ -18,9 +18,6 @@ use super::wide::Detail;
 use super::{Guide, around, missing, refusal, replaced, skipped, words};
 
 /// Writes the plan. The next command is written only where there is something to carry out.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn plan(
     plan: &Plan,
     guide: &Guide<'_>,
@@ -73,9 +70,6 @@ pub(super) fn plan(
 }
 
 /// Writes the plan's warnings, one a line as kubectl writes them.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for workload in &plan.workloads {
         let name = words::workload(style, &workload.workload);
@@ -154,7 +148,6 @@ fn restart(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// What happens to the owner, step by step.
 fn owner_steps(
     plan: &WorkloadPlan,
     now: Option<&str>,

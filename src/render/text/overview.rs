@@ -30,7 +30,6 @@ const OFFLINE: [Column; 4] = [
     Column::short("CHANGES", 12).goes(1),
 ];
 
-/// Writes a row for each workload, in the plan's order.
 pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let row = |workload: &WorkloadPlan| {
@@ -116,7 +115,6 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// Writes the number of workloads with each verdict.
 pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let has = |verdict| plan.workloads.iter().any(|workload| workload.verdict == verdict);
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);

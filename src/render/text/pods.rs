@@ -15,7 +15,6 @@ use super::headline;
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
-/// How many of the last pods are shown when there are many.
 const LAST_PODS: usize = 3;
 /// More pods than these are many.
 const MANY_PODS: usize = 50;
@@ -73,7 +72,6 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
     writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))
 }
 
-/// Returns whether some pods have lines of their own.
 pub(super) fn differ(plan: &WorkloadPlan, style: &Style) -> bool {
     Pods::of(plan, Detail::Short, style).common().is_none() || !plan.pods.iter().all(|pod| is_plain(&pod))
 }
@@ -91,7 +89,6 @@ fn is_plain(pod: &&PodPlan) -> bool {
 
 /// What is done to every pod that is updated alike.
 struct Common {
-    /// The containers and fields.
     changes: String,
     /// Before it: pulls and drains.
     extra: String,
@@ -134,7 +131,6 @@ impl<'a> Pods<'a> {
         texts.map(of).all(is_same).then_some(first)
     }
 
-    /// What is said once of all.
     fn each(&self, common: &Common, out: &mut dyn Write) -> io::Result<()> {
         if common.extra.is_empty() {
             return Ok(());
@@ -208,7 +204,6 @@ impl<'a> Pods<'a> {
         }
     }
 
-    /// What the pod's node has to pull first.
     fn pulls(&self, pod: &PodPlan) -> String {
         let mine = self.plan.pulls.iter().filter(|pull| pull.node == pod.node);
         let images: BTreeSet<&str> = mine.flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();

@@ -53,9 +53,6 @@ pub struct KubeconfigNames {
 }
 
 /// Reads which names there are.
-///
-/// # Errors
-/// When a file that must be there is not, or cannot be read.
 pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, KubeconfigError> {
     let (_, config) = merged(&files(options, environment))?;
     Ok(KubeconfigNames {

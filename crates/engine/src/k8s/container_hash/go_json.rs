@@ -2,7 +2,7 @@
 //!
 //! Promise: field order, `omitempty`, sorted maps and escaping of strings as Go does them. Not a general JSON writer.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -58,33 +58,6 @@ WindowsSecurityContextOptions: gmsaCredentialSpecName *string, gmsaCredentialSpe
     hostProcess *bool @22
 SecurityProfile: type! string, localhostProfile *string";
 
-/// A field of a line of [`STRUCTS`].
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    /// The Go type without `*`.
-    pub(super) shape: &'static str,
-    is_pointer: bool,
-    omits_empty: bool,
-    since: u32,
-}
-
-/// The fields of a struct; `None` of what [`STRUCTS`] does not have, such as `string`.
-pub(super) fn fields(name: &str) -> Option<impl Iterator<Item = Field>> {
-    let line = STRUCTS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
-    Some(line.split(", ").filter_map(|field| {
-        let mut words = field.split_whitespace();
-        let (name, go_type) = (words.next()?, words.next()?);
-        let since = words.next().and_then(|since| since.strip_prefix('@')?.parse().ok());
-        Some(Field {
-            name: name.trim_end_matches('!'),
-            shape: go_type.trim_start_matches('*'),
-            is_pointer: go_type.starts_with('*'),
-            omits_empty: !name.ends_with('!'),
-            since: since.unwrap_or(16),
-        })
-    }))
-}
-
 /// Writes JSON as one kubelet's build of Go does.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GoJson {
@@ -101,65 +74,57 @@ impl GoJson {
         Self { minor: kubelet.minor(), short_escapes: kubelet.at_least(1, 30) }
     }
 
-    /// A value of a Go type as JSON; an absent one is the zero value of the type.
-    pub(super) fn text(self, shape: &str, value: Option<&Value>) -> String {
-        let mut out = String::new();
-        self.write(&mut out, shape, value);
-        out
-    }
-
-    fn write(self, out: &mut String, shape: &str, value: Option<&Value>) {
-        let value = value.filter(|value| fits(shape, value));
-        if let Some(element) = shape.strip_prefix("[]") {
-            let values = value.and_then(Value::as_array).into_iter().flatten();
-            separated(out, ['[', ']'], values, |out, value| self.write(out, element, Some(value)));
-            return;
+    /// A value of a Go type as JSON; an absent one, or one of a type that the API does not allow, is the zero value.
+    pub(super) fn text(self, go_type: &str, value: Option<&Value>) -> String {
+        let value = value.filter(|value| fits(go_type, value));
+        if let Some(element) = go_type.strip_prefix("[]") {
+            let elements = value.and_then(Value::as_array).into_iter().flatten();
+            let elements: Vec<String> = elements.map(|value| self.text(element, Some(value))).collect();
+            return format!("[{}]", elements.join(","));
         }
-        match shape {
-            "bool" => out.push_str(if value == Some(&Value::Bool(true)) { "true" } else { "false" }),
-            "ResourceList" => {
-                let mut quantities: Vec<_> = value.and_then(Value::as_object).into_iter().flatten().collect();
+        if let Some(fields) = fields(go_type) {
+            let fields: Vec<String> = fields.split(", ").filter_map(|field| self.field(field, value)).collect();
+            return format!("{{{}}}", fields.join(","));
+        }
+        match (go_type, value) {
+            ("ResourceList", quantities) => {
                 // Go sorts the keys of a map by their bytes.
-                quantities.sort_unstable_by_key(|(name, _)| *name);
-                separated(out, ['{', '}'], quantities, |out, (name, quantity)| {
-                    self.write_string(out, name);
-                    out.push(':');
-                    self.write(out, "Quantity", Some(quantity));
-                });
+                let sorted: BTreeMap<_, _> = quantities.and_then(Value::as_object).into_iter().flatten().collect();
+                let quantity = |(name, value): (&String, &Value)| {
+                    format!("{}:{}", self.string(name), self.text("Quantity", Some(value)))
+                };
+                let quantities: Vec<String> = sorted.into_iter().map(quantity).collect();
+                format!("{{{}}}", quantities.join(","))
             }
-            _ => match (fields(shape), value) {
-                (Some(fields), value) => {
-                    let written = fields.filter_map(|field| self.field(&field, value));
-                    separated(out, ['{', '}'], written, |out, field| out.push_str(&field));
-                }
-                (None, Some(Value::String(text))) => self.write_string(out, text),
-                (None, Some(number)) => out.push_str(&number.to_string()),
-                (None, None) => out.push_str(match shape {
-                    "string" => "\"\"",
-                    "Quantity" => "\"0\"",
-                    _ => "0",
-                }),
-            },
+            (_, Some(Value::String(text))) => self.string(text),
+            (_, Some(value)) => value.to_string(),
+            ("string", None) => "\"\"".to_owned(),
+            ("Quantity", None) => "\"0\"".to_owned(),
+            ("bool", None) => "false".to_owned(),
+            (_, None) => "0".to_owned(),
         }
     }
 
-    /// A field with its name; `None` where Go leaves it out: of a pointer an absent one, of anything else but a struct, for
-    /// which `omitempty` means nothing, its zero value.
-    fn field(self, field: &Field, object: Option<&Value>) -> Option<String> {
-        let given = object.and_then(|object| object.get(field.name)).filter(|given| fits(field.shape, given));
-        let is_struct = field.shape == "Quantity" || fields(field.shape).is_some();
-        let is_empty = if field.is_pointer { given.is_none() } else { !is_struct && given.is_none_or(is_zero) };
-        if field.since > self.minor || field.omits_empty && is_empty {
+    /// A field of a line of [`STRUCTS`]; `None` where Go leaves it out: of a pointer an absent one, of anything else but a
+    /// struct, for which `omitempty` means nothing, its zero value.
+    fn field(self, field: &str, object: Option<&Value>) -> Option<String> {
+        let mut words = field.split(' ');
+        let (tag, go_type) = (words.next()?, words.next()?);
+        let since = words.next().and_then(|since| since.strip_prefix('@')?.parse::<u32>().ok());
+        let (name, value_type) = (tag.trim_end_matches('!'), go_type.trim_start_matches('*'));
+        let given = object.and_then(|object| object.get(name)).filter(|given| fits(value_type, given));
+        let is_pointer = go_type.starts_with('*');
+        let is_empty = if is_pointer { given.is_none() } else { !is_struct(value_type) && given.is_none_or(is_zero) };
+        if is_empty && !tag.ends_with('!') || since.is_some_and(|since| since > self.minor) {
             return None;
         }
-        let null = field.is_pointer && given.is_none();
-        let value = if null { "null".to_owned() } else { self.text(field.shape, given) };
-        Some(format!("\"{}\":{value}", field.name))
+        let value = if is_pointer && given.is_none() { "null".to_owned() } else { self.text(value_type, given) };
+        Some(format!("\"{name}\":{value}"))
     }
 
-    /// Writes a string as `encoding/json` does with its default HTML escaping.
-    fn write_string(self, out: &mut String, text: &str) {
-        out.push('"');
+    /// A string as `encoding/json` writes it, with its default HTML escaping.
+    fn string(self, text: &str) -> String {
+        let mut out = String::from('"');
         for c in text.chars() {
             match c {
                 '"' => out.push_str("\\\""),
@@ -170,40 +135,32 @@ impl GoJson {
                 '\u{8}' if self.short_escapes => out.push_str("\\b"),
                 '\u{c}' if self.short_escapes => out.push_str("\\f"),
                 '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    // Writing to a String cannot fail.
-                    let _ = write!(out, "\\u{:04x}", u32::from(c));
+                    out.push_str(&format!("\\u{:04x}", u32::from(c)));
                 }
                 c => out.push(c),
             }
         }
-        out.push('"');
+        out + "\""
     }
 }
 
-fn separated<T>(
-    out: &mut String,
-    [open, close]: [char; 2],
-    items: impl IntoIterator<Item = T>,
-    write: impl Fn(&mut String, T),
-) {
-    out.push(open);
-    for (index, item) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write(out, item);
-    }
-    out.push(close);
+/// The fields of a struct; `None` of what [`STRUCTS`] does not have, such as `string`.
+pub(super) fn fields(name: &str) -> Option<&'static str> {
+    STRUCTS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+fn is_struct(go_type: &str) -> bool {
+    go_type == "Quantity" || fields(go_type).is_some()
 }
 
 /// Says whether a JSON value is one that the API allows for a Go type.
-fn fits(shape: &str, value: &Value) -> bool {
-    match shape {
+fn fits(go_type: &str, value: &Value) -> bool {
+    match go_type {
         "string" | "Quantity" => value.is_string(),
         "bool" => value.is_boolean(),
         "int" => value.is_i64(),
         "IntOrString" => value.is_string() || value.is_i64(),
-        _ if shape.starts_with("[]") => value.is_array(),
+        _ if go_type.starts_with("[]") => value.is_array(),
         _ => value.is_object(),
     }
 }
