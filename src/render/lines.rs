@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use super::run::{NextSteps, Reported, Run};
+use super::style::{Meaning, Style, elided};
+use super::{Listener, Terminal, Writer, summary, words};
 use engine::k8s::names::PodKey;
 use engine::report::failure_report::FailureReport;
 use engine::report::progress::{PodProgress, Progress, Stage};
@@ -11,12 +14,6 @@ use engine::report::{Notice, Outcome};
 use engine::rollout::{Goal, Mode};
 use engine::state::durable::StepName;
 use engine::state::hook::HookPhase;
-
-use super::elide::elided;
-use super::run::{NextSteps, Reported, Run};
-use super::style::{Meaning, Style};
-use super::summary;
-use super::{Listener, Terminal, Writer, words};
 
 /// What a line begins with: `[ 12.3s] `.
 const CLOCK_COLUMNS: usize = 9;

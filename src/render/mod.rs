@@ -8,33 +8,26 @@
 //! `tests/it/render/mod.rs` walks those of [`PlanFormat`] and asks for their snapshots.
 
 mod access;
-mod around;
+mod columns;
 mod containers;
 mod diff;
-mod elide;
 pub mod escape;
 mod failure_report;
-mod fields;
 mod formats;
 mod hash;
 mod history;
-mod images;
 mod json;
 mod json_lines;
 mod lines;
 mod live;
 mod markdown;
-mod missing;
 mod name;
 mod offline;
-mod place;
 mod preview;
 mod proof;
 mod redrawn;
 mod refusal;
-mod replaced;
 mod run;
-mod skipped;
 mod status;
 mod style;
 mod summary;
@@ -42,10 +35,8 @@ mod table;
 mod tally;
 pub mod terminal;
 mod text;
-mod wide;
 mod words;
 mod workloads;
-mod yaml;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -77,7 +68,13 @@ pub use terminal::{ColorChoice, Narrower, Terminal, draw_target};
 pub use words::flowing;
 pub use workloads::workload_ends;
 
-use wide::Detail;
+/// How much the text shows of a plan or of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Short,
+    /// Also uid, kubelet, image digests and the kubelet's hashes.
+    Wide,
+}
 
 /// The commands that a plan suggests. Documents have the hints without them: their readers may be other users.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,7 +101,7 @@ pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, o
         PlanFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
         PlanFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
         PlanFormat::Json => json::plan(plan, guide.is_refused, out),
-        PlanFormat::Yaml => yaml::plan(plan, out),
+        PlanFormat::Yaml => out.write_all(diff::yaml(&json::document(plan)?).as_bytes()),
         PlanFormat::Name => name::plan(plan, guide.every_namespace, style, out),
         PlanFormat::Markdown => markdown::plan(plan, out),
     }
@@ -118,7 +115,7 @@ pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut d
         PlanFormat::Name => words::in_lines(style, err, |err| {
             text::warnings(plan, style, err)?;
             name::not_eligible(plan, style, err)?;
-            skipped::text(plan, style, err)
+            offline::skipped(plan, style, err)
         }),
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => Ok(()),
     }

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use engine::change::{Direction, FieldChanges, Row};
-use engine::k8s::names::ContainerName;
-use engine::plan::PLAN_API_VERSION;
-use engine::rollout::{ContainerGoal, Goal, PodGoal};
-use engine::state::durable::StepName;
-use engine::state::durable::lock::RolloutLock;
-use engine::value::duration;
-
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{StreamFormat, escape, fields, images, words};
+use super::{StreamFormat, columns, escape, words};
+use engine::change::{Direction, FieldChanges, Row, TemplateImage};
+use engine::k8s::names::ContainerName;
+use engine::plan::{DurablePlan, PLAN_API_VERSION};
+use engine::rollout::{ContainerGoal, Goal, PodGoal};
+use engine::state::durable::StepName;
+use engine::state::durable::lock::{LockState, RolloutLock};
+use engine::state::hook::HookPhase;
+use engine::value::duration;
+use engine::value::image::display_short;
 
 const NAMED_PODS: usize = 10;
 
@@ -197,7 +198,7 @@ fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
         (pod, style.show(container.as_str()), style.show(from), style.show(to))
     });
     let fields = preview.foreign_fields().into_iter().map(|(pod, row)| {
-        let value = |value: &Option<String>| fields::value(value.as_deref(), style);
+        let value = |value: &Option<String>| columns::value(value.as_deref(), style);
         (pod, style.show(&row.what), value(&row.before), value(&row.after))
     });
     for (pod, what, from, to) in images.chain(fields) {
@@ -213,11 +214,11 @@ fn changes(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
     if images.is_empty() && fields.is_empty() {
         return Ok(());
     }
-    let folder = images::common_folder(images.iter().flat_map(|(_, from, to)| [from.as_str(), to.as_str()]));
-    images::heading(folder, style, out)?;
-    let shown = |image: &str| images::within(image, folder, style);
+    let folder = columns::common_folder(images.iter().flat_map(|(_, from, to)| [from.as_str(), to.as_str()]));
+    columns::images_heading(folder, style, out)?;
+    let shown = |image: &str| columns::image_within(image, folder, style);
     let images = images.iter().map(|(name, from, to)| vec![style.show(name), shown(from), shown(to)]);
-    let value = |value: &Option<String>| fields::value(value.as_deref(), style);
+    let value = |value: &Option<String>| columns::value(value.as_deref(), style);
     let rows = fields.rows();
     let fields = rows.iter().map(|row| vec![style.show(&row.what), value(&row.before), value(&row.after)]);
     let rows: Vec<_> = images.chain(fields).map(|cells| (Meaning::Plain, cells)).collect();
@@ -240,7 +241,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = json!({
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
-        "fields": fields::views(&preview.fields()),
+        "fields": columns::views(&preview.fields()),
         "templateIsSet": preview.template_is_set == Some(true),
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
@@ -249,4 +250,33 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
     });
     let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
     writeln!(out, "{}", escape::json(&text))
+}
+
+/// Says which one, whose, since when, and what it was about.
+pub(super) fn replaced_sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> String {
+    let image = |(name, image): (&ContainerName, &TemplateImage)| {
+        words::image_change(style, name, &display_short(&image.from, &image.to))
+    };
+    let images: Vec<String> = lock.change.images.iter().map(image).collect();
+    let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
+    let since = style.show(&duration::began(&lock.since, now));
+    let (id, who) = (style.show(lock.id.as_str()), style.show(&lock.who));
+    // Its lock alone does not show whether a running one is still active.
+    let state = match lock.state {
+        LockState::Running => "not ended",
+        LockState::Stopped | LockState::Paused => lock.state.word(),
+    };
+    let direction = words::direction(lock.direction);
+    // The commands are stored nowhere: a safeguard does not go without a word.
+    let hooks = match HookPhase::flags(&lock.hooks) {
+        flags if flags.is_empty() => String::new(),
+        flags => format!("; it ran {flags} around each pod, and this one only what is given again"),
+    };
+    format!("Replaces rollout \"{id}\", started by {who} {since} ({state}, {direction}){what}{hooks}")
+}
+
+/// Says it in a line of its own, where there is one.
+pub(super) fn replaced(durable: &DurablePlan, now: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let Some(replaced) = &durable.replaced else { return Ok(()) };
+    writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &replaced_sentence(replaced, now, style)))
 }

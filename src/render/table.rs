@@ -9,9 +9,8 @@ use std::io::{self, Write};
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr;
 
-use super::elide::elided;
-use super::style::{Meaning, Style};
-use super::wide::Detail;
+use super::Detail;
+use super::style::{Meaning, Style, elided};
 use super::words::{self, flowing};
 
 /// Before the first column.

@@ -4,18 +4,16 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::columns::{self, FieldView};
+use super::json::WorkloadName;
+use super::style::{Meaning, Style, elided};
+use super::table::{self, Column};
+use super::{DocumentFormat, diff, escape, words};
 use engine::change::Direction;
 use engine::plan::PLAN_API_VERSION;
 use engine::plan::updates::{Course, Update, WorkloadUpdates};
 use engine::state::outcome::EndResult;
 use engine::value::image::display_short;
-
-use super::elide::elided;
-use super::fields::{self, FieldView};
-use super::json::WorkloadName;
-use super::style::{Meaning, Style};
-use super::table::{self, Column};
-use super::{DocumentFormat, diff, escape, words};
 
 const NONE: &str = "<none>";
 
@@ -151,7 +149,7 @@ fn change(update: &Update, style: &Style) -> String {
         .images
         .iter()
         .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
-    let lines: Vec<String> = images.chain(fields::lines(&update.fields, style)).collect();
+    let lines: Vec<String> = images.chain(columns::lines(&update.fields, style)).collect();
     // The lock of a rollout that has left nothing else.
     if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }
@@ -301,7 +299,7 @@ impl<'a> UpdateView<'a> {
             seconds: update.seconds(),
             reason: update.reason.as_deref(),
             images: images.collect(),
-            fields: fields::views(&update.fields),
+            fields: columns::views(&update.fields),
             pods,
         }
     }

@@ -3,12 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::super::columns::{self, FieldView};
 use engine::change::TemplateImage;
 use engine::k8s::names::ContainerName;
 use engine::plan::{DurablePlan, HistoryPlan, WorkloadPlan};
 use engine::state::durable::lock::Outgoing;
-
-use super::super::fields::{self, FieldView};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,7 +86,7 @@ pub(super) fn view<'a>(plan: &WorkloadPlan, durable: &'a DurablePlan) -> Durable
         steps: durable.steps(plan.workload.kind),
         change: ChangeView {
             images: durable.change.images.iter().map(image).collect(),
-            fields: fields::views(&durable.change.fields),
+            fields: columns::views(&durable.change.fields),
         },
         strategy: durable.strategy.as_ref(),
         replaced: durable.replaced.as_deref().map(|lock| ReplacedView {

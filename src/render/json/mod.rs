@@ -12,6 +12,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::columns::{self, FieldView};
+use super::escape;
+use super::offline::SkippedView;
 use engine::change::reason::{Reason, Warning};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::plan::{
@@ -21,10 +24,6 @@ use engine::rollout::Policy;
 use engine::state::hook::Hooks;
 use engine::state::record::Drained;
 use engine::value::kubelet_version::KubeletVersion;
-
-use super::escape;
-use super::fields::{self, FieldView};
-use super::skipped::SkippedView;
 
 /// Writes the plan's document, indented, ended by a line break.
 pub(super) fn plan(plan: &Plan, is_refused: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -171,7 +170,7 @@ impl<'a> WorkloadView<'a> {
             warnings: plan.warnings.iter().map(WarningView::of).collect(),
             missing_permissions: reasons(&plan.missing_permissions, &plan.workload),
             containers: plan.containers.iter().map(ContainerView::of).collect(),
-            fields: fields::views(&plan.fields),
+            fields: columns::views(&plan.fields),
             pods: plan.pods.iter().map(|pod| PodView::of(pod, plan)).collect(),
         }
     }
@@ -340,7 +339,7 @@ impl<'a> PodView<'a> {
                 PodVerdict::Skipped => "skipped",
             },
             changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
-            fields: fields::views(&plan.fields),
+            fields: columns::views(&plan.fields),
             drain: plan.drain.as_ref().map(|drain| {
                 let (label, gate) = label_or_gate(&drain.by);
                 DrainView { label, gate, services: &drain.services }

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::render::elide::elided;
-use crate::render::style::Style;
-use crate::render::words;
+use super::super::style::{Style, elided};
+use super::super::words;
 use engine::report::progress::Progress;
 
 /// The columns of the bar itself, where there is room.
