@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription};
+use engine::k8s::events::{Event, PodEvents};
 use engine::k8s::names::PodKey;
 use engine::k8s::permissions::AccessVerb;
 use engine::kinds::{KindSpec, PODS, WorkloadKind};
 use engine::state::durable::ObjectKind;
+use engine::value::kubelet_version::{KubeletVersion, KubeletVersionError};
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;
@@ -381,5 +383,25 @@ impl Cluster {
         let version: Value =
             self.request(Request::builder().method(Method::GET).uri("/version"), Vec::new(), &what).await?;
         Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())
+    }
+}
+
+impl Cluster {
+    /// Reads what the kubelet last said of a pod's containers: a hint where nothing else proves a restart.
+    pub async fn pod_events(&self, pod: &PodKey) -> Result<PodEvents, ClusterError> {
+        let selector = format!("involvedObject.uid={}", pod.uid);
+        let events: Vec<Value> = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;
+        Ok(PodEvents::of(&events.iter().map(Event::of).collect::<Vec<_>>()))
+    }
+}
+
+impl Cluster {
+    pub async fn kubelet(&self, node: &str) -> Result<KubeletVersion, ClusterError> {
+        let object = self.get(NODES, None, node).await?;
+        let version = object.pointer("/status/nodeInfo/kubeletVersion").and_then(Value::as_str).unwrap_or_default();
+        version.parse().map_err(|error: KubeletVersionError| ClusterError::Unreadable {
+            request: format!("node {node}"),
+            why: error.to_string(),
+        })
     }
 }

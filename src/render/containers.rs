@@ -1,4 +1,5 @@
-//! The rows of the table of containers: what they say, whatever draws the table.
+//! The rows of the table of containers, whatever draws the table; the table as text; the order of containers within a pod,
+//! and the user's own commands around each.
 //!
 //! Promise: a container whose update is on its way is never shown as unchanged.
 

@@ -79,7 +79,7 @@ fn place(problem: &Problem<'_>, style: &Style) -> Option<String> {
     Some(format!("{}  {}", style.show(&path), style.paint(Meaning::Failing, mark)))
 }
 
-/// Writes what is missing, if anything is.
+/// Writes what the caller may not do though the plan could be carried out: beside the verdict, which is about the change.
 pub(super) fn missing_permissions(
     plan: &WorkloadPlan,
     guide: &Guide<'_>,

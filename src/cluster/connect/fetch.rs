@@ -11,8 +11,8 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Config;
 use kube::client::Body;
 
-use super::{Environment, name_the_client, proxy, stack};
-use crate::cluster::error::links;
+use super::super::error::links;
+use super::{Environment, name_the_client, proxy, transport};
 use engine::value::address;
 
 /// Tries of one URL, where the way to it or its server fails.
@@ -123,7 +123,7 @@ async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<
 async fn ask(place: &Uri, environment: &Environment) -> Result<http::Response<Body>, String> {
     let mut config = Config::new(place.clone());
     config.proxy_url = proxy::of(place, None, environment).map_err(|error| error.to_string())?;
-    config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
     config.read_timeout = Some(SILENCE);
     config.default_retry = false;
     name_the_client(&mut config);
@@ -133,7 +133,7 @@ async fn ask(place: &Uri, environment: &Environment) -> Result<http::Response<Bo
     config.cluster_url = origin.path_and_query("/").build().map_err(|error| error.to_string())?;
     let path = place.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let request = Request::get(path).body(Body::empty()).map_err(|error| error.to_string())?;
-    let client = stack::client(config).map_err(|error| error.to_string())?;
+    let client = transport::client_of(config).map_err(|error| error.to_string())?;
     // The outer errors only say that a request failed.
     client.send(request).await.map_err(|error| links(&error).last().map(ToString::to_string).unwrap_or_default())
 }

@@ -13,19 +13,6 @@
     reason = "builds the client; reads the process environment"
 )]
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
-
-use http::HeaderValue;
-use kube::config::{AuthInfo, AuthProviderConfig};
-use kube::{Client, Config};
-use tokio::sync::mpsc::UnboundedSender;
-
-use super::error::ClusterError;
-use engine::value::address;
-
-mod base64;
-mod certificate;
-mod credential;
 mod credential_plugin;
 mod credential_policy;
 mod credentials;
@@ -35,28 +22,37 @@ mod kubeconfig;
 mod overrides;
 mod proxy;
 mod retry;
-mod server_clock;
-pub(in crate::cluster) mod stack;
 mod trace;
-mod transport;
+pub(in crate::cluster) mod transport;
 mod usable;
 mod warnings;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderValue;
+use kube::config::{AuthInfo, AuthProviderConfig};
+use kube::{Client, Config};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::error::ClusterError;
+use credentials::Source;
+use engine::value::address;
+use entries::{Cluster, User};
+use kubeconfig::Selected;
+use trace::Trace;
+use transport::{Limits, Transport};
+use warnings::{ServerClock, Warnings};
+
+pub use credential_plugin::CredentialPluginError;
+pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
 
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod tests;
-
-pub use credential_plugin::CredentialPluginError;
-pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
-
-use credentials::Source;
-use entries::{Cluster, User};
-use kubeconfig::Selected;
-use server_clock::ServerClock;
-use trace::Trace;
-use transport::{Limits, Transport};
-use warnings::Warnings;
 
 /// How long one request may take where nobody says: the server itself gives none more than a minute (kube-apiserver
 /// `--request-timeout`), so what has not come by then never comes.
@@ -293,10 +289,10 @@ fn send_no_credentials(selected: &mut Selected, server: &str) {
 fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Result<Config, ClusterError> {
     let cluster = &selected.cluster;
     let mut config = Config::new(uri);
-    config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
     config.default_namespace = selected.namespace.clone();
     config.accept_invalid_certs = cluster.insecure_skip_tls_verify.is_some();
-    config.root_cert = certificate::authorities(cluster)?;
+    config.root_cert = usable::authorities(cluster)?;
     config.root_cert_file = selected.rotating_authority.clone();
     config.tls_server_name = cluster.tls_server_name.value();
     config.disable_compression = cluster.disable_compression.is_some();
@@ -309,7 +305,7 @@ fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Res
 
 /// What kube does of the credentials: client certificates, impersonation, and tokens of an OIDC provider.
 fn auth_info(user: &User) -> AuthInfo {
-    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| base64::encode(&data.0));
+    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| entries::base64(&data.0));
     let extras = user.as_user_extra.iter().flatten();
     let extras = extras.map(|(key, values)| (key.clone(), values.clone().unwrap_or_default()));
     AuthInfo {

@@ -101,7 +101,7 @@ const PLACES: [(&str, &str); 40] = [
 
 /// Ways to authenticate, each of which reaches other code.
 fn users() -> Vec<Value> {
-    let encoded = |pem: &str| base64::encode(pem.as_bytes());
+    let encoded = |pem: &str| entries::base64(pem.as_bytes());
     vec![
         json!({"token": "s3cr3t"}),
         json!({"tokenFile": "token"}),
