@@ -35,7 +35,7 @@ pub use rollout::{
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
-pub use typed::{Typed, resolved, root};
+pub use typed::{Line, Typed, first_word, named_flag, resolved, root};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
 ///

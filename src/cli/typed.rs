@@ -133,6 +133,66 @@ fn spelled(flag: &Arg) -> Vec<String> {
     long.into_iter().chain(flag.get_short().map(|short| format!("-{short}"))).collect()
 }
 
+/// The words before the one that is being typed.
+pub struct Line<'a> {
+    /// Those that are neither flags nor their values, the command first.
+    pub words: Vec<&'a str>,
+    /// `--` was among them: no flag follows.
+    pub is_escaped: bool,
+    /// The flag whose value is being typed.
+    pub pending: Option<&'a Arg>,
+}
+
+impl<'a> Line<'a> {
+    pub fn read(words: &'a [String], root: &'a Command) -> Self {
+        let mut line = Self { words: Vec::new(), is_escaped: false, pending: None };
+        for word in words {
+            if line.pending.take().is_some() {
+                continue;
+            }
+            if line.is_escaped || !word.starts_with('-') || word == "-" {
+                line.words.push(word);
+            } else if word == "--" {
+                line.is_escaped = true;
+            } else if let Some((flag, None)) = named_flag(word, &line.flags(root)) {
+                let takes_next = flag.get_action().takes_values() && !flag.is_require_equals_set();
+                line.pending = takes_next.then_some(flag);
+            }
+        }
+        line
+    }
+
+    pub fn flags(&self, root: &'a Command) -> Vec<&'a Arg> {
+        let command = self.words.first().and_then(|name| root.find_subcommand(name));
+        root.get_arguments().chain(command.into_iter().flat_map(Command::get_arguments)).collect()
+    }
+}
+
+/// Returns the position of the first word that is neither a flag nor the value of one.
+pub fn first_word(words: &[String], root: &Command) -> Option<usize> {
+    let line = Line::read(words, root);
+    let first = *line.words.first()?;
+    words.iter().position(|word| std::ptr::eq(word.as_str(), first))
+}
+
+/// Finds the flag that a word names, and its value if the word has it: `--namespace=prod`, `-nprod`, `-An`.
+pub fn named_flag<'a, 'w>(word: &'w str, flags: &[&'a Arg]) -> Option<(&'a Arg, Option<&'w str>)> {
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        return Some((*flags.iter().find(|flag| flag.get_long() == Some(name))?, value));
+    }
+    let letters = word.strip_prefix('-')?;
+    for (at, letter) in letters.char_indices() {
+        let flag = *flags.iter().find(|flag| flag.get_short() == Some(letter))?;
+        let rest = &letters[at + letter.len_utf8()..];
+        if flag.get_action().takes_values() || rest.is_empty() {
+            let value = (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest));
+            return Some((flag, value));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

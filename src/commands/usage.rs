@@ -6,10 +6,9 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Shell;
-use super::complete::first_word;
 use super::meant::{PICKING, corrected, is_request, whole_command, written};
 use super::next;
-use crate::cli::{Typed, root};
+use crate::cli::{Typed, first_word, root};
 use crate::error::CommandError;
 use engine::change::target::{self, TargetError, Unnamed};
 use engine::kinds::WorkloadKind;

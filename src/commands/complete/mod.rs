@@ -20,8 +20,6 @@ use crate::error::{CommandError, ErrorKind};
 use engine::state::outcome::EndResult;
 use wanted::{What, wanted};
 
-pub(super) use wanted::first_word;
-
 /// The name under which kubectl looks for the completion of this plugin.
 pub(super) const HELPER: &str = "kubectl_complete-inplace";
 

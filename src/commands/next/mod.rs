@@ -13,8 +13,7 @@ use std::path::Path;
 
 use clap::Command;
 
-use super::complete::first_word;
-use crate::cli::{Typed, root};
+use crate::cli::{Typed, first_word, root};
 use engine::change::Direction;
 use engine::k8s::mask;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
