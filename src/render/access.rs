@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
-use super::escape;
 use super::style::{Meaning, Style};
+use super::{escape, json};
 use engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
 use engine::plan::PLAN_API_VERSION;
 use engine::state::outcome::EndResult;
@@ -125,8 +125,7 @@ fn yaml_rule(rule: &RoleRule, mark: &str, out: &mut dyn Write) -> io::Result<()>
 pub fn role_json(role: &Role, out: &mut dyn Write) -> io::Result<()> {
     let items: Vec<Value> = role.documents().iter().filter_map(|document| json_role(document, role.optional)).collect();
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": items });
-    let text = serde_json::to_string_pretty(&list).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+    json::write(&list, out)
 }
 
 fn json_role(document: &Document, optional: bool) -> Option<Value> {
@@ -212,6 +211,5 @@ pub fn access_json(
         "result": result.word(),
         "permissions": permissions,
     });
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+    json::write(&document, out)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
@@ -104,26 +104,17 @@ pub(super) fn names(change: &FieldChanges, style: &Style) -> Vec<String> {
     rows.iter().filter(|row| is_asked || row.before != row.after).map(|row| style.show(&row.what)).collect()
 }
 
-#[derive(Serialize)]
-pub(super) struct FieldView {
-    path: String,
-    from: Option<String>,
-    to: Option<String>,
-    effect: &'static str,
-}
-
-pub(super) fn views(change: &FieldChanges) -> Vec<FieldView> {
-    let view = |row: Row| FieldView {
-        path: row.path,
-        from: row.before,
-        to: row.after,
-        effect: match row.effect {
+/// What changes besides images, as documents have it.
+pub(super) fn fields(change: &FieldChanges) -> Value {
+    let field = |row: &Row| {
+        let effect = match row.effect {
             FieldEffect::InPlace => "inPlace",
             FieldEffect::Restarts(_) => "restart",
             FieldEffect::LaterPods => "laterPods",
-        },
+        };
+        json!({"path": row.path, "from": row.before, "to": row.after, "effect": effect})
     };
-    change.rows().into_iter().map(view).collect()
+    change.rows().iter().map(field).collect()
 }
 
 fn short(value: &str) -> String {
@@ -196,7 +187,7 @@ mod fields_tests {
         assert_eq!(lines[1], "label tier: <none> -> front");
         assert_eq!(lines[2], format!("annotation a/b: ^[[2J -> {}...", "x".repeat(60)));
         assert_eq!(names(&change, &Style::PLAIN), ["label tier", "annotation a/b"]);
-        let views = serde_json::to_value(views(&change)).unwrap();
+        let views = fields(&change);
         let first =
             serde_json::json!({"path": "metadata.labels.tier", "from": null, "to": "front", "effect": "inPlace"});
         assert_eq!(views[1], first);

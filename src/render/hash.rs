@@ -11,7 +11,7 @@ use engine::plan::PLAN_API_VERSION;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{HashFormat, escape, words};
+use super::{HashFormat, json, words};
 
 /// The first three stand alone where no change is asked about.
 const COLUMNS: [Column; 6] = [
@@ -28,7 +28,7 @@ pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out
         HashFormat::Text => words::in_lines(style, out, |out| text(objects, style, out)),
         HashFormat::Json => {
             let document = json!({"apiVersion": PLAN_API_VERSION, "kind": "ContainerHashes", "objects": objects});
-            writeln!(out, "{}", escape::json(&format!("{document:#}")))
+            json::write(&document, out)
         }
     }
 }

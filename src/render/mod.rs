@@ -101,7 +101,7 @@ pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, o
         PlanFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
         PlanFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
         PlanFormat::Json => json::plan(plan, guide.is_refused, out),
-        PlanFormat::Yaml => out.write_all(yaml(&json::document(plan)?).as_bytes()),
+        PlanFormat::Yaml => out.write_all(yaml(&json::document(plan)).as_bytes()),
         PlanFormat::Name => name::plan(plan, guide.every_namespace, style, out),
         PlanFormat::Markdown => markdown::plan(plan, out),
     }

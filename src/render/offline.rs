@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::style::Style;
 use super::words;
 use engine::change::reason::Warning;
-use engine::plan::{Plan, SkippedChange, SkippedObject, Verdict, WorkloadPlan};
+use engine::plan::{Plan, SkippedObject, Verdict, WorkloadPlan};
 
 /// What is said of a workload whose own controller updates the pods.
 pub(super) const BY_CONTROLLER: &str =
@@ -80,32 +80,10 @@ pub(super) fn skipped(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SkippedView<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    namespace: &'a str,
-    name: &'a str,
-    change: &'a str,
-    message: String,
-}
-
-impl<'a> SkippedView<'a> {
-    pub(super) fn of(object: &'a SkippedObject) -> Self {
-        Self {
-            api_version: &object.api_version,
-            kind: &object.kind,
-            namespace: &object.namespace,
-            name: &object.name,
-            change: match object.change {
-                SkippedChange::NotCompared => "notCompared",
-                SkippedChange::Added => "added",
-                SkippedChange::Removed => "removed",
-                SkippedChange::Changed => "changed",
-                SkippedChange::PodTemplateChanged => "podTemplateChanged",
-            },
-            message: object.why.sentence(),
-        }
-    }
+pub(super) fn skipped_object(object: &SkippedObject) -> Value {
+    let SkippedObject { api_version, kind, namespace, name, why, change } = object;
+    json!({
+        "apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name,
+        "change": change, "message": why.sentence(),
+    })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{StreamFormat, columns, escape, words};
+use super::{StreamFormat, columns, json, words};
 use engine::change::{Direction, FieldChanges, Row, TemplateImage};
 use engine::k8s::names::ContainerName;
 use engine::plan::{DurablePlan, PLAN_API_VERSION};
@@ -235,21 +235,17 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
         let update = changing.iter().any(|changing| changing.key == pod.key);
         json!({"name": pod.key.name, "uid": pod.key.uid, "update": update})
     });
-    let workload = json!({
-        "kind": goal.workload.kind.spec().kind, "namespace": goal.workload.namespace, "name": goal.workload.name,
-    });
     let document = json!({
-        "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
+        "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": goal.workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
-        "fields": columns::views(&preview.fields()),
+        "fields": columns::fields(&preview.fields()),
         "templateIsSet": preview.template_is_set == Some(true),
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
         "onlyPodRestarts": preview.only_pod_restarts,
         "pods": pods.collect::<Vec<_>>(),
     });
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+    json::write(&document, out)
 }
 
 /// Says which one, whose, since when, and what it was about.

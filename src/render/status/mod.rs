@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use super::Detail;
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{StatusFormat, columns, diff, escape, name, words};
+use super::{StatusFormat, columns, diff, escape, json, name, words};
 use engine::change::Direction;
 use engine::plan::RolloutState;
 use engine::state::durable::life::Life;
@@ -52,12 +52,8 @@ pub fn status(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        StatusFormat::Json => {
-            let text =
-                serde_json::to_string_pretty(&document::of(workloads, context.not_read)?).map_err(io::Error::other)?;
-            writeln!(out, "{}", escape::json(&text))
-        }
-        StatusFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
+        StatusFormat::Json => json::write(&document::of(workloads, context.not_read), out),
+        StatusFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)).as_bytes()),
         StatusFormat::Name => {
             for workload in workloads {
                 writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
