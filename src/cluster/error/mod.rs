@@ -39,9 +39,7 @@ pub enum ClusterError {
     /// The caller may not do this (403 of an authorizer).
     #[error("{message}")]
     Forbidden {
-        /// What was asked.
         request: Box<RequestDescription>,
-        /// The server's own sentence.
         message: String,
     },
     /// The object is not there (404).
@@ -49,7 +47,6 @@ pub enum ClusterError {
     NotFound {
         /// The resource, such as `pods` or `deployments.apps`.
         resource: String,
-        /// The object's name.
         name: String,
     },
     /// The server does not serve this resource or subresource (404 without an object).
@@ -62,7 +59,6 @@ pub enum ClusterError {
     #[error("{resource} \"{name}\" already exists")]
     AlreadyExists {
         resource: String,
-        /// The object's name.
         name: String,
     },
     /// The server does not know who asks (401).
@@ -71,7 +67,6 @@ pub enum ClusterError {
     /// The object changed meanwhile, or another field manager owns a field (409).
     #[error("{message}")]
     Conflict {
-        /// The server's own sentence.
         message: String,
         /// Field and message of each conflict, for server-side apply.
         causes: Vec<(String, String)>,
@@ -79,7 +74,6 @@ pub enum ClusterError {
     /// The resourceVersion or continue token is too old (410): list again.
     #[error("the requested version of the list is gone: {message}")]
     Gone {
-        /// The server's own sentence.
         message: String,
     },
     /// The server is busy and did nothing (429).
@@ -109,7 +103,6 @@ pub enum ClusterError {
     /// An admission plugin, webhook or policy refused.
     #[error("{message}")]
     AdmissionDenied {
-        /// The server's own sentence.
         message: String,
     },
     /// The object would be invalid (422).
@@ -126,23 +119,18 @@ pub enum ClusterError {
     /// Another refusal (4xx).
     #[error("the server refused the request ({code}): {message}")]
     Rejected {
-        /// HTTP status code.
         code: u16,
-        /// The server's own sentence.
         message: String,
     },
     /// The server failed (5xx).
     #[error("the server failed ({code}): {message}")]
     ServerFailed {
-        /// HTTP status code.
         code: u16,
-        /// The server's own sentence.
         message: String,
     },
     /// The server answered something that is not what the API promises.
     #[error("the server's answer to {request} could not be read: {why}")]
     Unreadable {
-        /// What was asked.
         request: String,
         why: String,
     },
@@ -163,52 +151,23 @@ impl ClusterError {
     /// `false` is certain: the request never arrived, or the server refused it. After `true` the object must be read
     /// before anything is sent again.
     pub fn may_have_been_done(&self) -> bool {
-        match self {
-            Self::ConnectionLost { .. }
-            | Self::TimedOut { .. }
-            | Self::ServerFailed { .. }
-            | Self::Unreadable { .. } => true,
-            Self::Forbidden { .. }
-            | Self::NotFound { .. }
-            | Self::UnknownResource { .. }
-            | Self::AlreadyExists { .. }
-            | Self::Unauthorized
-            | Self::Conflict { .. }
-            | Self::Gone { .. }
-            | Self::Throttled { .. }
-            | Self::Unreachable { .. }
-            | Self::AdmissionDenied { .. }
-            | Self::Invalid { .. }
-            | Self::Rejected { .. }
-            | Self::NotSent { .. }
-            | Self::Kubeconfig(_)
-            | Self::CredentialPlugin(_) => false,
-        }
+        matches!(
+            self,
+            Self::ConnectionLost { .. } | Self::TimedOut { .. } | Self::ServerFailed { .. } | Self::Unreadable { .. }
+        )
     }
 
     /// Says whether the same question may be answered a little later: nobody answered, or the server was not up to it.
     pub fn may_pass(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Gone { .. }
-            | Self::Throttled { .. }
-            | Self::Unreachable { .. }
-            | Self::ConnectionLost { .. }
-            | Self::TimedOut { .. }
-            | Self::ServerFailed { .. } => true,
-            Self::Forbidden { .. }
-            | Self::NotFound { .. }
-            | Self::UnknownResource { .. }
-            | Self::AlreadyExists { .. }
-            | Self::Unauthorized
-            | Self::Conflict { .. }
-            | Self::AdmissionDenied { .. }
-            | Self::Invalid { .. }
-            | Self::Rejected { .. }
-            | Self::Unreadable { .. }
-            | Self::NotSent { .. }
-            | Self::Kubeconfig(_)
-            | Self::CredentialPlugin(_) => false,
-        }
+                | Self::Throttled { .. }
+                | Self::Unreachable { .. }
+                | Self::ConnectionLost { .. }
+                | Self::TimedOut { .. }
+                | Self::ServerFailed { .. }
+        )
     }
 
     /// Says whether a webhook has no dry runs (`NewDryRunUnsupportedErr` of `apiserver/pkg/admission/plugin/webhook/errors`).
@@ -219,6 +178,7 @@ impl ClusterError {
     /// Gives the server's reason as Kubernetes spells it (`metav1.StatusReason`), for `Error from server (NotFound)`.
     ///
     /// `None` for what the server did not say itself.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are this program's own")]
     pub fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Forbidden { .. } | Self::AdmissionDenied { .. } => Some("Forbidden"),
@@ -232,17 +192,12 @@ impl ClusterError {
             Self::TimedOut { after: None, .. } => Some("Timeout"),
             Self::Rejected { .. } => Some("BadRequest"),
             Self::ServerFailed { .. } => Some("InternalError"),
-            Self::TimedOut { after: Some(_), .. }
-            | Self::Unreachable { .. }
-            | Self::ConnectionLost { .. }
-            | Self::Unreadable { .. }
-            | Self::NotSent { .. }
-            | Self::Kubeconfig(_)
-            | Self::CredentialPlugin(_) => None,
+            _ => None,
         }
     }
 
     /// Says what the user can do about it, one sentence each; often none.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others say all that is known")]
     pub fn hints(&self) -> Vec<Hint> {
         match self {
             Self::Forbidden { request, .. } => vec![Hint::from("check it with: ").command(request.can_i())],
@@ -270,18 +225,7 @@ impl ClusterError {
             }
             Self::Kubeconfig(error) => error.hints(),
             Self::CredentialPlugin(error) => error.hints(),
-            Self::Invalid { is_bare_test_failure: false, .. }
-            | Self::NotFound { .. }
-            | Self::AlreadyExists { .. }
-            | Self::Gone { .. }
-            | Self::Throttled { .. }
-            | Self::ConnectionLost { .. }
-            | Self::TimedOut { after: None, .. }
-            | Self::AdmissionDenied { .. }
-            | Self::Rejected { .. }
-            | Self::ServerFailed { .. }
-            | Self::Unreadable { .. }
-            | Self::NotSent { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

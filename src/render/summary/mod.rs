@@ -123,12 +123,12 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns a sentence that is true only of a run that acts.
     /// What becomes of pods whose turn had not come.
     fn leaves_the_others(&self) -> &'static str {
         if self.tally.not_started == 0 { "" } else { self.acts(" No further pod is touched.") }
     }
 
+    /// A sentence that is true only of a run that acts.
     fn acts(&self, sentence: &'static str) -> &'static str {
         if self.follows() { "" } else { sentence }
     }
