@@ -70,7 +70,7 @@ impl Cluster {
             "kind": "SelfSubjectAccessReview",
             "spec": { "resourceAttributes": attributes },
         });
-        let answer = self.review(ACCESS_REVIEWS, &review).await?;
+        let answer = self.create(ACCESS_REVIEWS, None, &review, &[]).await?;
         if answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true) {
             return Ok(None);
         }

@@ -47,7 +47,9 @@ impl Cluster {
             parameters.push(("force", "true"));
         }
         let body = serde_json::to_vec(&body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self.patch(reference.kind.into(), &reference.namespace, &reference.name, (kind, body), &parameters).await
+        match self
+            .patch(reference.kind.into(), (&reference.namespace, &reference.name, None), (kind, body), &parameters)
+            .await
         {
             Ok(object) => Ok(Manifest::Stored { object, removals_unseen }),
             Err(error) if is_refusal(&error) => {
@@ -174,7 +176,8 @@ impl Cluster {
 
     async fn made(&self, live: &LiveWorkload, template: &Value) -> Made {
         let (namespace, pod) = (&live.workload.reference.namespace, pod_to_create(live, template));
-        let made = self.create(PODS.into(), namespace, &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
+        let made =
+            self.create(PODS.into(), Some(namespace), &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
         let recorded = |error: ClusterError| recorded_as_made(live, template).ok_or_else(|| error.to_string());
         made.or_else(recorded).map_or_else(Made::NotKnown, |pod| Made::Pod(Box::new(pod)))
     }

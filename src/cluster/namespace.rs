@@ -79,7 +79,7 @@ impl Cluster {
     /// Returns who the server takes the caller for; `None` where it does not say (servers before 1.28).
     pub async fn who_am_i(&self) -> Option<String> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-        let answer = self.review(SUBJECT_REVIEWS, &review).await.ok()?;
+        let answer = self.create(SUBJECT_REVIEWS, None, &review, &[]).await.ok()?;
         answer.pointer("/status/userInfo/username").and_then(Value::as_str).map(str::to_owned)
     }
 

@@ -260,29 +260,19 @@ impl Cluster {
         Ok(page.items.into_iter().map(|item| item.metadata.name).collect())
     }
 
-    /// Makes an object that belongs to no namespace and is not kept, such as a review.
-    pub(super) async fn review(&self, resource: Resource, object: &Value) -> Result<Value, ClusterError> {
-        let what = resource.describe(AccessVerb::Create, None, None);
-        let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(resource.path(None, None))
-            .header(http::header::CONTENT_TYPE, "application/json");
-        self.request(request, body, &what).await
-    }
-
+    /// Makes an object; `namespace` is `None` for one that belongs to none, such as a review.
     pub(super) async fn create(
         &self,
         resource: Resource,
-        namespace: &str,
+        namespace: Option<&str>,
         object: &Value,
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let what = resource.describe(AccessVerb::Create, Some(namespace), None);
+        let what = resource.describe(AccessVerb::Create, namespace, None);
         let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
         let request = Request::builder()
             .method(Method::POST)
-            .uri(format!("{}{}", resource.path(Some(namespace), None), query(parameters)))
+            .uri(format!("{}{}", resource.path(namespace, None), query(parameters)))
             .header(http::header::CONTENT_TYPE, "application/json");
         self.request(request, body, &what).await
     }
@@ -311,44 +301,22 @@ impl Cluster {
         self.request::<Value>(request, options.to_string().into_bytes(), &what).await.map(drop)
     }
 
+    /// Sends a patch of an object, or of a subresource of it, such as `status`.
     pub(super) async fn patch(
         &self,
         resource: Resource,
-        namespace: &str,
-        name: &str,
-        body: (PatchKind, Vec<u8>),
-        parameters: &[(&str, &str)],
-    ) -> Result<Value, ClusterError> {
-        let what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
-        self.patch_at(&resource.path(Some(namespace), Some(name)), &what, body, parameters).await
-    }
-
-    /// Sends a patch of the subresource `status`.
-    pub(super) async fn patch_part(
-        &self,
-        resource: Resource,
-        namespace: &str,
-        (name, subresource): (&str, &str),
-        body: (PatchKind, Vec<u8>),
-        parameters: &[(&str, &str)],
-    ) -> Result<Value, ClusterError> {
-        let mut what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
-        what.subresource = Some(subresource.to_owned());
-        self.patch_at(&format!("{}/{subresource}", resource.path(Some(namespace), Some(name))), &what, body, parameters)
-            .await
-    }
-
-    async fn patch_at(
-        &self,
-        path: &str,
-        what: &RequestDescription,
+        (namespace, name, subresource): (&str, &str, Option<&str>),
         (kind, body): (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let uri = format!("{path}{}", query(parameters));
+        let mut what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
+        what.subresource = subresource.map(str::to_owned);
+        let path = resource.path(Some(namespace), Some(name));
+        let part = subresource.map(|subresource| format!("/{subresource}")).unwrap_or_default();
+        let uri = format!("{path}{part}{}", query(parameters));
         let request =
             Request::builder().method(Method::PATCH).uri(uri).header(http::header::CONTENT_TYPE, kind.content_type());
-        self.request(request, body, what).await
+        self.request(request, body, &what).await
     }
 }
 

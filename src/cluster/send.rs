@@ -43,14 +43,13 @@ impl Cluster {
         if dry_run {
             parameters.push(("dryRun", "All"));
         }
-        let (kind, namespace, name) = (PODS.into(), &patch.key.namespace, &patch.key.name);
-        let body = (PatchKind::Json, body);
-        let pod = match patch.part {
-            PodPart::Pod => self.patch(kind, namespace, name, body, &parameters).await?,
-            PodPart::Status => self.patch_part(kind, namespace, (name, "status"), body, &parameters).await?,
-            PodPart::Resize => self.patch_part(kind, namespace, (name, "resize"), body, &parameters).await?,
+        let part = match patch.part {
+            PodPart::Pod => None,
+            PodPart::Status => Some("status"),
+            PodPart::Resize => Some("resize"),
         };
-        read_pod(&pod)
+        let place = (patch.key.namespace.as_str(), patch.key.name.as_str(), part);
+        read_pod(&self.patch(PODS.into(), place, (PatchKind::Json, body), &parameters).await?)
     }
 
     /// Sends a write to an owner, or to what belongs to it, once.
@@ -76,10 +75,12 @@ impl Cluster {
         match write {
             ObjectWrite::Patch { object, operations } => {
                 let body = (PatchKind::Json, json_patch(operations)?);
-                self.patch(object.kind.into(), &object.namespace, &object.name, body, parameters).await.map(drop)
+                self.patch(object.kind.into(), (&object.namespace, &object.name, None), body, parameters)
+                    .await
+                    .map(drop)
             }
             ObjectWrite::Create { kind, namespace, object } => {
-                self.create((*kind).into(), namespace, object, parameters).await.map(drop)
+                self.create((*kind).into(), Some(namespace), object, parameters).await.map(drop)
             }
             ObjectWrite::Delete { object, version } => {
                 let unless_changed = (object.uid.as_str(), version.as_deref());

@@ -38,10 +38,7 @@ pub enum Unreached {
 pub enum ClusterError {
     /// The caller may not do this (403 of an authorizer).
     #[error("{message}")]
-    Forbidden {
-        request: Box<RequestDescription>,
-        message: String,
-    },
+    Forbidden { request: Box<RequestDescription>, message: String },
     /// The object is not there (404).
     #[error("{resource} \"{name}\" not found")]
     NotFound {
@@ -57,10 +54,7 @@ pub enum ClusterError {
     },
     /// An object of that name exists already (409 AlreadyExists).
     #[error("{resource} \"{name}\" already exists")]
-    AlreadyExists {
-        resource: String,
-        name: String,
-    },
+    AlreadyExists { resource: String, name: String },
     /// The server does not know who asks (401).
     #[error("You must be logged in to the server (Unauthorized)")]
     Unauthorized,
@@ -73,9 +67,7 @@ pub enum ClusterError {
     },
     /// The resourceVersion or continue token is too old (410): list again.
     #[error("the requested version of the list is gone: {message}")]
-    Gone {
-        message: String,
-    },
+    Gone { message: String },
     /// The server is busy and did nothing (429).
     #[error("the server is busy and asked to try again{}", later(*.retry_after))]
     Throttled {
@@ -102,9 +94,7 @@ pub enum ClusterError {
     },
     /// An admission plugin, webhook or policy refused.
     #[error("{message}")]
-    AdmissionDenied {
-        message: String,
-    },
+    AdmissionDenied { message: String },
     /// The object would be invalid (422).
     #[error("{message}")]
     Invalid {
@@ -118,22 +108,13 @@ pub enum ClusterError {
     },
     /// Another refusal (4xx).
     #[error("the server refused the request ({code}): {message}")]
-    Rejected {
-        code: u16,
-        message: String,
-    },
+    Rejected { code: u16, message: String },
     /// The server failed (5xx).
     #[error("the server failed ({code}): {message}")]
-    ServerFailed {
-        code: u16,
-        message: String,
-    },
+    ServerFailed { code: u16, message: String },
     /// The server answered something that is not what the API promises.
     #[error("the server's answer to {request} could not be read: {why}")]
-    Unreadable {
-        request: String,
-        why: String,
-    },
+    Unreadable { request: String, why: String },
     /// The request could not even be built; nothing was sent.
     #[error("the request could not be sent: {why}")]
     NotSent { why: String },
