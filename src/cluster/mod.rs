@@ -37,24 +37,24 @@ impl Cluster {
 
     /// Returns the namespace of the flag, else of the context, else `default`.
     pub fn namespace(&self) -> &str {
-        self.connection.namespace()
+        &self.connection.namespace
     }
 
     pub fn context(&self) -> Option<&str> {
-        self.connection.context()
+        self.connection.context.as_deref()
     }
 
     pub fn server(&self) -> &str {
-        self.connection.server()
+        &self.connection.server
     }
 
     /// Returns the server's time by its newest answer (RFC 3339, whole seconds); `None` until an answer has had it.
     pub fn now(&self) -> Option<String> {
-        self.connection.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        self.connection.clock.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
     /// Returns the warnings that the server has sent so far, each once.
     pub fn warnings(&self) -> Vec<String> {
-        self.connection.warnings()
+        self.connection.warnings.texts()
     }
 }

@@ -159,7 +159,7 @@ impl Cluster {
         what: &RequestDescription,
     ) -> Result<T, ClusterError> {
         let request = request.body(body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        self.connection.client().request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
+        self.connection.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
     }
 
     pub(super) async fn get(
@@ -229,7 +229,7 @@ impl Cluster {
         let uri = format!("{}/log{}", pods.path(Some(&pod.namespace), Some(&pod.name)), query(&pairs));
         let request = Request::builder().method(Method::GET).uri(uri).body(Vec::new());
         let request = request.map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self.connection.client().request_text(request).await {
+        match self.connection.client.request_text(request).await {
             Ok(text) => Ok(text),
             Err(kube::Error::FromUtf8(error)) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             Err(error) => Err(ClusterError::from_kube(error, &what)),

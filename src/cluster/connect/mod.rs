@@ -63,21 +63,15 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(65);
 pub struct ConnectOptions {
     /// `--kubeconfig`: one file, which must exist.
     pub kubeconfig: Option<String>,
-    /// `--context`.
     pub context: Option<String>,
-    /// `--cluster`.
     pub cluster: Option<String>,
-    /// `--user`.
     pub user: Option<String>,
-    /// `--namespace`.
     pub namespace: Option<String>,
-    /// `--server`.
     pub server: Option<String>,
     /// `--token`; beats a token file and a plugin.
     pub token: Option<String>,
     /// `--username`, with `--password`: basic authentication.
     pub username: Option<String>,
-    /// `--password`.
     pub password: Option<String>,
     /// `--certificate-authority`: a PEM file.
     pub certificate_authority: Option<String>,
@@ -85,22 +79,16 @@ pub struct ConnectOptions {
     pub client_certificate: Option<String>,
     /// `--client-key`: a PEM file.
     pub client_key: Option<String>,
-    /// `--insecure-skip-tls-verify`.
     pub insecure_skip_tls_verify: bool,
-    /// `--tls-server-name`.
     pub tls_server_name: Option<String>,
-    /// `--as`.
     pub as_user: Option<String>,
-    /// `--as-group`.
     pub as_group: Vec<String>,
-    /// `--as-uid`.
     pub as_uid: Option<String>,
     /// `--as-user-extra`, each `key=value`.
     pub as_user_extra: Vec<String>,
     /// `--request-timeout`: one request with its repetitions; `None` is no limit. Watches and followed logs have none.
     /// Callers without a value use [`REQUEST_TIMEOUT`].
     pub request_timeout: Option<Duration>,
-    /// `--disable-compression`.
     pub disable_compression: bool,
     /// Whether standard input was read (`-f -`): a credential plugin then may not ask anything.
     pub standard_input_was_read: bool,
@@ -185,47 +173,17 @@ impl Environment {
     }
 }
 
-/// A client for one API server, with its name in output.
+/// A client for one API server, with its name in output; for the modules of [`crate::cluster`] alone.
 #[derive(Clone)]
 pub struct Connection {
-    client: Client,
-    namespace: String,
-    context: Option<String>,
-    server: String,
-    warnings: Warnings,
-    clock: ServerClock,
-}
-
-impl Connection {
-    /// Gives the client; for the modules of [`crate::cluster`] alone.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// Gives the namespace: of the flag, else of the context, else `default`.
-    pub fn namespace(&self) -> &str {
-        &self.namespace
-    }
-
-    /// Gives the context's name, if a context was used.
-    pub fn context(&self) -> Option<&str> {
-        self.context.as_deref()
-    }
-
-    /// Returns the server's address, in the form that the user checks before confirming.
-    pub fn server(&self) -> &str {
-        &self.server
-    }
-
-    /// Returns the server's time by its newest answer; `None` until an answer has had it.
-    pub fn now(&self) -> Option<jiff::Timestamp> {
-        self.clock.now()
-    }
-
-    /// Lists the warnings the server has sent so far, each once.
-    pub fn warnings(&self) -> Vec<String> {
-        self.warnings.texts()
-    }
+    pub(in crate::cluster) client: Client,
+    /// Of the flag, else of the context, else `default`.
+    pub(in crate::cluster) namespace: String,
+    pub(in crate::cluster) context: Option<String>,
+    /// The address, in the form that the user checks before confirming.
+    pub(in crate::cluster) server: String,
+    pub(in crate::cluster) warnings: Warnings,
+    pub(in crate::cluster) clock: ServerClock,
 }
 
 /// Makes a client for the server that flags, kubeconfig and environment name.

@@ -14,7 +14,7 @@ use engine::k8s::mask;
 
 /// Remembers which warnings were reported, and reports the others.
 #[derive(Clone)]
-pub(super) struct Warnings {
+pub(in crate::cluster) struct Warnings {
     reported: Arc<Mutex<BTreeSet<String>>>,
     notices: Option<UnboundedSender<ServerNotice>>,
 }
@@ -48,7 +48,7 @@ impl Warnings {
         }
     }
 
-    pub(super) fn texts(&self) -> Vec<String> {
+    pub(in crate::cluster) fn texts(&self) -> Vec<String> {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
@@ -89,7 +89,7 @@ fn quoted_string(input: &str) -> Option<(String, &str)> {
 
 /// The server's time, by the `Date` header of its newest answer (RFC 9110 6.6.1): whole seconds.
 #[derive(Clone, Default)]
-pub(super) struct ServerClock(Arc<Mutex<Option<Timestamp>>>);
+pub(in crate::cluster) struct ServerClock(Arc<Mutex<Option<Timestamp>>>);
 
 impl ServerClock {
     /// Reads the date header of an answer; without a valid one, the last time stays.
@@ -99,7 +99,7 @@ impl ServerClock {
         }
     }
 
-    pub(super) fn now(&self) -> Option<Timestamp> {
+    pub(in crate::cluster) fn now(&self) -> Option<Timestamp> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
