@@ -40,7 +40,6 @@ const IDLE: Duration = Duration::from_secs(30);
 /// What ends a drive without an outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
-    /// The pods may not be watched at all.
     #[error("the pods cannot be watched: {0}")]
     Watch(#[source] ClusterError),
     /// The output is gone, of a run that only follows.
@@ -58,10 +57,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins to listen.
-    ///
-    /// # Errors
-    /// When signals cannot be listened for.
     pub fn begin() -> io::Result<Self> {
         Ok(Self { signals: Signals::listen()?, began: Instant::now() })
     }
@@ -71,7 +66,6 @@ impl Session {
         self.signals.next().now_or_never()
     }
 
-    /// Returns the time since it began.
     pub fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
@@ -329,9 +323,6 @@ const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
 
 /// Waits a while until a workload's controller has observed its newest change, as `kubectl rollout status` does: before
 /// that its status describes the old template.
-///
-/// # Errors
-/// What the server or the way to it says.
 pub async fn until_observed(cluster: &Cluster, mut live: LiveWorkload) -> Result<LiveWorkload, ClusterError> {
     for _ in 0..OBSERVED_READS {
         if live.workload.is_observed() {

@@ -15,10 +15,8 @@ use engine::value::hint::Hint;
 /// Whose doing it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command line.
     Usage,
     Manifest,
-    /// The cluster, or the way to it.
     Cluster,
     /// The output, such as a closed pipe.
     Output,
@@ -30,14 +28,11 @@ pub enum ErrorKind {
     NothingFound,
     /// Another run, or somebody else's change, is in the way.
     Held,
-    /// The caller may not do what it takes.
     Forbidden,
 }
 
-/// An error of a command.
 #[derive(Debug)]
 pub struct CommandError {
-    /// Whose doing it was.
     pub kind: ErrorKind,
     /// The server's reason as Kubernetes spells it (`metav1.StatusReason`), where the server has refused.
     pub server_reason: Option<&'static str>,
@@ -56,14 +51,12 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         let (next, hints) = (Vec::new(), Vec::new());
         Self { kind, server_reason: None, message, meant: None, next, hints, closed_pipe: false, may_pass: false }
     }
 
-    /// Makes an error of what the server has refused.
     pub fn from_server(reason: &'static str, message: impl Into<String>) -> Self {
         Self { server_reason: Some(reason), ..Self::new(ErrorKind::Cluster, message) }
     }
@@ -77,7 +70,6 @@ impl CommandError {
         }
     }
 
-    /// Makes an error of the command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
@@ -89,7 +81,6 @@ impl CommandError {
         reasons.iter().fold(error, |error, reason| error.hint(reason.hint_for(object)))
     }
 
-    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         let hint = hint.into();

@@ -10,7 +10,6 @@ use std::process::Command;
 
 use engine::state::durable::holder::{Process, ProcessState};
 
-/// Says which process this is.
 pub(crate) fn this() -> Process {
     let pid = std::process::id();
     Process { host: host(), boot: boot(), pid, began: began(pid).unwrap_or_default() }

@@ -18,7 +18,6 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Begins to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
@@ -30,7 +29,6 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
     pub(crate) async fn next(&mut self) -> Stop {
         use std::task::Poll;
         std::future::poll_fn(|context| {
@@ -64,7 +62,6 @@ fn ignores_hangup() -> bool {
     })
 }
 
-/// Listens to Ctrl-C.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub(crate) struct Signals {}

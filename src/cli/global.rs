@@ -35,27 +35,13 @@ pub struct GlobalArgs {
     #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true, value_name = "URL")]
     pub server: Option<String>,
     /// Bearer token
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        value_name = "TOKEN",
-        hide_env_values = true
-    )]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "TOKEN")]
     pub token: Option<String>,
     /// User name of basic authentication
     #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "NAME")]
     pub username: Option<String>,
     /// Password of basic authentication
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        value_name = "PASSWORD",
-        hide_env_values = true
-    )]
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "PASSWORD")]
     pub password: Option<String>,
     /// Certificate file of the server's authority
     #[arg(long, global = true, hide_short_help = true, hide_long_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -1,8 +1,5 @@
 //! The command line: clap types without behaviour. The doc comments are the help texts.
 
-use std::path::PathBuf;
-
-mod booleans;
 mod examples;
 mod formats;
 mod global;
@@ -11,24 +8,10 @@ mod status;
 mod targets;
 mod typed;
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
-
-pub use booleans::resolved;
-use examples::{
-    ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
-    HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
-    UNDO_EXAMPLES, VERSION_EXAMPLES,
-};
-use formats::format;
-pub use global::{GlobalArgs, options};
-pub use rollout::{
-    AbortArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs,
-    RolloutArgs, UndoArgs,
-};
-pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
-pub use targets::{ChangeArgs, TargetArgs};
-pub use typed::{Typed, root};
 
 use crate::render::{DocumentFormat, HashFormat, PlanFormat, RoleFormat, StreamFormat};
 use engine::k8s::permissions::ClusterCommand;
@@ -37,6 +20,22 @@ use engine::state::manager;
 use engine::state::policy::LONGEST_SECONDS;
 use engine::value::duration::{self, DurationError};
 use engine::value::kubelet_version::KubeletVersion;
+use examples::{
+    ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
+    HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
+    UNDO_EXAMPLES, VERSION_EXAMPLES,
+};
+use formats::format;
+
+pub use global::{GlobalArgs, options};
+pub use manager::OUR_MANAGER as FIELD_MANAGER;
+pub use rollout::{
+    AbortArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs,
+    RolloutArgs, UndoArgs,
+};
+pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
+pub use targets::{ChangeArgs, TargetArgs};
+pub use typed::{Line, Typed, first_word, named_flag, resolved, root};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
 ///
@@ -189,7 +188,6 @@ pub struct HashArgs {
 }
 
 /// The default of `--field-manager`.
-pub use manager::OUR_MANAGER as FIELD_MANAGER;
 
 /// `apply`.
 #[derive(Debug, Args)]

@@ -12,7 +12,6 @@ use engine::k8s::permissions::{AccessAnswer, Permission};
 /// Questions at once.
 const AT_ONCE: usize = 10;
 
-/// One question: may the caller do this?
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'a> {
     pub(super) verb: &'a str,
@@ -28,9 +27,6 @@ pub(super) struct Question<'a> {
 impl Cluster {
     /// Asks about each permission, in a namespace or in all of them (`None`), and of one object alone where it is named;
     /// the answers come in the order of the permissions.
-    ///
-    /// # Errors
-    /// What the server or the way to it says, such as that it may not be asked.
     pub async fn access(
         &self,
         permissions: Vec<Permission>,
@@ -74,7 +70,7 @@ impl Cluster {
             "kind": "SelfSubjectAccessReview",
             "spec": { "resourceAttributes": attributes },
         });
-        let answer = self.review(ACCESS_REVIEWS, &review).await?;
+        let answer = self.create(ACCESS_REVIEWS, None, &review, &[]).await?;
         if answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true) {
             return Ok(None);
         }

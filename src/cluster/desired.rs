@@ -1,15 +1,18 @@
-//! What `kubectl apply` of a manifest would store, asked of the server by a dry run.
+//! What `kubectl apply` of a manifest would store, asked of the server by a dry run; and what it makes of a template: a
+//! pod that is created by a dry run.
 
 use serde_json::Value;
 
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
+use super::send::read_pod;
 use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
-use engine::kinds::WorkloadKind;
+use engine::kinds::{PODS, WorkloadKind};
 use engine::merge::strategic_merge;
-use engine::plan::{Manifest, Validation};
+use engine::plan::{LiveWorkload, Made, Manifest, Validation};
+use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
 
 impl Cluster {
     /// Returns the object as `kubectl apply` of the manifest would leave it.
@@ -44,7 +47,9 @@ impl Cluster {
             parameters.push(("force", "true"));
         }
         let body = serde_json::to_vec(&body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self.patch(reference.kind.into(), &reference.namespace, &reference.name, (kind, body), &parameters).await
+        match self
+            .patch(reference.kind.into(), (&reference.namespace, &reference.name, None), (kind, body), &parameters)
+            .await
         {
             Ok(object) => Ok(Manifest::Stored { object, removals_unseen }),
             Err(error) if is_refusal(&error) => {
@@ -76,9 +81,6 @@ fn without_patch(message: &str) -> &str {
 
 /// Returns the object as `kubectl apply` of the manifest would leave it, merged without the server: its defaults are filled
 /// in here, and of admission nothing is known.
-///
-/// # Errors
-/// When the manifest cannot be merged.
 pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest, ClusterError> {
     let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
@@ -106,7 +108,6 @@ fn not_sent(error: impl std::fmt::Display) -> ClusterError {
     ClusterError::NotSent { why: error.to_string() }
 }
 
-/// The manifest that was applied last.
 fn original(live: &Workload) -> Option<Value> {
     let annotations = live.object.pointer("/metadata/annotations")?;
     serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()
@@ -147,6 +148,45 @@ fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
                 && entry.pointer(template).is_some()
         })
         .map(|entry| text(entry, "manager"))
+}
+
+impl Cluster {
+    /// Returns the state of a workload. Where pods differ from its template, the server is asked once whether it makes that of
+    /// the template; the answer is kept in `live`.
+    pub async fn status(&self, live: &mut LiveWorkload) -> WorkloadStatus {
+        let found = status(live);
+        if !found.has_drifted() || live.surroundings.made != Made::NotAsked {
+            return found;
+        }
+        live.surroundings.made = self.what_is_made(live, None).await.0;
+        status(live)
+    }
+
+    /// Returns what the server makes of the template, and of the one that follows it.
+    pub async fn what_is_made(&self, live: &LiveWorkload, next: Option<&Value>) -> (Made, Made) {
+        let of_next = async {
+            match next {
+                Some(next) => self.made(live, next).await,
+                None => Made::NotAsked,
+            }
+        };
+        let (mut made, made_next) = futures::join!(self.made(live, live.workload.template()), of_next);
+        // A policy may act on updates alone. Who may not patch pods does not learn of it.
+        if let Some(patch) = template_patch(live, &made)
+            && let Ok(answer) = self.send(&patch, true).await
+        {
+            note_kept(live, &mut made, &answer);
+        }
+        (made, made_next)
+    }
+
+    async fn made(&self, live: &LiveWorkload, template: &Value) -> Made {
+        let (namespace, pod) = (&live.workload.reference.namespace, pod_to_create(live, template));
+        let made =
+            self.create(PODS.into(), Some(namespace), &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
+        let recorded = |error: ClusterError| recorded_as_made(live, template).ok_or_else(|| error.to_string());
+        made.or_else(recorded).map_or_else(Made::NotKnown, |pod| Made::Pod(Box::new(pod)))
+    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ use engine::report::failure_report::{
 use engine::report::proof;
 use engine::report::{Outcome, PodEnd};
 
-/// How long everything may take.
 const WITHIN: Duration = Duration::from_secs(3);
 
 /// The number of pods that left that are read, at most.

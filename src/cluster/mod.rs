@@ -5,10 +5,7 @@ pub mod connect;
 mod desired;
 mod discovery;
 pub mod error;
-mod events;
 mod failure_report;
-mod kubelet;
-mod made;
 mod namespace;
 mod objects;
 mod overview;
@@ -27,7 +24,6 @@ pub use send::answer;
 pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};
 
-/// One API server.
 #[derive(Clone)]
 pub struct Cluster {
     connection: Connection,
@@ -35,35 +31,30 @@ pub struct Cluster {
 
 impl Cluster {
     /// Connects; asks the server nothing.
-    ///
-    /// # Errors
-    /// When kubeconfig, flags or the credential plugin do not give a way to a server.
     pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self, ClusterError> {
         Ok(Self { connection: connect::connect(options, environment).await? })
     }
 
     /// Returns the namespace of the flag, else of the context, else `default`.
     pub fn namespace(&self) -> &str {
-        self.connection.namespace()
+        &self.connection.namespace
     }
 
-    /// Returns the context's name, if a context was used.
     pub fn context(&self) -> Option<&str> {
-        self.connection.context()
+        self.connection.context.as_deref()
     }
 
-    /// Returns the server's address.
     pub fn server(&self) -> &str {
-        self.connection.server()
+        &self.connection.server
     }
 
     /// Returns the server's time by its newest answer (RFC 3339, whole seconds); `None` until an answer has had it.
     pub fn now(&self) -> Option<String> {
-        self.connection.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        self.connection.clock.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
     /// Returns the warnings that the server has sent so far, each once.
     pub fn warnings(&self) -> Vec<String> {
-        self.connection.warnings()
+        self.connection.warnings.texts()
     }
 }

@@ -9,7 +9,6 @@ use super::objects::{AUTOSCALERS, BUDGETS, Resource, SERVICES, SUBJECT_REVIEWS, 
 use engine::k8s::permissions::AccessVerb;
 use engine::plan::Surroundings;
 
-/// What a namespace says about every workload in it.
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceFacts {
     /// Budgets, Services, autoscalers.
@@ -68,10 +67,6 @@ impl Cluster {
         }
     }
 
-    /// Reads the PodDisruptionBudgets of a namespace.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn budgets(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         self.list_if_there(BUDGETS, namespace).await
     }
@@ -84,7 +79,7 @@ impl Cluster {
     /// Returns who the server takes the caller for; `None` where it does not say (servers before 1.28).
     pub async fn who_am_i(&self) -> Option<String> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-        let answer = self.review(SUBJECT_REVIEWS, &review).await.ok()?;
+        let answer = self.create(SUBJECT_REVIEWS, None, &review, &[]).await.ok()?;
         answer.pointer("/status/userInfo/username").and_then(Value::as_str).map(str::to_owned)
     }
 

@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription};
+use engine::k8s::events::{Event, PodEvents};
 use engine::k8s::names::PodKey;
 use engine::k8s::permissions::AccessVerb;
 use engine::kinds::{KindSpec, PODS, WorkloadKind};
 use engine::state::durable::ObjectKind;
+use engine::value::kubelet_version::{KubeletVersion, KubeletVersionError};
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;
 
-/// Where a resource is served.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resource {
     group: &'static str,
@@ -118,7 +119,6 @@ fn query(pairs: &[(&str, &str)]) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// A part of a list.
 #[derive(Deserialize)]
 struct Page<T> {
     #[serde(default)]
@@ -134,7 +134,6 @@ struct PageMetadata {
     next: String,
 }
 
-/// The content types of patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatchKind {
     Json,
@@ -160,10 +159,9 @@ impl Cluster {
         what: &RequestDescription,
     ) -> Result<T, ClusterError> {
         let request = request.body(body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        self.connection.client().request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
+        self.connection.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
     }
 
-    /// Reads one object.
     pub(super) async fn get(
         &self,
         resource: Resource,
@@ -231,7 +229,7 @@ impl Cluster {
         let uri = format!("{}/log{}", pods.path(Some(&pod.namespace), Some(&pod.name)), query(&pairs));
         let request = Request::builder().method(Method::GET).uri(uri).body(Vec::new());
         let request = request.map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self.connection.client().request_text(request).await {
+        match self.connection.client.request_text(request).await {
             Ok(text) => Ok(text),
             Err(kube::Error::FromUtf8(error)) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             Err(error) => Err(ClusterError::from_kube(error, &what)),
@@ -262,30 +260,19 @@ impl Cluster {
         Ok(page.items.into_iter().map(|item| item.metadata.name).collect())
     }
 
-    /// Makes an object that belongs to no namespace and is not kept, such as a review.
-    pub(super) async fn review(&self, resource: Resource, object: &Value) -> Result<Value, ClusterError> {
-        let what = resource.describe(AccessVerb::Create, None, None);
-        let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(resource.path(None, None))
-            .header(http::header::CONTENT_TYPE, "application/json");
-        self.request(request, body, &what).await
-    }
-
-    /// Makes an object.
+    /// Makes an object; `namespace` is `None` for one that belongs to none, such as a review.
     pub(super) async fn create(
         &self,
         resource: Resource,
-        namespace: &str,
+        namespace: Option<&str>,
         object: &Value,
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let what = resource.describe(AccessVerb::Create, Some(namespace), None);
+        let what = resource.describe(AccessVerb::Create, namespace, None);
         let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
         let request = Request::builder()
             .method(Method::POST)
-            .uri(format!("{}{}", resource.path(Some(namespace), None), query(parameters)))
+            .uri(format!("{}{}", resource.path(namespace, None), query(parameters)))
             .header(http::header::CONTENT_TYPE, "application/json");
         self.request(request, body, &what).await
     }
@@ -314,45 +301,22 @@ impl Cluster {
         self.request::<Value>(request, options.to_string().into_bytes(), &what).await.map(drop)
     }
 
-    /// Sends a patch.
+    /// Sends a patch of an object, or of a subresource of it, such as `status`.
     pub(super) async fn patch(
         &self,
         resource: Resource,
-        namespace: &str,
-        name: &str,
-        body: (PatchKind, Vec<u8>),
-        parameters: &[(&str, &str)],
-    ) -> Result<Value, ClusterError> {
-        let what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
-        self.patch_at(&resource.path(Some(namespace), Some(name)), &what, body, parameters).await
-    }
-
-    /// Sends a patch of the subresource `status`.
-    pub(super) async fn patch_part(
-        &self,
-        resource: Resource,
-        namespace: &str,
-        (name, subresource): (&str, &str),
-        body: (PatchKind, Vec<u8>),
-        parameters: &[(&str, &str)],
-    ) -> Result<Value, ClusterError> {
-        let mut what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
-        what.subresource = Some(subresource.to_owned());
-        self.patch_at(&format!("{}/{subresource}", resource.path(Some(namespace), Some(name))), &what, body, parameters)
-            .await
-    }
-
-    async fn patch_at(
-        &self,
-        path: &str,
-        what: &RequestDescription,
+        (namespace, name, subresource): (&str, &str, Option<&str>),
         (kind, body): (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let uri = format!("{path}{}", query(parameters));
+        let mut what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
+        what.subresource = subresource.map(str::to_owned);
+        let path = resource.path(Some(namespace), Some(name));
+        let part = subresource.map(|subresource| format!("/{subresource}")).unwrap_or_default();
+        let uri = format!("{path}{part}{}", query(parameters));
         let request =
             Request::builder().method(Method::PATCH).uri(uri).header(http::header::CONTENT_TYPE, kind.content_type());
-        self.request(request, body, what).await
+        self.request(request, body, &what).await
     }
 }
 
@@ -367,37 +331,45 @@ impl Cluster {
     }
 
     /// Returns the names of workloads of a kind in a namespace, at most 500 of them.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>, ClusterError> {
         self.list_names(kind.into(), Some(namespace)).await
     }
 
     /// Returns the names of namespaces, at most 500 of them.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn namespace_names(&self) -> Result<Vec<String>, ClusterError> {
         self.list_names(NAMESPACES, None).await
     }
 
     /// Returns the names of nodes, at most 500 of them.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn node_names(&self) -> Result<Vec<String>, ClusterError> {
         self.list_names(NODES, None).await
     }
 
     /// Returns the server's version, such as `v1.36.3`.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn server_version(&self) -> Result<String, ClusterError> {
         let what = RequestDescription::new(AccessVerb::Get, "version");
         let version: Value =
             self.request(Request::builder().method(Method::GET).uri("/version"), Vec::new(), &what).await?;
         Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())
+    }
+}
+
+impl Cluster {
+    /// Reads what the kubelet last said of a pod's containers: a hint where nothing else proves a restart.
+    pub async fn pod_events(&self, pod: &PodKey) -> Result<PodEvents, ClusterError> {
+        let selector = format!("involvedObject.uid={}", pod.uid);
+        let events: Vec<Value> = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;
+        Ok(PodEvents::of(&events.iter().map(Event::of).collect::<Vec<_>>()))
+    }
+}
+
+impl Cluster {
+    pub async fn kubelet(&self, node: &str) -> Result<KubeletVersion, ClusterError> {
+        let object = self.get(NODES, None, node).await?;
+        let version = object.pointer("/status/nodeInfo/kubeletVersion").and_then(Value::as_str).unwrap_or_default();
+        version.parse().map_err(|error: KubeletVersionError| ClusterError::Unreadable {
+            request: format!("node {node}"),
+            why: error.to_string(),
+        })
     }
 }

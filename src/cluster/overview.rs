@@ -25,7 +25,6 @@ use engine::value::selector;
 /// Workloads whose revisions are read at once.
 const AT_ONCE: usize = 8;
 
-/// What a namespace, or all of them, has.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
     /// The workloads by namespace, kind and name: no ReplicaSet that is a Deployment's, no pod that is anybody's.

@@ -43,14 +43,13 @@ impl Cluster {
         if dry_run {
             parameters.push(("dryRun", "All"));
         }
-        let (kind, namespace, name) = (PODS.into(), &patch.key.namespace, &patch.key.name);
-        let body = (PatchKind::Json, body);
-        let pod = match patch.part {
-            PodPart::Pod => self.patch(kind, namespace, name, body, &parameters).await?,
-            PodPart::Status => self.patch_part(kind, namespace, (name, "status"), body, &parameters).await?,
-            PodPart::Resize => self.patch_part(kind, namespace, (name, "resize"), body, &parameters).await?,
+        let part = match patch.part {
+            PodPart::Pod => None,
+            PodPart::Status => Some("status"),
+            PodPart::Resize => Some("resize"),
         };
-        read_pod(&pod)
+        let place = (patch.key.namespace.as_str(), patch.key.name.as_str(), part);
+        read_pod(&self.patch(PODS.into(), place, (PatchKind::Json, body), &parameters).await?)
     }
 
     /// Sends a write to an owner, or to what belongs to it, once.
@@ -63,9 +62,6 @@ impl Cluster {
     }
 
     /// Asks whether the server would take a write; nothing is stored. A delete is not asked about.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
         match write {
             ObjectWrite::Patch { .. } | ObjectWrite::Create { .. } => {
@@ -79,10 +75,12 @@ impl Cluster {
         match write {
             ObjectWrite::Patch { object, operations } => {
                 let body = (PatchKind::Json, json_patch(operations)?);
-                self.patch(object.kind.into(), &object.namespace, &object.name, body, parameters).await.map(drop)
+                self.patch(object.kind.into(), (&object.namespace, &object.name, None), body, parameters)
+                    .await
+                    .map(drop)
             }
             ObjectWrite::Create { kind, namespace, object } => {
-                self.create((*kind).into(), namespace, object, parameters).await.map(drop)
+                self.create((*kind).into(), Some(namespace), object, parameters).await.map(drop)
             }
             ObjectWrite::Delete { object, version } => {
                 let unless_changed = (object.uid.as_str(), version.as_deref());
@@ -96,9 +94,6 @@ impl Cluster {
 
     /// Reads the pods that pull images, whole: those of this process and those that were left behind; and the number of
     /// the others, whose runs may be active.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize), ClusterError> {
         let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
         let (this, now) = (process::this(), self.now());
@@ -108,9 +103,6 @@ impl Cluster {
     }
 
     /// Reads one pod; `None` when there is none of that name.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>, ClusterError> {
         match self.get(PODS.into(), Some(&key.namespace), &key.name).await {
             Ok(pod) => read_pod(&pod).map(Some),
@@ -144,7 +136,6 @@ impl<'de> Deserialize<'de> for ListedPod {
     }
 }
 
-/// Reads a pod out of the server's answer.
 pub(super) fn read_pod(pod: &Value) -> Result<Pod, ClusterError> {
     Pod::from_object(pod).map_err(|error| ClusterError::Unreadable { request: "pods".into(), why: error.to_string() })
 }

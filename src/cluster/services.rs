@@ -14,10 +14,6 @@ use engine::rollout::drain::selects;
 use engine::state::record::UpdateRecord;
 
 impl Cluster {
-    /// Reads the EndpointSlices of Services.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn endpoint_slices(&self, namespace: &str, services: &[String]) -> Result<Vec<Value>, ClusterError> {
         let selector = format!("kubernetes.io/service-name in ({})", services.join(","));
         self.list(ENDPOINT_SLICES, Some(namespace), &[("labelSelector", &selector)]).await

@@ -35,10 +35,6 @@ pub enum Nodes {
 const NODES_ONE_BY_ONE: usize = 8;
 
 impl Cluster {
-    /// Reads one workload.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn workload(&self, reference: &WorkloadRef) -> Result<Workload, ClusterError> {
         let object = self.get(reference.kind.into(), Some(&reference.namespace), &reference.name).await?;
         read_workload(reference.kind, object)
@@ -46,9 +42,6 @@ impl Cluster {
 
     /// Reads the workloads of a kind that selectors match, each under its name in the request; `namespace` `None` is all
     /// namespaces.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn workloads(
         &self,
         kind: WorkloadKind,
@@ -136,9 +129,6 @@ impl Cluster {
     }
 
     /// Reads the revisions of an owner's template: the ReplicaSets or ControllerRevisions that it controls.
-    ///
-    /// # Errors
-    /// What the server or the way to it says.
     pub async fn owned(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
         let mut objects = self.revisions(workload).await?;
         objects.retain(|object| controller_uid(object) == Some(workload.uid.as_str()));
@@ -169,7 +159,6 @@ impl Cluster {
         self.get(maker.into(), Some(&workload.reference.namespace), &name).await.map(Some)
     }
 
-    /// Reads the versions of the kubelets of a workload's pods.
     pub async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
         let is_asked = |pod: &&Pod| match nodes {
             Nodes::Nowhere => false,
@@ -202,7 +191,6 @@ impl Cluster {
         Ok(futures::future::try_join_all(reads).await?.into_iter().flatten().collect())
     }
 
-    /// Returns the scope in which a workload's pods are watched.
     pub fn scope(workload: &Workload) -> PodScope {
         workload.selector().map_or_else(|| PodScope::Name(workload.reference.name.clone()), PodScope::Labels)
     }

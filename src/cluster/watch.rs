@@ -26,12 +26,9 @@ use engine::k8s::permissions::AccessVerb;
 use engine::k8s::pod::{Pod, PodSpec, PodStatus};
 use engine::rollout::Observation;
 
-/// Which pods are watched, all in one namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodScope {
-    /// Those that a label selector matches.
     Labels(String),
-    /// The one of that name.
     Name(String),
 }
 
@@ -69,7 +66,7 @@ impl Cluster {
             PodScope::Name(name) => watcher::Config::default().fields(&format!("metadata.name={name}")),
         };
         let watching = Watching {
-            api: Api::namespaced_with(self.connection.client().clone(), namespace, &resource),
+            api: Api::namespaced_with(self.connection.client.clone(), namespace, &resource),
             config,
             what: RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace),
             events: None,

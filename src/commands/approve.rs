@@ -39,7 +39,6 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
     self::question(&question, cluster, yes, shell)
 }
 
-/// Where an answer comes from.
 enum Answers {
     StandardInput,
     /// Standard input was a manifest: the terminal itself is asked.
@@ -77,7 +76,6 @@ pub(super) fn question_midway(what: &str, cluster: &Cluster, shell: &Shell) -> R
     })
 }
 
-/// Returns whether there is a terminal to ask on.
 pub(super) fn can_ask(shell: &Shell) -> bool {
     answers(shell).is_some()
 }

@@ -4,14 +4,10 @@ mod against;
 mod apply;
 mod approve;
 mod complete;
-mod completion;
 mod diff;
 mod explain;
 mod follow;
 mod hash;
-mod history;
-mod job;
-mod kept;
 mod meant;
 mod next;
 mod notices;
@@ -19,14 +15,12 @@ mod permitted;
 mod plan;
 mod planning;
 mod preview;
-mod private_file;
 mod pulls;
 mod rbac;
 mod reading;
 mod recording;
 pub mod reference;
 mod release;
-mod restart;
 mod resume;
 mod rolling;
 mod saved;
@@ -40,10 +34,6 @@ mod usage;
 mod version;
 mod witness;
 
-pub use completion::script as completion_script;
-pub use explain::explained;
-pub use shell::Shell;
-
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Typed, resolved, root};
@@ -51,6 +41,10 @@ use crate::error::{CommandError, ErrorKind};
 use crate::render::{Meaning, StreamFormat};
 use engine::change::Direction;
 use engine::state::outcome::{DiffResult, EndResult, Ending};
+
+pub use complete::script as completion_script;
+pub use explain::explained;
+pub use shell::Shell;
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///
@@ -127,7 +121,6 @@ fn tells_lines(command: &Command) -> bool {
     output == StreamFormat::Json
 }
 
-/// Returns the arguments, and what of them was typed.
 fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
     let mut root = root().clone();
     let words = resolved(&root, arguments);
@@ -150,20 +143,20 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
-        Some(Command::Restart(args)) => restart::run(&args, &cli.global, shell).await,
+        Some(Command::Restart(args)) => undo::restart(&args, &cli.global, shell).await,
         Some(Command::Resume(args)) => resume::run(&args, None, &cli.global, shell).await,
         Some(Command::Abort(args)) if args.release => release::run(&args.resume, &cli.global, shell).await,
         Some(Command::Abort(args)) => resume::run(&args.resume, Some(Direction::Back), &cli.global, shell).await,
         Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
-        Some(Command::History(args)) => history::run(&args, &cli.global, shell).await,
+        Some(Command::History(args)) => status::history(&args, &cli.global, shell).await,
         Some(Command::Rbac(args)) => rbac::run(&args, &cli.global, shell).await,
         Some(Command::Options) => {
             shell.print(&crate::cli::options())?;
             Ok(EndResult::Complete)
         }
-        Some(Command::Completion(args)) => completion::run(&args, shell),
+        Some(Command::Completion(args)) => complete::completion(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
         Some(Command::Complete(args)) => Ok(complete::answer(complete::Asker::Ours, args.words, shell).await),

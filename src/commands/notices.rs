@@ -18,7 +18,6 @@ use engine::value::duration;
 /// How soon: the user waits for a page to open or for a busy server.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// The notices of one connection.
 pub(super) struct Notices {
     shared: Arc<Shared>,
 }
@@ -66,7 +65,6 @@ impl Notices {
         self.shared.held.store(false, Ordering::SeqCst);
     }
 
-    /// Returns whether a warning of the server was shown.
     pub(super) fn warned(&self) -> bool {
         self.shared.warned.load(Ordering::SeqCst)
     }

@@ -44,7 +44,6 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// The plan, and when it was made.
     pub(super) fn shown(&self) -> (&Plan, Option<&str>) {
         (&self.plan, self.now.as_deref())
     }

@@ -1,16 +1,17 @@
 //! `--record FILE`: the first rollout of a run writes the file, and further ones are added to it, also those that
-//! are in progress at the same time.
+//! are in progress at the same time. And files that only their owner may read: what is written to them may hold what a
+//! cluster keeps to itself.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Shell, private_file};
+use super::Shell;
 use crate::error::{CommandError, ErrorKind};
 use crate::record::Recorder;
 use crate::render::Meaning;
 
-/// Where rollouts are recorded to, if they are.
 #[derive(Clone)]
 pub(super) struct RecordTo {
     path: Option<PathBuf>,
@@ -18,7 +19,6 @@ pub(super) struct RecordTo {
     opened: Arc<Mutex<(Option<File>, u64)>>,
 }
 
-/// The recording of one rollout.
 pub(super) struct Recording {
     pub(super) recorder: Recorder,
 }
@@ -36,7 +36,7 @@ impl RecordTo {
         let is_first = kept.is_none();
         let file = match kept {
             Some(file) => file.try_clone(),
-            None => private_file::create(path).and_then(|file| kept.insert(file).try_clone()),
+            None => create_private(path).and_then(|file| kept.insert(file).try_clone()),
         };
         let file = file.map_err(|error| {
             let message = format!("{} cannot be written: {error}", path.display());
@@ -58,4 +58,42 @@ impl Recording {
             shell.say(Meaning::Waiting, "Warning:", &format!("the recording is not whole: {error}"));
         }
     }
+}
+
+/// Returns whether the path is something other than a file, such as a terminal or a pipe: that is written to directly,
+/// and never replaced.
+pub(super) fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|target| !target.is_file())
+}
+
+/// Creates a new file that only its owner may read, under another name beside the path. An existing link is not
+/// followed.
+pub(super) fn private_draft(path: &Path) -> io::Result<(PathBuf, File)> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".partial");
+    let draft = path.with_file_name(name);
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let file = options.open(&draft)?;
+    Ok((draft, file))
+}
+
+/// Creates a new file that only its owner may read, in place of the path: neither the rights of an existing file
+/// nor a link decide where the text goes.
+pub(super) fn create_private(path: &Path) -> io::Result<File> {
+    if is_special(path) {
+        return OpenOptions::new().append(true).open(path);
+    }
+    let (draft, file) = private_draft(path)?;
+    fs::rename(&draft, path)?;
+    Ok(file)
 }

@@ -29,7 +29,6 @@ pub struct Word {
     pub remedy: &'static str,
 }
 
-/// How a command may have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     pub exit_code: &'static str,

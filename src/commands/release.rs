@@ -1,16 +1,16 @@
 //! `abort --release`: removes what a rollout has set on a workload, and lets its controller go.
 
-use engine::k8s::workload::Workload;
-use engine::plan::{self, LiveWorkload, RolloutState};
-use engine::state::outcome::EndResult;
-use engine::value::hint::{Hint, kubectl};
-
 use super::rolling::Rolling;
-use super::{Shell, approve, job::Job, planning, targets};
+use super::several::Job;
+use super::{Shell, approve, planning, targets};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
+use engine::k8s::workload::Workload;
+use engine::plan::{self, LiveWorkload, RolloutState};
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, kubectl};
 
 pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::job::Job;
-use super::kept::say_what_goes_back_keeps;
 use super::next::Verb;
 use super::permitted::Permitted;
 use super::rolling::Rolling;
-use super::targets;
-use super::{Shell, approve, planning, pulls};
+use super::several::Job;
+use super::undo::say_what_goes_back_keeps;
+use super::{Shell, approve, planning, pulls, targets};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::{CommandError, ErrorKind};

@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::job::Job;
-use super::kept::say_what_goes_back_keeps;
 use super::next::{Invocation, MOST_PODS, Verb};
-use super::planning;
 use super::recording::RecordTo;
+use super::several::Job;
+use super::undo::say_what_goes_back_keeps;
 use super::witness::Witness;
-use super::{Shell, approve};
+use super::{Shell, approve, planning};
 use crate::cli::{DryRun, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::drive;
 use crate::error::{CommandError, ErrorKind};
-use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, StreamFormat};
+use crate::{drive, process};
 use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::names::{ContainerName, RolloutId};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::permitted::Permitted;
 use super::planning::{self, Planned};
-use super::{Shell, private_file};
+use super::{Shell, recording};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind};
@@ -26,12 +26,12 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
     };
     let saved = SavedPlan::new(&planned.plan, &planned.lives, planned.cluster.server(), field_manager);
     let text = serde_json::to_vec_pretty(&saved).map_err(|error| failed(&error))?;
-    if private_file::is_special(file) {
-        let written = private_file::create(file).and_then(|mut out| out.write_all(&text));
+    if recording::is_special(file) {
+        let written = recording::create_private(file).and_then(|mut out| out.write_all(&text));
         return written.map_err(|error| failed(&error));
     }
     // Whole or not at all: a half-written plan must not get the name.
-    let written = private_file::draft(file).and_then(|(draft, mut out)| {
+    let written = recording::private_draft(file).and_then(|(draft, mut out)| {
         out.write_all(&text).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&draft, file))
     });
     written.map_err(|error| failed(&error))
@@ -39,7 +39,6 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
 
 /// What became of a saved plan.
 pub(super) enum Reread {
-    /// It is still valid.
     Fresh(Box<Planned>, String),
     /// It does not, as its reasons say; nothing was touched.
     Stale(Plan),

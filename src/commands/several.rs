@@ -6,17 +6,18 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::stream::{self, StreamExt};
 
 use super::Shell;
-use super::job::Job;
 use super::rolling::Rolling;
 use crate::drive::Session;
 use crate::error::CommandError;
 use crate::render::{self, Meaning};
+use engine::plan::LiveWorkload;
 use engine::report::WorkloadEnd;
-use engine::rollout::Stop;
+use engine::rollout::{Goal, Stop};
 use engine::state::outcome::EndResult;
 use engine::state::policy::OnFailure;
 
@@ -94,7 +95,6 @@ impl Rolling<'_> {
 }
 
 impl Shared {
-    /// Returns the signal that came, whenever it was.
     fn heard(&self) -> Option<Stop> {
         let mut signal = self.signal.lock().unwrap_or_else(PoisonError::into_inner);
         if signal.is_none() {
@@ -115,4 +115,11 @@ fn tell_order(jobs: &[Job], at_once: usize, shell: &Shell) {
     }
     let pace = if at_once > 1 { format!("{at_once} at once") } else { "one after the other".to_owned() };
     shell.note(&format!("{} workloads, {pace}, in this order: {}", names.len(), names.join(", ")));
+}
+
+/// What is to be done to one workload; `None` where there is nothing to do.
+pub(super) struct Job {
+    pub(super) goal: Option<Goal>,
+    pub(super) live: LiveWorkload,
+    pub(super) expected: Option<Duration>,
 }

@@ -27,9 +27,7 @@ pub struct Shell {
     pub arguments: Vec<String>,
     /// The same, flag by flag.
     pub(super) typed: Vec<Typed>,
-    /// The flags of every command.
     pub(super) global: GlobalArgs,
-    /// What the two streams can show.
     pub terminal: Terminal,
     /// Standard input was read as a manifest.
     pub standard_input_was_read: bool,
@@ -45,7 +43,6 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Reads what there is to know about the process.
     pub fn of_process() -> Self {
         Self {
             arguments: Vec::new(),
@@ -63,7 +60,6 @@ impl Shell {
         }
     }
 
-    /// Takes in the flags of every command.
     pub(super) fn configure(&mut self, global: &GlobalArgs, arguments: &[String], typed: Vec<Typed>) {
         self.terminal = Terminal::read(global.color);
         self.arguments = arguments.to_vec();
@@ -74,7 +70,6 @@ impl Shell {
         trace(global.verbosity);
     }
 
-    /// Returns what was typed.
     pub(super) fn line(&self) -> Line<'_> {
         Line { arguments: &self.arguments, typed: &self.typed }
     }
@@ -85,10 +80,6 @@ impl Shell {
         self.standard_input_was_read = true;
     }
 
-    /// Connects as the flags say.
-    ///
-    /// # Errors
-    /// When a flag, the kubeconfig or the credentials do not give a way to a server.
     pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
         let timeout = global.request_timeout.unwrap_or(REQUEST_TIMEOUT);
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -137,15 +128,10 @@ impl Shell {
         }
     }
 
-    /// Returns what the environment says about connecting.
     pub(super) fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    /// Writes to stdout.
-    ///
-    /// # Errors
-    /// When stdout is gone.
     pub fn print(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -190,7 +176,6 @@ impl Shell {
         }
     }
 
-    /// Tells what the server has said on the side so far.
     pub(super) fn tell_notices(&self) {
         let Some(notices) = &self.notices else { return };
         self.aside(|| notices.tell());
@@ -281,7 +266,6 @@ impl Shell {
         Ok(render::workload_ends(StreamFormat::Json, &[], end, &self.terminal.stdout, out)?)
     }
 
-    /// Shows an error and its hints.
     pub(super) fn tell_error(&self, error: &CommandError) -> EndResult {
         self.tell_notices();
         if error.closed_pipe {

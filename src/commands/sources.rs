@@ -12,7 +12,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{MAX_FILE_BYTES, Origin};
 use engine::k8s::mask;
 
-/// Lines of what kubectl says that are shown.
 const SHOWN_LINES: usize = 5;
 
 /// Reads what is in no file: what -f names by URL, and what -k names.

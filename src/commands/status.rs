@@ -1,4 +1,5 @@
-//! `status`: shows the state of workloads and their pods, once or whenever it changes, and changes nothing.
+//! `status`: shows the state of workloads and their pods, once or whenever it changes, and changes nothing;
+//! `history`: lists their in-place updates.
 #![expect(clippy::disallowed_methods, reason = "waits between two looks, and knows how long one took")]
 
 use std::cell::RefCell;
@@ -14,12 +15,13 @@ use tokio::time::Instant;
 
 use super::Shell;
 use super::targets::{self, Asked};
-use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
+use crate::cli::{GlobalArgs, HistoryArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::CommandError;
-use crate::render::{self, Redrawn, StatusContext, StatusFormat, Style};
+use crate::render::{self, HistoryContext, Redrawn, StatusContext, StatusFormat, Style};
 use crate::signals::Signals;
 use engine::k8s::names::{Uid, WorkloadRef};
+use engine::plan::updates::{WorkloadUpdates, updates};
 use engine::plan::{LiveWorkload, Made};
 use engine::rollout::Stop;
 use engine::state::outcome::EndResult;
@@ -38,7 +40,6 @@ const MOST_READ_AGAIN: usize = 50;
 /// Workloads whose templates the server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
 
-/// What is read.
 struct Query<'a> {
     /// `None` is every workload.
     asked: Option<Asked>,
@@ -51,7 +52,6 @@ struct Query<'a> {
     made: RefCell<BTreeMap<(Uid, Option<i64>), Made>>,
 }
 
-/// What one read has returned.
 struct Read {
     workloads: Vec<WorkloadStatus>,
     /// What could not be read, and what follows from it.
@@ -62,9 +62,7 @@ struct Read {
     missing: Vec<CommandError>,
 }
 
-/// What one read has shown.
 struct Seen {
-    /// What to show.
     text: String,
     is_empty: bool,
     /// There is something to say of a workload.
@@ -272,4 +270,29 @@ impl Query<'_> {
         };
         seen.into_iter().map(closer).collect()
     }
+}
+
+pub(super) async fn history(
+    args: &HistoryArgs,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<EndResult, CommandError> {
+    let words = TargetArgs::from(&args.targets);
+    let asked = targets::read_without_images(&words, shell).await?;
+    let cluster = shell.connect(global).await?;
+    let (workloads, missing) = targets::find_there(asked, &words, global, &cluster).await?;
+    let lives = targets::read_side_by_side(&cluster, workloads, Nodes::Nowhere).await?;
+    if lives.is_empty() {
+        targets::note_nothing((!words.all_namespaces).then(|| cluster.namespace()), shell);
+    }
+    let found: Vec<WorkloadUpdates> = lives.iter().map(updates).collect();
+    let now = shell.clock(&cluster);
+    let invocation = shell.invocation(&cluster);
+    let commands = |updates: &WorkloadUpdates| {
+        let live = lives.iter().find(|live| live.workload.reference == updates.workload);
+        live.map(|live| invocation.next_commands(&status(live).next, &updates.workload, None)).unwrap_or_default()
+    };
+    let context = HistoryContext { now: &now, commands: &commands };
+    render::history(args.output, &found, &context, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    Ok(missing.iter().map(|error| shell.tell_error(error)).last().unwrap_or(EndResult::Complete))
 }

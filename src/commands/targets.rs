@@ -34,7 +34,6 @@ pub(super) enum Asked {
     Manifests(Manifests),
 }
 
-/// Workloads of manifests, and what else was in them.
 #[derive(Clone)]
 pub(super) struct Manifests {
     pub(super) workloads: Vec<(WorkloadKind, Manifest)>,
@@ -42,7 +41,6 @@ pub(super) struct Manifests {
 }
 
 impl Asked {
-    /// Returns the objects of the manifests that are not looked at.
     pub(super) fn skipped(&self) -> &[SkippedObject] {
         match self {
             Self::Words(_) => &[],
@@ -291,9 +289,7 @@ pub(super) fn note_skipped(skipped: &[SkippedObject], shell: &Shell) {
     }
 }
 
-/// What was found of what was asked.
 pub(super) struct Found {
-    /// Workloads that exist.
     pub(super) workloads: Vec<(Workload, Intent)>,
     /// Those of manifests that are not, with the manifest and the server's answer.
     new: Vec<(WorkloadRef, Value, ClusterError)>,

@@ -1,18 +1,19 @@
-//! `undo`: back to the images recorded before an update in place.
+//! `undo`: back to the images recorded before an update in place; `restart`: named containers again, in place, using the
+//! image digest that is running; and what pods keep of a way back, said before it begins.
 
-use super::kept::{say_what_pods_keep, say_what_stays};
 use super::planning::{self, Planned, Purpose};
 use super::rolling::Rolling;
-use super::targets;
-use super::{Shell, apply, approve, plan, resume};
-use crate::cli::{DryRun, GlobalArgs, TargetArgs, UndoArgs};
+use super::{Shell, apply, approve, plan, resume, targets};
+use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::CommandError;
-use engine::change::Direction;
+use engine::change::{Direction, FieldChanges, FieldEffect, Row, resizing};
+use engine::k8s::names::ContainerName;
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::updates::{Course, Update};
-use engine::plan::{Intent, LiveWorkload, PodOrder, RolloutState, rollout_state, undone};
+use engine::plan::{Intent, LiveWorkload, Options, PodOrder, RolloutState, rollout_state, undone};
+use engine::rollout::Goal;
 use engine::state::outcome::EndResult;
 use engine::value::duration;
 
@@ -113,4 +114,81 @@ async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Res
     let workloads = found.iter().map(|(workload, _)| workload.clone()).collect();
     let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await?;
     Ok(lives.iter().all(|live| rollout_state(live) == RolloutState::Unfinished))
+}
+
+/// Says what goes back in the template alone.
+pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, shell: &Shell) {
+    let workload = &live.workload.reference;
+    let kept: Vec<Row> = fields.rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods).collect();
+    for Row { what, before, after, .. } in &kept {
+        let note = match (before, after) {
+            (Some(before), Some(after)) => {
+                format!("{workload}: pods that have {what} {before} keep it; the template has {after}")
+            }
+            (_, _) => format!("{workload}: pods that have the {what} keep it; the template no longer has it"),
+        };
+        shell.note(&note);
+    }
+    let at_work = || live.pods.iter().find_map(|pod| Some((&pod.key.name, resizing(pod)?)));
+    if fields.keeps_resized()
+        && let Some((pod, progress)) = at_work()
+    {
+        let why = progress.why().map_or_else(String::new, |why| format!(": {why}"));
+        shell.note(&format!(
+            "{workload}: what pods keep is not given to all of them yet, such as pod/{pod}{why}; apply another value (--requests, --limits) to end that"
+        ));
+    }
+}
+
+/// The same where only pods go back, and nothing else records what they had.
+pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: &Shell) {
+    let rows = undone.turned_round().rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods);
+    for Row { what, .. } in rows {
+        shell.note(&format!("{}: the {what} stays: it cannot be removed from a running pod", live.workload.reference));
+    }
+}
+
+/// The same of a way back.
+pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
+    if let Some(owner) = &goal.owner {
+        say_what_pods_keep(live, &owner.lock.directed().fields, shell);
+    }
+}
+
+pub(super) async fn restart(
+    args: &RestartArgs,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<EndResult, CommandError> {
+    if args.policy.choice.pods_only {
+        return Err(CommandError::usage("--pods-only makes no difference to restart, which changes pods alone"));
+    }
+    // Nothing changes that a template could say.
+    let options = Options { pods_only: true, ..planning::options(&args.policy)? };
+    let words = TargetArgs::from(&args.targets);
+    let why = "a restart keeps the images; name the workload and its containers: -c NAME";
+    let asked = targets::read_workloads(&words, why, shell).await?;
+    let cluster = shell.connect(global).await?;
+    let mut found = targets::find(asked, &words, global, &cluster).await?;
+    for (_, intent) in &mut found {
+        let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
+        *intent = Intent::Restart { containers };
+    }
+    let ask_server = args.dry_run != DryRun::Client;
+    let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
+    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
+    let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
+    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
+    shell.tell_notices();
+    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+        return Ok(end);
+    }
+    if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
+        return Err(approve::declined());
+    }
+    let writer = (args.output, args.field_manager.as_str());
+    let Planned { plan, lives, cluster, id, .. } = planned;
+    let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
+    rolling.is_restart = true;
+    rolling.each((plan, lives), &id, shell).await
 }

@@ -6,10 +6,9 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Shell;
-use super::complete::first_word;
 use super::meant::{PICKING, corrected, is_request, whole_command, written};
 use super::next;
-use crate::cli::{Typed, root};
+use crate::cli::{Typed, first_word, root};
 use crate::error::CommandError;
 use engine::change::target::{self, TargetError, Unnamed};
 use engine::kinds::WorkloadKind;
@@ -51,7 +50,6 @@ fn text(error: &clap::Error, kind: ContextKind) -> String {
     }
 }
 
-/// Whether a flag is one of those that an error is about.
 fn is_about(error: &clap::Error, flag: &str) -> bool {
     let parts = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.contains(flag),
@@ -147,7 +145,6 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 struct Asked {
     /// Whether it has such a type; `None` where it does not say.
     has_type: Option<bool>,
-    /// The kinds of the workloads that are called so.
     called: Vec<WorkloadKind>,
 }
 

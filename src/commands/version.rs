@@ -20,7 +20,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMMIT: Option<&str> = option_env!("KUBECTL_INPLACE_COMMIT");
 const DATE: Option<&str> = option_env!("KUBECTL_INPLACE_DATE");
 
-/// Prints one line.
 pub(super) fn short(shell: &Shell) -> Result<EndResult, CommandError> {
     shell.print(&format!("kubectl-inplace {VERSION}\n"))?;
     Ok(EndResult::Complete)

@@ -24,18 +24,14 @@ pub(crate) const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 /// A command has ended; what it wrote last may still be on its way.
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(200);
 
-/// Lines that are kept for a failure.
 const KEPT_LINES: usize = 5;
 
 /// Bytes of a line; a longer one is cut into several.
 const LINE_BYTES: usize = 2_048;
 
-/// A line that a command wrote.
 #[derive(Debug)]
 pub(crate) struct HookLine {
-    /// Around which pod.
     pub(crate) pod: PodKey,
-    /// Which command.
     pub(crate) hook: HookPhase,
     /// Without its end, and without credentials.
     pub(crate) text: String,
@@ -55,7 +51,6 @@ pub(crate) struct HookRunner {
 /// What is sent to a process group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tell {
-    /// To end.
     Terminate,
     /// Nothing any more: it is ended.
     Kill,
@@ -68,7 +63,6 @@ impl HookRunner {
         (Self { commands: commands.clone(), groups: Groups::default(), lines }, listener)
     }
 
-    /// Runs a command to its end.
     pub(crate) fn run(&self, run: HookRun) -> impl Future<Output = HookEnd> + Send + use<> {
         let command = self.commands.command(run.phase).map(str::to_owned);
         let (groups, lines) = (Arc::clone(&self.groups), self.lines.clone());
@@ -80,7 +74,6 @@ impl HookRunner {
         }
     }
 
-    /// Returns whether any runs.
     pub(crate) fn is_any(&self) -> bool {
         !lock(&self.groups).is_empty()
     }

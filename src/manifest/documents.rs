@@ -61,7 +61,6 @@ fn mentions_secret(text: &str) -> bool {
     })
 }
 
-/// The whole text of an input.
 struct Input<'a> {
     name: &'a str,
     text: &'a str,

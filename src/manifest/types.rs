@@ -18,10 +18,6 @@ const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralCo
 
 /// Returns the paths of the fields that Kubernetes 1.37 does not have. Of a kind that is no built-in one, only the pod template
 /// is looked at.
-///
-/// # Errors
-///
-/// The first field of another type.
 pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<String>, ManifestError> {
     // Without nulls, which mean an absent field, and without the status, which a server drops.
     let mut object = kind.defaults().fill(&manifest.object);

@@ -12,7 +12,6 @@ const INTEGER_END: f64 = 9_223_372_036_854_775_808.0;
 /// A value of YAML, where `<<` merges.
 pub(super) type YamlValue = Node<true>;
 
-/// A value of JSON.
 pub(super) type JsonValue = Node<false>;
 
 /// One value of either notation.

@@ -8,22 +8,19 @@ use std::io::{self, Write};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
-use super::escape;
 use super::style::{Meaning, Style};
+use super::{escape, json};
 use engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
 use engine::plan::PLAN_API_VERSION;
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, kubectl};
 
-/// The version of roles.
 const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
-/// A role to be written.
 #[derive(Debug, Clone)]
 pub struct Role {
     /// The command that it is for, as it is typed.
     pub command: String,
-    /// The role's name.
     pub name: String,
     /// Its namespace; `None` leaves that to kubectl.
     pub namespace: Option<String>,
@@ -31,11 +28,9 @@ pub struct Role {
     pub all_namespaces: bool,
     /// What is optional is a rule too, and no comment.
     pub optional: bool,
-    /// What is to be allowed.
     pub permissions: Vec<Permission>,
 }
 
-/// One document: a Role or a ClusterRole.
 struct Document {
     kind: &'static str,
     name: String,
@@ -78,10 +73,6 @@ impl Role {
     }
 }
 
-/// Writes a role as YAML with comments: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn role_yaml(role: &Role, out: &mut dyn Write) -> io::Result<()> {
     let extent = if role.optional { "and what makes its answers stronger" } else { "and nothing else" };
     writeln!(out, "# What {} needs, {extent}. Give it to somebody with:", role.command)?;
@@ -131,14 +122,10 @@ fn yaml_rule(rule: &RoleRule, mark: &str, out: &mut dyn Write) -> io::Result<()>
 }
 
 /// Writes the rules that apply as one JSON document: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn role_json(role: &Role, out: &mut dyn Write) -> io::Result<()> {
     let items: Vec<Value> = role.documents().iter().filter_map(|document| json_role(document, role.optional)).collect();
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": items });
-    let text = serde_json::to_string_pretty(&list).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+    json::write(&list, out)
 }
 
 fn json_role(document: &Document, optional: bool) -> Option<Value> {
@@ -158,9 +145,6 @@ fn json_role(document: &Document, optional: bool) -> Option<Value> {
 }
 
 /// Writes what the caller may do, and a last line that counts it: a result, for stdout. `namespace` `None` is all.
-///
-/// # Errors
-/// The writer's.
 pub fn access_table(
     answers: &[AccessAnswer],
     namespace: Option<&str>,
@@ -199,9 +183,6 @@ pub fn access_table(
 }
 
 /// Writes what the caller may do as one JSON document: a result, for stdout. `namespace` `None` is all.
-///
-/// # Errors
-/// The writer's.
 pub fn access_json(
     answers: &[AccessAnswer],
     namespace: Option<&str>,
@@ -230,6 +211,5 @@ pub fn access_json(
         "result": result.word(),
         "permissions": permissions,
     });
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+    json::write(&document, out)
 }

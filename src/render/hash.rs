@@ -2,19 +2,19 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde_json::json;
 
-use engine::k8s::hash_comparison::{ASSUMED_KUBELET, ContainerComparison, HashComparison, Hashed, Kubelet, Restart};
+use engine::k8s::container_hash::ContainerHash;
+use engine::k8s::hash_comparison::{ContainerComparison, HashComparison, Kubelet, KubeletSource};
 use engine::k8s::pod::ContainerList;
 use engine::plan::PLAN_API_VERSION;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{HashFormat, escape, words};
+use super::{HashFormat, json, words};
 
-const ALONE: [Column; 3] = [Column::short("CONTAINER", 9), Column::short("IMAGE", 12), Column::whole("HASH")];
-
-const COMPARED: [Column; 6] = [
+/// The first three stand alone where no change is asked about.
+const COLUMNS: [Column; 6] = [
     Column::short("CONTAINER", 9),
     Column::short("IMAGE", 12),
     Column::whole("HASH").goes(0),
@@ -23,168 +23,64 @@ const COMPARED: [Column; 6] = [
     Column::whole("RESTARTS"),
 ];
 
-/// Writes the hashes of all objects: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
         HashFormat::Text => words::in_lines(style, out, |out| text(objects, style, out)),
-        HashFormat::Json => json(objects, out),
+        HashFormat::Json => {
+            let document = json!({"apiVersion": PLAN_API_VERSION, "kind": "ContainerHashes", "objects": objects});
+            json::write(&document, out)
+        }
     }
 }
 
 fn text(objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    for (index, object) in objects.iter().enumerate() {
+    for (index, HashComparison { workload, kubelet, containers }) in objects.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        let name = words::workload(style, &object.workload);
-        let kubelet = style.show(&kubelet(&object.kubelet));
-        let namespace = match object.workload.namespace.as_str() {
+        let name = style.paint(Meaning::Heading, &words::workload(style, workload));
+        let namespace = match workload.namespace.as_str() {
             "" => String::new(),
             namespace => format!("  namespace {}", style.show(namespace)),
         };
-        writeln!(out, "{}{namespace}   kubelet {kubelet}\n", style.paint(Meaning::Heading, &name))?;
-        table(&object.containers, style, out)?;
+        let Kubelet { version, source } = kubelet;
+        let kubelet = match source {
+            KubeletSource::Given => version.to_string(),
+            KubeletSource::Node { node } => format!("{version} ({})", style.show(node)),
+            KubeletSource::Assumed => format!("{version} or newer (assumed)"),
+        };
+        writeln!(out, "{name}{namespace}   kubelet {kubelet}\n")?;
+        let columns = if containers.iter().any(|one| one.restarts.is_some()) { 6 } else { 3 };
+        let rows: Vec<_> = containers.iter().map(|one| (Meaning::Plain, row(one, style)[..columns].to_vec())).collect();
+        table::write(&COLUMNS[..columns], &rows, style, out)?;
     }
     Ok(())
 }
 
-fn kubelet(kubelet: &Kubelet) -> String {
-    match kubelet {
-        Kubelet::Given(version) => version.to_string(),
-        Kubelet::OfNode { version, node } => format!("{version} ({node})"),
-        Kubelet::Assumed => format!("{ASSUMED_KUBELET} or newer (assumed)"),
-    }
-}
-
-fn table(containers: &[ContainerComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let compares = containers.iter().any(|container| container.restart.is_some());
-    let columns: &[Column] = if compares { &COMPARED } else { &ALONE };
-    let rows: Vec<(Meaning, Vec<String>)> =
-        containers.iter().map(|container| (Meaning::Plain, row(container, compares, style))).collect();
-    table::write(columns, &rows, style, out)
-}
-
-fn row(container: &ContainerComparison, compares: bool, style: &Style) -> Vec<String> {
-    let list = match container.list {
-        ContainerList::Containers => "",
-        ContainerList::InitContainers => " (init)",
-    };
-    let cells = |hashed: Option<&Hashed>| match hashed {
-        Some(hashed) => [style.show(&hashed.image), hashed.hash.to_string()],
-        None => ["<none>".to_owned(), "<none>".to_owned()],
-    };
-    let mut row = vec![format!("{}{list}", style.show(container.container.as_str()))];
-    row.extend(cells(container.now.as_ref()));
-    if compares {
-        let [image, hash] = cells(container.after.as_ref());
-        let same = container.after.is_some() && container.after == container.now;
-        row.extend([if same { "(unchanged)".to_owned() } else { image }, hash]);
-        row.push(match container.restart {
-            None => "no".to_owned(),
-            Some(restart) => match restart.why_not() {
-                Some(why) => format!("no: {why}"),
-                None => "yes".to_owned(),
-            },
-        });
-    }
-    row
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    objects: Vec<ObjectView<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ObjectView<'a> {
-    kind: &'a str,
-    namespace: &'a str,
-    name: &'a str,
-    kubelet: KubeletView<'a>,
-    containers: Vec<ContainerView<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct KubeletView<'a> {
-    version: String,
-    /// `given`, `node` or `assumed`.
-    source: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ContainerView<'a> {
-    container: &'a str,
-    list: ContainerList,
-    image: Option<&'a str>,
-    hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    image_after: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hash_after: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    restarts: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why_not: Option<&'a str>,
-}
-
-impl<'a> ContainerView<'a> {
-    fn of(container: &'a ContainerComparison) -> Self {
-        let (now, after) = (container.now.as_ref(), container.after.as_ref());
-        Self {
-            container: container.container.as_str(),
-            list: container.list,
-            image: now.map(|hashed| hashed.image.as_str()),
-            hash: now.map(|hashed| hashed.hash.to_string()),
-            image_after: after.map(|hashed| hashed.image.as_str()),
-            hash_after: after.map(|hashed| hashed.hash.to_string()),
-            restarts: container.restart.map(Restart::restarts),
-            why_not: container.restart.and_then(Restart::why_not),
-        }
-    }
-}
-
-impl<'a> ObjectView<'a> {
-    fn of(object: &'a HashComparison) -> Self {
-        let HashComparison { workload, kubelet, containers } = object;
-        let (source, node) = match kubelet {
-            Kubelet::Given(_) => ("given", None),
-            Kubelet::OfNode { node, .. } => ("node", Some(node.as_str())),
-            Kubelet::Assumed => ("assumed", None),
-        };
-        Self {
-            kind: workload.kind.spec().kind,
-            namespace: &workload.namespace,
-            name: &workload.name,
-            kubelet: KubeletView { version: kubelet.version().to_string(), source, node },
-            containers: containers.iter().map(ContainerView::of).collect(),
-        }
-    }
-}
-
-fn json(objects: &[HashComparison], out: &mut dyn Write) -> io::Result<()> {
-    let document = Document {
-        api_version: PLAN_API_VERSION,
-        kind: "ContainerHashes",
-        objects: objects.iter().map(ObjectView::of).collect(),
-    };
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+fn row(container: &ContainerComparison, style: &Style) -> [String; 6] {
+    let ContainerComparison { list, image, hash, image_after, hash_after, why_not, .. } = container;
+    let list = if *list == ContainerList::InitContainers { " (init)" } else { "" };
+    let none = || "<none>".to_owned();
+    let shown = |image: &Option<String>| image.as_ref().map_or_else(none, |image| style.show(image));
+    let hashed = |hash: &Option<ContainerHash>| hash.map_or_else(none, |hash| hash.to_string());
+    let is_unchanged = hash_after.is_some() && (image, hash) == (image_after, hash_after);
+    [
+        format!("{}{list}", style.show(container.container.as_str())),
+        shown(image),
+        hashed(hash),
+        if is_unchanged { "(unchanged)".to_owned() } else { shown(image_after) },
+        hashed(hash_after),
+        match (container.restarts, why_not) {
+            (Some(true), _) => "yes".to_owned(),
+            (_, Some(why)) => format!("no: {why}"),
+            (_, None) => "no".to_owned(),
+        },
+    ]
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     use super::*;
     use engine::k8s::hash_comparison::{compare, pod_of};
@@ -201,7 +97,7 @@ mod tests {
             )
         };
         let after = after.map(pod);
-        let containers = compare(&pod("registry.test/side:v1"), after.as_ref(), &kubelet).unwrap();
+        let containers = compare(&pod("registry.test/side:v1"), after.as_ref(), kubelet.version).unwrap();
         let workload = WorkloadRef { kind: WorkloadKind::Pod, namespace: "prod".into(), name: "web-0".into() };
         HashComparison { workload, kubelet, containers }
     }
@@ -214,7 +110,8 @@ mod tests {
 
     #[test]
     fn the_terminal_gets_a_table() {
-        let node = Kubelet::OfNode { version: KubeletVersion::new(1, 36), node: "node-1".into() };
+        let node =
+            Kubelet { version: KubeletVersion::new(1, 36), source: KubeletSource::Node { node: "node-1".into() } };
         let expected = "\
 pod/web-0  namespace prod   kubelet 1.32 or newer (assumed)
 
@@ -230,13 +127,13 @@ pod/web-0  namespace prod   kubelet 1.36 (node-1)
   app             registry.test/app:v1    cacdff2f   (unchanged)             cacdff2f     no: same hash
   side            registry.test/side:v1   7f53a3a1   registry.test/side:v2   bffef4db     yes
 ";
-        let objects = [object(None, Kubelet::Assumed), object(Some("registry.test/side:v2"), node)];
+        let objects = [object(None, Kubelet::ASSUMED), object(Some("registry.test/side:v2"), node)];
         assert_eq!(written(HashFormat::Text, &objects), expected);
     }
 
     #[test]
     fn a_script_gets_one_document() {
-        let text = written(HashFormat::Json, &[object(Some("registry.test/side:v2"), Kubelet::Assumed)]);
+        let text = written(HashFormat::Json, &[object(Some("registry.test/side:v2"), Kubelet::ASSUMED)]);
         assert!(!text.contains('\u{1b}'));
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["kind"], "ContainerHashes");

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use super::run::{NextSteps, Reported, Run};
+use super::style::{Meaning, Style, elided};
+use super::{Listener, Terminal, Writer, summary, words};
 use engine::k8s::names::PodKey;
 use engine::report::failure_report::FailureReport;
 use engine::report::progress::{PodProgress, Progress, Stage};
@@ -12,19 +15,11 @@ use engine::rollout::{Goal, Mode};
 use engine::state::durable::StepName;
 use engine::state::hook::HookPhase;
 
-use super::elide::elided;
-use super::run::{NextSteps, Reported, Run};
-use super::style::{Meaning, Style};
-use super::summary;
-use super::{Listener, Terminal, Writer, words};
-
 /// What a line begins with: `[ 12.3s] `.
 const CLOCK_COLUMNS: usize = 9;
 
-/// A name is not elided to less than this.
 const LEAST_NAME: usize = 12;
 
-/// How many pods a sign of life names.
 const NAMED_PODS: usize = 3;
 
 /// One line a change of state, on `err`; the end on `out`.
@@ -34,7 +29,6 @@ pub struct Lines<'a> {
     out: Writer<'a>,
     err: Writer<'a>,
     quiet: bool,
-    /// Written at the end.
     failure: Option<FailureReport>,
 }
 
@@ -119,7 +113,6 @@ impl Narrator {
         Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new(), names_workload: false }
     }
 
-    /// Says on each line whose it is.
     pub(super) fn side_by_side(self, side_by_side: bool) -> Self {
         Self { names_workload: side_by_side, ..self }
     }
@@ -297,7 +290,6 @@ impl Narrator {
         self.short(&self.style.show(&pod.name))
     }
 
-    /// Returns a name that fits on a line of its own.
     fn short(&self, name: &str) -> String {
         let width = self.style.width.map_or(usize::MAX, |width| usize::from(width).saturating_sub(CLOCK_COLUMNS));
         elided(name, width.max(LEAST_NAME), &self.style)
@@ -309,7 +301,6 @@ pub(super) fn budget(down: u32, allowed: u32) -> String {
     format!("waiting: availability budget ({down} down, at most {allowed} may be)")
 }
 
-/// What is waited for before anything is changed.
 pub(super) fn waits_to_begin(style: &Style, why: &str) -> String {
     format!("waiting, nothing is changed yet: {}", style.show(why))
 }

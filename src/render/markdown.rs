@@ -7,12 +7,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::style::Style;
+use super::{columns, containers, offline, preview, words};
 use engine::change::reason::Reason;
 use engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use engine::state::outcome::EndResult;
-
-use super::style::Style;
-use super::{around, containers, fields, offline, replaced, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -21,10 +20,6 @@ const MAX_SKIPPED_BYTES: usize = 10_000;
 /// The number of rows or items of one list, at most.
 const MAX_ITEMS: usize = 100;
 
-/// Writes the plan, warnings included.
-///
-/// # Errors
-/// The writer's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "else there is nothing to do: a plan ends in no other way")]
 pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let is_refused = plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible);
@@ -100,7 +95,7 @@ fn section(plan: &WorkloadPlan) -> String {
         owner(plan, &mut text);
     }
     container_table(plan, &mut text);
-    for line in around::lines(plan) {
+    for line in containers::order_lines(plan) {
         let _ = writeln!(text, "\n{}", prose(&line));
     }
     changed_fields(plan, &mut text);
@@ -150,7 +145,7 @@ fn owner(plan: &WorkloadPlan, text: &mut String) {
     let _ = writeln!(text, "\nDurable: the owner's template changes too{revision}.");
     if plan.verdict == Verdict::InPlace {
         if let Some(replaced) = &durable.replaced {
-            let _ = writeln!(text, "\n{}", prose(&replaced::sentence(replaced, None, &Style::PLAIN)));
+            let _ = writeln!(text, "\n{}", prose(&preview::replaced_sentence(replaced, None, &Style::PLAIN)));
         }
         text.push('\n');
         for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
@@ -185,7 +180,7 @@ fn changed_fields(plan: &WorkloadPlan, text: &mut String) {
     for row in rows.iter().take(MAX_ITEMS) {
         let (from, to) = (value(&row.before), value(&row.after));
         let _ =
-            writeln!(text, "| {} | {from} | {to} | {} |", code(&row.path), prose(&fields::effect(row, &Style::PLAIN)));
+            writeln!(text, "| {} | {from} | {to} | {} |", code(&row.path), prose(&columns::effect(row, &Style::PLAIN)));
     }
     more(rows.len(), "changed value", text);
 }

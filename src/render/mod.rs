@@ -8,33 +8,26 @@
 //! `tests/it/render/mod.rs` walks those of [`PlanFormat`] and asks for their snapshots.
 
 mod access;
-mod around;
+mod columns;
 mod containers;
 mod diff;
-mod elide;
 pub mod escape;
 mod failure_report;
-mod fields;
 mod formats;
 mod hash;
 mod history;
-mod images;
 mod json;
 mod json_lines;
 mod lines;
 mod live;
 mod markdown;
-mod missing;
 mod name;
 mod offline;
-mod place;
 mod preview;
 mod proof;
 mod redrawn;
 mod refusal;
-mod replaced;
 mod run;
-mod skipped;
 mod status;
 mod style;
 mod summary;
@@ -42,10 +35,8 @@ mod table;
 mod tally;
 pub mod terminal;
 mod text;
-mod wide;
 mod words;
 mod workloads;
-mod yaml;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -77,14 +68,19 @@ pub use terminal::{ColorChoice, Narrower, Terminal, draw_target};
 pub use words::flowing;
 pub use workloads::workload_ends;
 
-use wide::Detail;
+/// How much the text shows of a plan or of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Short,
+    /// Also uid, kubelet, image digests and the kubelet's hashes.
+    Wide,
+}
 
 /// The commands that a plan suggests. Documents have the hints without them: their readers may be other users.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Guide<'a> {
     /// The command that carries the plan out; named where it can be carried out.
     pub next: Option<&'a str>,
-    /// The flags that commands in hints have.
     pub flags: Option<&'a Flags>,
     /// The workloads were asked for in all namespaces: a name alone finds none of them again.
     pub every_namespace: bool,
@@ -100,16 +96,12 @@ impl Guide<'_> {
     }
 }
 
-/// Writes a plan: a result, for stdout.
-///
-/// # Errors
-/// The writer's; a closed pipe among them.
 pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
         PlanFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
         PlanFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
         PlanFormat::Json => json::plan(plan, guide.is_refused, out),
-        PlanFormat::Yaml => yaml::plan(plan, out),
+        PlanFormat::Yaml => out.write_all(yaml(&json::document(plan)).as_bytes()),
         PlanFormat::Name => name::plan(plan, guide.every_namespace, style, out),
         PlanFormat::Markdown => markdown::plan(plan, out),
     }
@@ -117,16 +109,13 @@ pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, o
 
 /// Writes a plan's warnings, for stderr; documents and the Markdown comment have them inside, so nothing is written for
 /// them. A list of names says there also which workloads are not eligible, and what was not looked at.
-///
-/// # Errors
-/// The writer's.
 pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     match format {
         PlanFormat::Text | PlanFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
         PlanFormat::Name => words::in_lines(style, err, |err| {
             text::warnings(plan, style, err)?;
             name::not_eligible(plan, style, err)?;
-            skipped::text(plan, style, err)
+            offline::skipped(plan, style, err)
         }),
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Markdown => Ok(()),
     }
@@ -138,46 +127,26 @@ pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut d
 /// Every method returns the writer's error; a closed pipe is one.
 pub trait Listener {
     /// Hears what is wanted, before the loop starts; again for each further workload.
-    ///
-    /// # Errors
-    /// The writer's.
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()>;
 
-    /// Hears what happened.
-    ///
-    /// # Errors
-    /// The writer's.
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()>;
 
     /// Takes a line of the user's own command; never a result.
-    ///
-    /// # Errors
-    /// The writer's.
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()>;
 
     /// Hears how far it is, whenever the time has come that it named; draws again what moves with time.
-    ///
-    /// # Errors
-    /// The writer's.
     fn tick(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()>;
 
     /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
     fn next_tick(&self) -> Option<Duration>;
 
     /// Hears what was found out about the pods that failed, before it hears how the rollout ended.
-    ///
-    /// # Errors
-    /// The writer's.
     fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()>;
 
     /// Hears how it ended: writes the result and puts the terminal in order.
-    ///
-    /// # Errors
-    /// The writer's.
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()>;
 }
 
-/// A writer that a listener owns.
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
 /// Returns the listener for a format and a terminal. Results go to `out`, all else to `err`, which must be stderr where

@@ -14,7 +14,6 @@ use engine::plan::{Plan, PodVerdict, Verdict};
 use super::style::{Meaning, Style};
 use super::words;
 
-/// Names a workload.
 pub(super) fn of(workload: &WorkloadRef, with_namespace: bool, style: &Style) -> String {
     let spec = workload.kind.spec();
     let group = if spec.group.is_empty() { String::new() } else { format!(".{}", spec.group) };
@@ -33,9 +32,6 @@ fn named(name: String, namespace: &str, with_namespace: bool, style: &Style) -> 
 
 /// Writes the pods that would be patched, and those whose update is on its way; of manifests alone, the workloads that can be
 /// changed in place.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let changes = |verdict| matches!(verdict, PodVerdict::Update | PodVerdict::InProgress);
     let namespaces: BTreeSet<&str> =
@@ -58,9 +54,6 @@ pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut 
 }
 
 /// Says which workloads are not eligible, for stderr: a list of names cannot.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn not_eligible(plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     for workload in plan.workloads.iter().filter(|workload| workload.verdict == Verdict::NotEligible) {
         let heading = style.paint(Meaning::Failing, "Not eligible:");

@@ -3,8 +3,14 @@
 //!
 //! Promise: it claims nothing about pods, nodes or the server, which nobody has asked.
 
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::style::Style;
+use super::words;
 use engine::change::reason::Warning;
-use engine::plan::{Plan, Verdict, WorkloadPlan};
+use engine::plan::{Plan, SkippedObject, Verdict, WorkloadPlan};
 
 /// What is said of a workload whose own controller updates the pods.
 pub(super) const BY_CONTROLLER: &str =
@@ -49,4 +55,35 @@ pub(super) fn totals(plan: &Plan) -> String {
     }
     let reported = counts.iter().filter(|(number, _, always)| *always || *number > 0);
     reported.map(|(number, word, _)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The number of objects that are named for people, at most.
+const MAX_NAMED: usize = 100;
+
+/// Writes what was not looked at, the same said once.
+pub(super) fn skipped(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let object = |object: &SkippedObject| {
+        let change = object.change.words().map(|change| format!("{change}; ")).unwrap_or_default();
+        let place = match object.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!(" (namespace {})", style.show(namespace)),
+        };
+        (style.show(&object.resource()), format!("{change}{}{place}", object.why.sentence()))
+    };
+    for (what, names) in words::said_once(plan.skipped.iter().take(MAX_NAMED).map(object)) {
+        writeln!(out, "{}", words::flowing(&format!("Not checked: {}: {what}", names.join(", ")), 2, style))?;
+    }
+    let left = plan.skipped.len().saturating_sub(MAX_NAMED);
+    if left > 0 {
+        writeln!(out, "Not checked: {}; -o json has them all", words::count(left, "more object"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn skipped_object(object: &SkippedObject) -> Value {
+    let SkippedObject { api_version, kind, namespace, name, why, change } = object;
+    json!({
+        "apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name,
+        "change": change, "message": why.sentence(),
+    })
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use engine::change::{Direction, FieldChanges, Row};
-use engine::k8s::names::ContainerName;
-use engine::plan::PLAN_API_VERSION;
-use engine::rollout::{ContainerGoal, Goal, PodGoal};
-use engine::state::durable::StepName;
-use engine::state::durable::lock::RolloutLock;
-use engine::value::duration;
-
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{StreamFormat, escape, fields, images, words};
+use super::{StreamFormat, columns, json, words};
+use engine::change::{Direction, FieldChanges, Row, TemplateImage};
+use engine::k8s::names::ContainerName;
+use engine::plan::{DurablePlan, PLAN_API_VERSION};
+use engine::rollout::{ContainerGoal, Goal, PodGoal};
+use engine::state::durable::StepName;
+use engine::state::durable::lock::{LockState, RolloutLock};
+use engine::state::hook::HookPhase;
+use engine::value::duration;
+use engine::value::image::display_short;
 
-/// Pods that are named.
 const NAMED_PODS: usize = 10;
 
 const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM", 10), Column::short("TO", 10)];
@@ -25,7 +25,6 @@ const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM",
 /// A rollout that was interrupted, and what is left to do of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview<'a> {
-    /// What is left to do.
     pub goal: &'a Goal,
     /// The lock as it was found; `None` where pods only get a removed label or gate restored.
     pub found: Option<&'a RolloutLock>,
@@ -37,7 +36,6 @@ pub struct Preview<'a> {
     pub only_pod_restarts: bool,
     /// The owner has the template that is wanted; `None` where pods only get a removed label or gate restored.
     pub template_is_set: Option<bool>,
-    /// The time, where it is known.
     pub now: Option<&'a str>,
     /// Of a dry run: whether the server was asked, and accepted the writes.
     pub checked_by_server: Option<bool>,
@@ -89,7 +87,6 @@ impl Preview<'_> {
         self.pods().flat_map(|pod| rows(pod).into_iter().map(move |row| (pod, row))).collect()
     }
 
-    /// What changes besides images.
     fn fields(&self) -> FieldChanges {
         self.goal.owner.as_ref().map(|owner| owner.lock.directed().fields).unwrap_or_default()
     }
@@ -118,10 +115,6 @@ impl Preview<'_> {
     }
 }
 
-/// Writes it: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn preview(format: StreamFormat, preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
         StreamFormat::Text => words::in_lines(style, out, |out| text(preview, style, out)),
@@ -205,7 +198,7 @@ fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
         (pod, style.show(container.as_str()), style.show(from), style.show(to))
     });
     let fields = preview.foreign_fields().into_iter().map(|(pod, row)| {
-        let value = |value: &Option<String>| fields::value(value.as_deref(), style);
+        let value = |value: &Option<String>| columns::value(value.as_deref(), style);
         (pod, style.show(&row.what), value(&row.before), value(&row.after))
     });
     for (pod, what, from, to) in images.chain(fields) {
@@ -216,17 +209,16 @@ fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
-/// What changes, as a plan has it.
 fn changes(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let (images, fields) = (preview.images(), preview.fields());
     if images.is_empty() && fields.is_empty() {
         return Ok(());
     }
-    let folder = images::common_folder(images.iter().flat_map(|(_, from, to)| [from.as_str(), to.as_str()]));
-    images::heading(folder, style, out)?;
-    let shown = |image: &str| images::within(image, folder, style);
+    let folder = columns::common_folder(images.iter().flat_map(|(_, from, to)| [from.as_str(), to.as_str()]));
+    columns::images_heading(folder, style, out)?;
+    let shown = |image: &str| columns::image_within(image, folder, style);
     let images = images.iter().map(|(name, from, to)| vec![style.show(name), shown(from), shown(to)]);
-    let value = |value: &Option<String>| fields::value(value.as_deref(), style);
+    let value = |value: &Option<String>| columns::value(value.as_deref(), style);
     let rows = fields.rows();
     let fields = rows.iter().map(|row| vec![style.show(&row.what), value(&row.before), value(&row.after)]);
     let rows: Vec<_> = images.chain(fields).map(|cells| (Meaning::Plain, cells)).collect();
@@ -243,19 +235,44 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
         let update = changing.iter().any(|changing| changing.key == pod.key);
         json!({"name": pod.key.name, "uid": pod.key.uid, "update": update})
     });
-    let workload = json!({
-        "kind": goal.workload.kind.spec().kind, "namespace": goal.workload.namespace, "name": goal.workload.name,
-    });
     let document = json!({
-        "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
+        "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": goal.workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
-        "fields": fields::views(&preview.fields()),
+        "fields": columns::fields(&preview.fields()),
         "templateIsSet": preview.template_is_set == Some(true),
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
         "onlyPodRestarts": preview.only_pod_restarts,
         "pods": pods.collect::<Vec<_>>(),
     });
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+    json::write(&document, out)
+}
+
+/// Says which one, whose, since when, and what it was about.
+pub(super) fn replaced_sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> String {
+    let image = |(name, image): (&ContainerName, &TemplateImage)| {
+        words::image_change(style, name, &display_short(&image.from, &image.to))
+    };
+    let images: Vec<String> = lock.change.images.iter().map(image).collect();
+    let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
+    let since = style.show(&duration::began(&lock.since, now));
+    let (id, who) = (style.show(lock.id.as_str()), style.show(&lock.who));
+    // Its lock alone does not show whether a running one is still active.
+    let state = match lock.state {
+        LockState::Running => "not ended",
+        LockState::Stopped | LockState::Paused => lock.state.word(),
+    };
+    let direction = words::direction(lock.direction);
+    // The commands are stored nowhere: a safeguard does not go without a word.
+    let hooks = match HookPhase::flags(&lock.hooks) {
+        flags if flags.is_empty() => String::new(),
+        flags => format!("; it ran {flags} around each pod, and this one only what is given again"),
+    };
+    format!("Replaces rollout \"{id}\", started by {who} {since} ({state}, {direction}){what}{hooks}")
+}
+
+/// Says it in a line of its own, where there is one.
+pub(super) fn replaced(durable: &DurablePlan, now: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let Some(replaced) = &durable.replaced else { return Ok(()) };
+    writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &replaced_sentence(replaced, now, style)))
 }

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use super::style::{Meaning, Style};
+use super::{Guide, words};
 use engine::change::reason::{self, Reason};
 use engine::k8s::names::PodKey;
 use engine::plan::{PodVerdict, WorkloadPlan};
-
-use super::style::{Meaning, Style};
-use super::{Guide, words};
+use engine::value::hint::{Hint, inplace};
 
 /// Pods of one problem that are named.
 const NAMED_PODS: usize = 3;
@@ -38,7 +38,6 @@ pub(super) fn verdict(plan: &WorkloadPlan) -> String {
     reason::verdict(problems(plan).iter().map(|problem| problem.reason))
 }
 
-/// Writes the verdict and the problems.
 pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     let verdict = style.paint(Meaning::Failing, &format!("{name}: {}", verdict(plan)));
@@ -78,4 +77,28 @@ fn place(problem: &Problem<'_>, style: &Style) -> Option<String> {
     let path = problem.reason.path()?;
     let mark = if problem.reason.is_of_the_template() { "# not changeable in place" } else { "# blocks the update" };
     Some(format!("{}  {}", style.show(&path), style.paint(Meaning::Failing, mark)))
+}
+
+/// Writes what the caller may not do though the plan could be carried out: beside the verdict, which is about the change.
+pub(super) fn missing_permissions(
+    plan: &WorkloadPlan,
+    guide: &Guide<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if plan.missing_permissions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{} you are not allowed to apply it:", style.paint(Meaning::Failing, "Missing permissions:"))?;
+    for reason in &plan.missing_permissions {
+        writeln!(out, "  {}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
+    }
+    // The longest names the optional ones, too.
+    let roles = plan.missing_permissions.iter().filter_map(|reason| {
+        if let Reason::PermissionMissing { role, .. } = reason { Some(role.as_str()) } else { None }
+    });
+    let role = roles.max_by_key(|role| role.len()).unwrap_or_default();
+    let role = inplace("rbac").and(role).in_namespace(&plan.workload.namespace);
+    let hint = guide.hint(&Hint::from("the Role that gives them is printed by: ").command(role));
+    writeln!(out, "  hint: {}", style.whole(&hint))
 }

@@ -15,7 +15,6 @@ use engine::state::outcome::EndResult;
 /// give is not mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NextSteps {
-    /// Takes everything back.
     pub take_back: Option<String>,
     /// Goes on from where it stopped.
     pub go_on: Option<String>,
@@ -140,7 +139,6 @@ fn first_step(goal: &Goal, pod: &PodGoal) -> Option<PodGoal> {
     Some(step)
 }
 
-/// The rollout, as a listener needs it.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) workload: WorkloadRef,
@@ -174,7 +172,6 @@ impl Run {
         }
     }
 
-    /// Returns the same at its beginning.
     pub(super) fn at_the_start(&self) -> Self {
         Self { steps: self.first_steps.clone(), ..self.clone() }
     }
@@ -210,7 +207,6 @@ impl Run {
         self.pods.get(key).map(Arc::as_ref)
     }
 
-    /// What is wanted of the pod now.
     pub(super) fn step(&self, key: &PodKey) -> Option<&PodGoal> {
         self.steps.get(key).or_else(|| self.pod(key))
     }
@@ -223,9 +219,7 @@ impl Run {
 /// What a listener was given before the end.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reported<'a> {
-    /// At the start.
     pub(super) run: Option<&'a Run>,
-    /// Of the pods that failed.
     pub(super) failure: Option<&'a FailureReport>,
     /// It was shown on a screen that is redrawn: nothing of it is left.
     pub(super) is_gone: bool,

@@ -9,9 +9,8 @@ use std::io::{self, Write};
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr;
 
-use super::elide::elided;
-use super::style::{Meaning, Style};
-use super::wide::Detail;
+use super::Detail;
+use super::style::{Meaning, Style, elided};
 use super::words::{self, flowing};
 
 /// Before the first column.
@@ -27,11 +26,9 @@ const LEAST_USE: u8 = 1;
 /// A name longer than this need not be seen whole if another column would have to go for it.
 const LONG_NAME: usize = 40;
 
-/// One column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     head: &'static str,
-    /// What becomes of its cells where it is narrow.
     room: Room,
     /// It goes where the table is too wide all the same; the lowest first.
     goes: Option<u8>,
@@ -46,7 +43,6 @@ pub(super) struct Column {
 /// What becomes of a column's cells where it is narrow.
 #[derive(Debug, Clone, Copy)]
 enum Room {
-    /// They stay whole.
     Whole,
     /// They are shortened to this many columns.
     Least(usize),
@@ -150,16 +146,11 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Returns whether there was room for the column of this head.
     pub(super) fn shows(&self, columns: &[Column], head: &str) -> bool {
         columns.iter().zip(&self.shown).any(|(column, shown)| column.head == head && *shown)
     }
 }
 
-/// Writes the table, in the colour of each row's meaning.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn write(
     columns: &[Column],
     rows: &[(Meaning, Vec<String>)],
@@ -170,9 +161,6 @@ pub(super) fn write(
 }
 
 /// Writes the table; in `-o wide` with all of its columns, wider than the terminal if need be, as kubectl's.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn write_in(
     detail: Detail,
     columns: &[Column],
@@ -189,7 +177,6 @@ pub(super) fn write_in(
     }
 }
 
-/// Returns whether a table has room for the column of this head.
 pub(super) fn shows(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
     let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
     columns.iter().zip(widths.columns).any(|(column, width)| column.head == head && width.is_some())
@@ -252,15 +239,12 @@ fn laid_out(
     painted.map(|(line, meaning)| style.paint(meaning, line.trim_end())).collect()
 }
 
-/// How a table is laid out.
 struct Widths {
     /// How wide each column may be; `None` for those that go.
     columns: Vec<Option<usize>>,
-    /// Between two columns.
     gap: u16,
 }
 
-/// What each column needs.
 struct Needs<'a> {
     columns: &'a [Column],
     /// For its unchanged cells.

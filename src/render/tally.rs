@@ -5,7 +5,6 @@ use serde::Serialize;
 use engine::report::Outcome;
 use engine::report::progress::{PodProgress, Stage};
 
-/// How many pods ended where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Tally {

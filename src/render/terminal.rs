@@ -16,7 +16,6 @@ use super::style::Style;
 /// not wrap, nor must the last column.
 pub(super) const MARGIN: u16 = 5;
 
-/// When to write colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal that can, unless `NO_COLOR` is set.
@@ -26,7 +25,6 @@ pub enum ColorChoice {
     Never,
 }
 
-/// The two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal {
     /// Where results go.
@@ -55,7 +53,6 @@ struct Environment<'a> {
 const DRAWS_A_SECOND: u8 = 20;
 
 impl Terminal {
-    /// Reads what the streams can show.
     pub fn read(color: ColorChoice) -> Self {
         let variable = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         let (term, columns) = (variable("TERM"), variable("COLUMNS"));
@@ -104,7 +101,6 @@ pub struct Narrower<T> {
     drawn: Mutex<Drawn>,
 }
 
-/// What is on the screen.
 #[derive(Debug, Default)]
 struct Drawn {
     /// The columns of each line.
@@ -123,7 +119,6 @@ impl Drawn {
 }
 
 impl<T: TermLike> Narrower<T> {
-    /// Takes a terminal.
     pub fn new(terminal: T) -> Self {
         Self { terminal, drawn: Mutex::default() }
     }

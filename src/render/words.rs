@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::columns;
+use super::style::{Meaning, Style, elided};
 use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
@@ -18,10 +20,6 @@ use engine::value::duration;
 use engine::value::image::ImagePair;
 
 pub(super) use engine::value::count::count;
-
-use super::elide::elided;
-use super::fields;
-use super::style::{Meaning, Style};
 
 /// Returns things by what is said of them, in the order in which it was said first: the same is said once of all.
 pub(super) fn said_once<N, T: PartialEq>(things: impl Iterator<Item = (N, T)>) -> Vec<(T, Vec<N>)> {
@@ -213,7 +211,6 @@ pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
     style.show(&pod.to_string())
 }
 
-/// Returns the word for a rollout's direction.
 pub(super) fn direction(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "forward",
@@ -289,7 +286,7 @@ fn containers(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> Str
 
 /// Returns `side requests.cpu`, and the kubelet's words to be put at the end.
 fn resized(style: &Style, why: &Option<String>, goal: Option<&PodGoal>) -> (String, String) {
-    let fields = goal.map(|goal| fields::names(&goal.fields.of_resize(), style).join(", ")).unwrap_or_default();
+    let fields = goal.map(|goal| columns::names(&goal.fields.of_resize(), style).join(", ")).unwrap_or_default();
     (fields, why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default())
 }
 
@@ -308,7 +305,7 @@ pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) 
         PodProgress::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
         PodProgress::Next { containers } => {
             let own = || containers.iter().map(|name| style.show(name.as_str())).collect();
-            let of_pod = || goal.map(|goal| fields::names(&goal.fields.of_resize(), style)).unwrap_or_default();
+            let of_pod = || goal.map(|goal| columns::names(&goal.fields.of_resize(), style)).unwrap_or_default();
             let names: Vec<String> = if containers.is_empty() { of_pod() } else { own() };
             (Meaning::Waiting, format!("next: {}", first_of(names.into_iter(), 4)))
         }
@@ -409,7 +406,6 @@ pub(super) fn failure(style: &Style, failure: &Failure) -> String {
     text
 }
 
-/// Returns how the end of a rollout is coloured.
 pub(super) fn meaning(result: EndResult) -> Meaning {
     use EndResult::{Changes, Interrupted, Paused, Terminated};
     if result.is_done() {

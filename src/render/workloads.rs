@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use engine::report::WorkloadEnd;
-use engine::state::outcome::EndResult;
-
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
 use super::table::Column;
 use super::tally::{Course, Tally};
-use super::{StreamFormat, escape, json_lines, place, words};
+use super::{StreamFormat, columns, escape, json_lines, words};
+use engine::report::WorkloadEnd;
+use engine::state::outcome::EndResult;
 
 const COLUMNS: [Column; 5] = [
     Column::name("WORKLOAD", 16),
@@ -22,14 +21,10 @@ const COLUMNS: [Column; 5] = [
     Column::whole("TOOK").goes(1),
 ];
 
-/// The word for a workload that was not begun.
 const NOT_STARTED: &str = "notStarted";
 
 /// Writes how each ended, in the order of the plan, and the result of all: a table, or a `workload` line each and an
 /// `end` line. `elapsed` is the time of the whole command.
-///
-/// # Errors
-/// The writer's.
 pub fn workload_ends(
     format: StreamFormat,
     ends: &[WorkloadEnd],
@@ -72,7 +67,7 @@ fn text(
         let tally = end.outcome.as_ref().map(Tally::of);
         let pods = tally.map_or_else(|| "-".to_owned(), |tally| tally.words(Course::Forward));
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
-        let [name, namespace] = place::cells(&end.workload, style);
+        let [name, namespace] = columns::place(&end.workload, style);
         let meaning = end.result.map_or(Meaning::Waiting, words::meaning);
         let then = match end.outcome.as_ref().and_then(|outcome| outcome.rolled_back) {
             None => "",
@@ -84,7 +79,7 @@ fn text(
     };
     let rows: Vec<(Meaning, Vec<String>)> = ends.iter().map(row).collect();
     writeln!(out)?;
-    place::table(&COLUMNS, rows, style, out)?;
+    columns::placed_table(&COLUMNS, rows, style, out)?;
     let of = |result: Option<EndResult>| ends.iter().filter(|end| end.result == result).count();
     let (complete, untouched) = (of(Some(EndResult::Complete)) + of(Some(EndResult::Aborted)), of(None));
     let there = of(Some(EndResult::NothingToDo));

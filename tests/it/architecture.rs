@@ -34,7 +34,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("src/hook", &["kube::", "clap::"]),
     ("src/process.rs", &["kube::", "clap::", "tokio"]),
     ("src/signals.rs", &["kube::", "clap::"]),
-    ("src/record", &["kube::", "tokio"]),
+    ("src/record.rs", &["kube::", "tokio"]),
     ("src/error.rs", &["kube::", "tokio", "clap::"]),
     ("src/cli", &["kube::", "tokio"]),
     ("src/commands", &["kube::", "k8s_openapi"]),

@@ -1,7 +1,6 @@
-//! No file of the product imports another one that imports it, directly or through others.
+//! No folder of the product imports another one that imports it, directly or through others.
 //!
-//! A folder's `mod.rs` and the files of that folder are one thing: it declares them and gives their names on, and they use what
-//! they share.
+//! A folder and the files in it are one module: a file is a topic, and no door. A folder within it may use all of it.
 #![expect(clippy::disallowed_methods, reason = "reads the sources")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,15 +146,27 @@ fn owner(path: &[String], all: &BTreeMap<Module, Source>, depth: usize) -> Optio
     behind.or_else(|| Some(module.to_vec()))
 }
 
-fn imports(all: &BTreeMap<Module, Source>) -> BTreeMap<Module, BTreeSet<Module>> {
-    let of = |module: &Module, source: &Source| -> BTreeSet<Module> {
-        let named = source.names.iter().filter_map(|path| owner(&from_the_crate(module, path, all)?, all, 0));
-        named.filter(|other| !other.starts_with(module) && !module.starts_with(other)).collect()
-    };
-    all.iter().map(|(module, source)| (module.clone(), of(module, source))).collect()
+/// The folder that a file is in; a folder is its own, and so is a file beside the folders of the crate.
+fn folder(module: &Module, all: &BTreeMap<Module, Source>) -> Module {
+    let is_folder = all.keys().any(|other| other.len() > module.len() && other.starts_with(module));
+    let length = if is_folder || module.len() < 2 { module.len() } else { module.len() - 1 };
+    module[..length].to_vec()
 }
 
-/// The files that are reached from one, each with the way to it.
+fn imports(all: &BTreeMap<Module, Source>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let folders: BTreeMap<&Module, Module> = all.keys().map(|module| (module, folder(module, all))).collect();
+    let mut found: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, source) in all {
+        let (named, own) = (&source.names, &folders[module]);
+        let owners = named.iter().filter_map(|path| owner(&from_the_crate(module, path, all)?, all, 0));
+        let others = owners.map(|owner| folders[&owner].clone());
+        let others = others.filter(|other| !other.starts_with(own) && !own.starts_with(other));
+        found.entry(own.clone()).or_default().extend(others);
+    }
+    found
+}
+
+/// The modules that are reached from one, each with the way to it.
 fn ways(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, Vec<Module>> {
     let mut found: BTreeMap<Module, Vec<Module>> = BTreeMap::new();
     let mut open = vec![vec![start.clone()]];
@@ -175,11 +186,11 @@ fn circles(all: &BTreeMap<Module, Source>) -> Vec<String> {
     let imports = imports(all);
     let circle = |module: &Module| ways(module, &imports).remove(module);
     let written = |way: &Vec<Module>| way.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> ");
-    all.keys().filter_map(circle).map(|way| written(&way)).collect()
+    imports.keys().filter_map(circle).map(|way| written(&way)).collect()
 }
 
 #[test]
-fn no_files_import_each_other_in_a_circle() {
+fn no_folders_import_each_other_in_a_circle() {
     for folder in ["src", "crates/engine/src"] {
         let mut all = BTreeMap::new();
         sources(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder), &Vec::new(), &mut all);
@@ -206,6 +217,8 @@ fn a_circle_is_seen() {
     assert_eq!(of(&[to_b, ("b", "#[cfg(test)]\nmod tests { use crate::a::a; }")]), [""; 0]);
     // What a folder gives on is of the file that has it.
     let folder = ("m", "mod c;\npub use c::C;");
+    let (first, second) = (("m/c", "use super::d::D;\npub struct C;"), ("m/d", "use super::c::C;\npub struct D;"));
+    assert_eq!(of(&[folder, first, second]), [""; 0], "the files of a folder are one module");
     assert_eq!(of(&[folder, ("m/c", "use crate::d::D;\npub struct C;"), ("d", "use crate::m::C;")]).len(), 2);
     assert_eq!(of(&[folder, ("m/c", "use super::Shared;\npub struct C;")]), [""; 0]);
     let by_folder = ("d", "use crate::m;\nfn d() { m::C }");

@@ -197,7 +197,7 @@ fn no_command_is_written_to_the_cluster_nor_to_a_recording() {
     let record = output.folder.read("record").unwrap_or_default();
     assert!(record.contains("hookBegins") && !record.contains("hunter2"));
     assert!(server.requests().iter().all(|request| !request.body.contains("hunter2")));
-    let replayed = kubectl_inplace::record::replay(record.as_bytes()).map_err(|error| error.to_string());
+    let replayed = crate::support::replay::replay(record.as_bytes()).map_err(|error| error.to_string());
     assert!(replayed.is_ok_and(|replayed| replayed.ends == 1 && replayed.actions > 6));
 }
 

@@ -4,9 +4,11 @@
 
 use std::path::PathBuf;
 
-use kubectl_inplace::record::replay;
-
 use crate::support::{Namespace, samples};
+use replay::replay;
+
+#[path = "../support/replay.rs"]
+mod replay;
 
 const WITH_SECRET: &str = "env: [{name: PASSWORD, value: hunter2}]";
 

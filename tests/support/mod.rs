@@ -8,6 +8,7 @@ pub(crate) mod kubeconfigs;
 pub(crate) mod pages;
 pub(crate) mod picture;
 pub(crate) mod redact;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod scene;
 pub(crate) mod schemas;

@@ -6,18 +6,16 @@
 use http::{HeaderValue, Uri};
 use jiff::{SignedDuration, Timestamp};
 
-use super::credential::{Credential, bearer};
+use super::super::error::ClusterError;
 use super::credential_plugin::CredentialPlugin;
 use super::kubeconfig::Selected;
 use super::warnings::Warnings;
-use super::{ConnectOptions, CredentialPluginError, Environment, KubeconfigError, base64, credential_policy, usable};
-use crate::cluster::error::ClusterError;
+use super::{ConnectOptions, CredentialPluginError, Environment, KubeconfigError, credential_policy, entries, usable};
 use engine::value::address;
 
 /// How long the content of a token file is used: client-go gives it a minute, and reads it ten seconds before its end.
 const TOKEN_FILE: SignedDuration = SignedDuration::from_secs(50);
 
-/// Where credentials come from.
 pub(super) enum Source {
     /// The kubeconfig or a flag; nothing at all for somebody unknown, or known by a certificate.
     Given(Credential),
@@ -63,7 +61,6 @@ impl Source {
         Ok(Self::Given(credential))
     }
 
-    /// Gets a credential.
     pub(super) async fn get(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
         match self {
             Self::Given(credential) => Ok(credential.clone()),
@@ -97,6 +94,24 @@ fn read(path: &str) -> Result<HeaderValue, ClusterError> {
 }
 
 fn basic(pair: &[u8]) -> Result<HeaderValue, KubeconfigError> {
-    let encoded = base64::encode(pair).unwrap_or_default();
+    let encoded = entries::base64(pair).unwrap_or_default();
     usable::header("username", &format!("Basic {encoded}"))
+}
+
+/// What authenticates requests. Has no `Debug`: it is secret.
+#[derive(Clone, Default)]
+pub(super) struct Credential {
+    /// The `Authorization` header.
+    pub(super) authorization: Option<HeaderValue>,
+    /// Client certificate and key in PEM, in the place of the kubeconfig's.
+    pub(super) certificate: Option<(String, String)>,
+    /// When another is to be got.
+    pub(super) renew: Option<Timestamp>,
+    /// Until when it is good; what has no end is good for ever.
+    pub(super) expires: Option<Timestamp>,
+}
+
+/// The header of a token, which came from this field.
+pub(super) fn bearer(field: &'static str, token: &str) -> Result<HeaderValue, KubeconfigError> {
+    usable::header(field, &format!("Bearer {token}"))
 }

@@ -1,15 +1,13 @@
 //! What kubeconfigs hold of a server and a user (client-go `tools/clientcmd/api/v1/types.go`). Users hold secrets: nothing
 //! here has `Debug`.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    ops::Deref,
-};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Deref;
 
-use serde::{Deserialize, Deserializer, de::Error as _};
+use k8s_openapi::ByteString;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-
-use super::base64;
 
 /// A field. To client-go, absent, null and empty are the same: all of them are `None`.
 #[derive(Clone, Default)]
@@ -48,7 +46,7 @@ pub(super) struct Pem(pub(super) Vec<u8>);
 impl<'de> Deserialize<'de> for Pem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        base64::decode(&text).map(Self).ok_or_else(|| D::Error::custom("not base64"))
+        from_base64(&text).map(Self).ok_or_else(|| D::Error::custom("not base64"))
     }
 }
 
@@ -135,4 +133,28 @@ pub(super) struct Context {
     pub(super) cluster: Text,
     pub(super) user: Text,
     pub(super) namespace: Text,
+}
+
+/// Decodes base64, whatever its line breaks.
+pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let text: String = text.chars().filter(|character| !character.is_ascii_whitespace()).collect();
+    serde_json::from_value::<ByteString>(text.into()).ok().map(|bytes| bytes.0)
+}
+
+pub(super) fn base64(bytes: &[u8]) -> Option<String> {
+    match serde_json::to_value(ByteString(bytes.to_vec())) {
+        Ok(Value::String(encoded)) => Some(encoded),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_both_ways() {
+        let encoded = base64(b"some PEM").unwrap();
+        assert_eq!(from_base64(&encoded), Some(b"some PEM".to_vec()));
+    }
 }

@@ -11,23 +11,20 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Config;
 use kube::client::Body;
 
-use super::{Environment, name_the_client, proxy, stack};
-use crate::cluster::error::links;
+use super::super::error::links;
+use super::{Environment, name_the_client, proxy, transport};
 use engine::value::address;
 
 /// Tries of one URL, where the way to it or its server fails.
 const TRIES: usize = 3;
 
-/// The pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Redirections that are followed, as Go does it.
 const REDIRECTIONS: usize = 10;
 
-/// How long the server may be silent.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// It is none, or one that names a user.
@@ -37,14 +34,12 @@ pub enum FetchError {
         url: String,
         why: &'static str,
     },
-    /// Nobody answered.
     #[error("unable to read URL {url:?}: {why}")]
     Unreachable {
         /// Without its user, password and query.
         url: String,
         why: String,
     },
-    /// It holds more than a manifest may.
     #[error("{url:?} is larger than {} MiB", limit / (1024 * 1024))]
     TooLarge {
         /// Without its user, password and query.
@@ -52,12 +47,10 @@ pub enum FetchError {
         /// In bytes.
         limit: usize,
     },
-    /// The server's answer was no success.
     #[error("unable to read URL {url:?}, server reported {status}")]
     Refused {
         /// Without its user, password and query.
         url: String,
-        /// What it answered.
         status: StatusCode,
     },
 }
@@ -72,7 +65,6 @@ impl FetchError {
     }
 }
 
-/// Returns whether a file name is a URL.
 pub fn is_url(name: &str) -> bool {
     let begins = |scheme: &str| name.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
     begins("http://") || begins("https://")
@@ -131,7 +123,7 @@ async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<
 async fn ask(place: &Uri, environment: &Environment) -> Result<http::Response<Body>, String> {
     let mut config = Config::new(place.clone());
     config.proxy_url = proxy::of(place, None, environment).map_err(|error| error.to_string())?;
-    config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
     config.read_timeout = Some(SILENCE);
     config.default_retry = false;
     name_the_client(&mut config);
@@ -141,7 +133,7 @@ async fn ask(place: &Uri, environment: &Environment) -> Result<http::Response<Bo
     config.cluster_url = origin.path_and_query("/").build().map_err(|error| error.to_string())?;
     let path = place.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let request = Request::get(path).body(Body::empty()).map_err(|error| error.to_string())?;
-    let client = stack::client(config).map_err(|error| error.to_string())?;
+    let client = transport::client_of(config).map_err(|error| error.to_string())?;
     // The outer errors only say that a request failed.
     client.send(request).await.map_err(|error| links(&error).last().map(ToString::to_string).unwrap_or_default())
 }

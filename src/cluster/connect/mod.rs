@@ -13,19 +13,6 @@
     reason = "builds the client; reads the process environment"
 )]
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
-
-use http::HeaderValue;
-use kube::config::{AuthInfo, AuthProviderConfig};
-use kube::{Client, Config};
-use tokio::sync::mpsc::UnboundedSender;
-
-use super::error::ClusterError;
-use engine::value::address;
-
-mod base64;
-mod certificate;
-mod credential;
 mod credential_plugin;
 mod credential_policy;
 mod credentials;
@@ -35,28 +22,37 @@ mod kubeconfig;
 mod overrides;
 mod proxy;
 mod retry;
-mod server_clock;
-pub(in crate::cluster) mod stack;
 mod trace;
-mod transport;
+pub(in crate::cluster) mod transport;
 mod usable;
 mod warnings;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderValue;
+use kube::config::{AuthInfo, AuthProviderConfig};
+use kube::{Client, Config};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::error::ClusterError;
+use credentials::Source;
+use engine::value::address;
+use entries::{Cluster, User};
+use kubeconfig::Selected;
+use trace::Trace;
+use transport::{Limits, Transport};
+use warnings::{ServerClock, Warnings};
+
+pub use credential_plugin::CredentialPluginError;
+pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
 
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod tests;
-
-pub use credential_plugin::CredentialPluginError;
-pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
-
-use credentials::Source;
-use entries::{Cluster, User};
-use kubeconfig::Selected;
-use server_clock::ServerClock;
-use trace::Trace;
-use transport::{Limits, Transport};
-use warnings::Warnings;
 
 /// How long one request may take where nobody says: the server itself gives none more than a minute (kube-apiserver
 /// `--request-timeout`), so what has not come by then never comes.
@@ -67,21 +63,15 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(65);
 pub struct ConnectOptions {
     /// `--kubeconfig`: one file, which must exist.
     pub kubeconfig: Option<String>,
-    /// `--context`.
     pub context: Option<String>,
-    /// `--cluster`.
     pub cluster: Option<String>,
-    /// `--user`.
     pub user: Option<String>,
-    /// `--namespace`.
     pub namespace: Option<String>,
-    /// `--server`.
     pub server: Option<String>,
     /// `--token`; beats a token file and a plugin.
     pub token: Option<String>,
     /// `--username`, with `--password`: basic authentication.
     pub username: Option<String>,
-    /// `--password`.
     pub password: Option<String>,
     /// `--certificate-authority`: a PEM file.
     pub certificate_authority: Option<String>,
@@ -89,22 +79,16 @@ pub struct ConnectOptions {
     pub client_certificate: Option<String>,
     /// `--client-key`: a PEM file.
     pub client_key: Option<String>,
-    /// `--insecure-skip-tls-verify`.
     pub insecure_skip_tls_verify: bool,
-    /// `--tls-server-name`.
     pub tls_server_name: Option<String>,
-    /// `--as`.
     pub as_user: Option<String>,
-    /// `--as-group`.
     pub as_group: Vec<String>,
-    /// `--as-uid`.
     pub as_uid: Option<String>,
     /// `--as-user-extra`, each `key=value`.
     pub as_user_extra: Vec<String>,
     /// `--request-timeout`: one request with its repetitions; `None` is no limit. Watches and followed logs have none.
     /// Callers without a value use [`REQUEST_TIMEOUT`].
     pub request_timeout: Option<Duration>,
-    /// `--disable-compression`.
     pub disable_compression: bool,
     /// Whether standard input was read (`-f -`): a credential plugin then may not ask anything.
     pub standard_input_was_read: bool,
@@ -189,56 +173,22 @@ impl Environment {
     }
 }
 
-/// A client for one API server, with its name in output.
+/// A client for one API server, with its name in output; for the modules of [`crate::cluster`] alone.
 #[derive(Clone)]
 pub struct Connection {
-    client: Client,
-    namespace: String,
-    context: Option<String>,
-    server: String,
-    warnings: Warnings,
-    clock: ServerClock,
-}
-
-impl Connection {
-    /// Gives the client; for the modules of [`crate::cluster`] alone.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// Gives the namespace: of the flag, else of the context, else `default`.
-    pub fn namespace(&self) -> &str {
-        &self.namespace
-    }
-
-    /// Gives the context's name, if a context was used.
-    pub fn context(&self) -> Option<&str> {
-        self.context.as_deref()
-    }
-
-    /// Returns the server's address, in the form that the user checks before confirming.
-    pub fn server(&self) -> &str {
-        &self.server
-    }
-
-    /// Returns the server's time by its newest answer; `None` until an answer has had it.
-    pub fn now(&self) -> Option<jiff::Timestamp> {
-        self.clock.now()
-    }
-
-    /// Lists the warnings the server has sent so far, each once.
-    pub fn warnings(&self) -> Vec<String> {
-        self.warnings.texts()
-    }
+    pub(in crate::cluster) client: Client,
+    /// Of the flag, else of the context, else `default`.
+    pub(in crate::cluster) namespace: String,
+    pub(in crate::cluster) context: Option<String>,
+    /// The address, in the form that the user checks before confirming.
+    pub(in crate::cluster) server: String,
+    pub(in crate::cluster) warnings: Warnings,
+    pub(in crate::cluster) clock: ServerClock,
 }
 
 /// Makes a client for the server that flags, kubeconfig and environment name.
 ///
 /// Runs the credential plugin, if the user has one; asks the server nothing.
-///
-/// # Errors
-///
-/// [`ClusterError::Kubeconfig`], [`ClusterError::CredentialPlugin`] or [`ClusterError::NotSent`].
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Connection, ClusterError> {
     connect_with(options, environment, Limits::new(options.request_timeout)).await
 }
@@ -297,10 +247,10 @@ fn send_no_credentials(selected: &mut Selected, server: &str) {
 fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Result<Config, ClusterError> {
     let cluster = &selected.cluster;
     let mut config = Config::new(uri);
-    config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
     config.default_namespace = selected.namespace.clone();
     config.accept_invalid_certs = cluster.insecure_skip_tls_verify.is_some();
-    config.root_cert = certificate::authorities(cluster)?;
+    config.root_cert = usable::authorities(cluster)?;
     config.root_cert_file = selected.rotating_authority.clone();
     config.tls_server_name = cluster.tls_server_name.value();
     config.disable_compression = cluster.disable_compression.is_some();
@@ -313,7 +263,7 @@ fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Res
 
 /// What kube does of the credentials: client certificates, impersonation, and tokens of an OIDC provider.
 fn auth_info(user: &User) -> AuthInfo {
-    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| base64::encode(&data.0));
+    let pem = |data: &entries::Field<entries::Pem>| data.as_ref().and_then(|data| entries::base64(&data.0));
     let extras = user.as_user_extra.iter().flatten();
     let extras = extras.map(|(key, values)| (key.clone(), values.clone().unwrap_or_default()));
     AuthInfo {

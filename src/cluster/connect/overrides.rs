@@ -5,7 +5,6 @@ use super::entries::{Cluster, Field, Flag, Text, User};
 use super::kubeconfig::{Selected, given};
 use super::{ConnectOptions, KubeconfigError};
 
-/// Applies the flags.
 pub(super) fn apply(selected: &mut Selected, options: &ConnectOptions) -> Result<(), KubeconfigError> {
     if let Some(namespace) = given(&options.namespace) {
         selected.namespace = namespace;

@@ -38,7 +38,6 @@ pub(super) fn of(
     parse(&text, origin).map(Some)
 }
 
-/// Reads a proxy's address.
 fn parse(proxy: &str, origin: &'static str) -> Result<Uri, KubeconfigError> {
     let bad = |why: &str| KubeconfigError::BadProxy { origin, why: why.to_owned() };
     let uri: Uri = proxy.parse().map_err(|_| bad("it is not a valid address"))?;

@@ -21,9 +21,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// What kind of request it is, as far as repeating goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestKind {
-    /// Changes nothing.
     Read,
-    /// May change something.
     Write,
     /// Has no end: a watch, a followed log.
     Stream,
@@ -47,9 +45,7 @@ impl RequestKind {
 
 /// How one try ended.
 pub(super) enum Try<'a> {
-    /// The server answered.
     Answered { code: u16, retry_after: Option<Duration> },
-    /// It did not.
     Failed(&'a ClusterError),
 }
 

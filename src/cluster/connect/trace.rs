@@ -27,7 +27,6 @@ const LONG: usize = 10_240;
 const SECRET_HEADERS: [&str; 5] =
     ["authorization", "proxy-authorization", "cookie", "set-cookie", "authentication-info"];
 
-/// What is shown of requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trace {
     level: u8,

@@ -11,31 +11,32 @@
     reason = "sends the requests; waits between tries and measures them; knows when a credential expires"
 )]
 
-use std::{
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use http::{Request, Response, StatusCode, header::AUTHORIZATION, request::Parts};
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use jiff::Timestamp;
-use kube::{Client, Config, client::Body};
-use tokio::{sync::Mutex, time::Instant};
+use kube::client::{Body, ClientBuilder, ConfigExt};
+use kube::{Client, Config};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use tower::{BoxError, ServiceBuilder};
+use tower_http::decompression::DecompressionLayer;
 
-use super::{
-    KubeconfigError, ServerNotice, base64,
-    credential::Credential,
-    credentials::Source,
-    retry::{self, RequestKind, Try},
-    server_clock::ServerClock,
-    stack,
-    trace::Trace,
-    warnings::Warnings,
-};
-use crate::cluster::error::{ClusterError, of_transport};
+use super::super::error::{ClusterError, of_transport};
+use super::credentials::{Credential, Source};
+use super::retry::{self, RequestKind, Try};
+use super::trace::Trace;
+use super::warnings::{ServerClock, Warnings};
+use super::{KubeconfigError, ServerNotice, entries};
 use engine::value::address;
 
 /// How long an address may be: `http` takes no longer one, and kube panics where the server's path makes it longer.
@@ -61,7 +62,6 @@ impl Limits {
     }
 }
 
-/// Sends requests.
 pub(super) struct Transport {
     config: Config,
     /// Host and port.
@@ -263,10 +263,10 @@ impl Transport {
 fn client(config: &Config, credential: &Credential) -> Result<Client, ClusterError> {
     let mut config = config.clone();
     if let Some((certificate, key)) = &credential.certificate {
-        config.auth_info.client_certificate_data = base64::encode(certificate.as_bytes());
-        config.auth_info.client_key_data = base64::encode(key.as_bytes()).map(Into::into);
+        config.auth_info.client_certificate_data = entries::base64(certificate.as_bytes());
+        config.auth_info.client_key_data = entries::base64(key.as_bytes()).map(Into::into);
     }
-    match stack::client(config) {
+    match client_of(config) {
         Ok(client) => Ok(client),
         Err(kube::Error::Auth(error)) => Err(super::CredentialPluginError::of_provider(&error).into()),
         Err(error) => {
@@ -292,4 +292,46 @@ fn why(ended: &Result<Response<Body>, ClusterError>) -> String {
         Ok(answer) => format!("the server answered {}", answer.status()),
         Err(error) => error.to_string(),
     }
+}
+
+pub(in crate::cluster) const TCP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
+pub(in crate::cluster) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A silent connection is probed after this time (Go's `net.Dialer` has the same), and this many times before it is
+/// abandoned: a watch through a NAT or a load balancer that has forgotten it would be silent for minutes.
+const ALIVE_AFTER: Duration = Duration::from_secs(15);
+const ALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const ALIVE_RETRIES: u32 = 3;
+
+/// What sends requests to the server of a configuration: kube's own layers, but small writes are sent at once
+/// (`TCP_NODELAY`, as Go's net package has it). With kube's connector the first request after a resumed TLS handshake waits
+/// for an acknowledgement that Linux delays by 40 ms. Through a proxy it is kube's own.
+pub(super) fn client_of(config: Config) -> Result<Client, kube::Error> {
+    if config.proxy_url.is_some() {
+        return ClientBuilder::try_from(config).map(ClientBuilder::build);
+    }
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(TCP_TIMEOUT));
+    tcp.set_keepalive(Some(ALIVE_AFTER));
+    tcp.set_keepalive_interval(Some(ALIVE_INTERVAL));
+    tcp.set_keepalive_retries(Some(ALIVE_RETRIES));
+    let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(tcp)?);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    connector.set_reset_reader_on_write(config.reset_reader_on_write);
+    let connection = HttpClient::builder(TokioExecutor::new()).build::<_, Body>(connector);
+    let gzip = DecompressionLayer::new().gzip(!config.disable_compression);
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .layer(gzip)
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .map_err(BoxError::from)
+        .service(connection);
+    Ok(ClientBuilder::new(service, config.default_namespace).build())
 }

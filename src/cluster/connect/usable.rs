@@ -1,4 +1,5 @@
-//! What goes together and what does not, of a server and of a user; and the files that they name
+//! What goes together and what does not, of a server and of a user; the files that they name, and
+//! the certificate authorities as kube wants them (DER)
 //! (client-go `tools/clientcmd/validation.go`, `transport/transport.go`).
 
 #![expect(clippy::disallowed_methods, reason = "reads certificates and keys")]
@@ -6,7 +7,7 @@
 use http::HeaderValue;
 
 use super::KubeconfigError;
-use super::entries::{Field, Pem, Text, User};
+use super::entries::{Cluster, Field, Pem, Text, User, from_base64};
 use super::kubeconfig::Selected;
 
 /// Refuses what kubectl refuses, and puts certificates and keys from files into their data.
@@ -30,7 +31,6 @@ fn bad(field: &'static str, why: &str) -> KubeconfigError {
     KubeconfigError::BadData { field, why: why.to_owned() }
 }
 
-/// Reads the file of a certificate or key.
 fn load(field: &'static str, path: &Text, data: &mut Field<Pem>) -> Result<(), KubeconfigError> {
     let Some(path) = &**path else { return Ok(()) };
     if data.is_some() {
@@ -125,3 +125,48 @@ pub(super) const NO_HEADER: &str = "it has a line break, or another character th
 
 /// The one provider that kubectl still has.
 const OIDC: &str = "oidc";
+
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const END: &str = "-----END CERTIFICATE-----";
+
+/// Reads the cluster's certificate authorities; `None` is the system's trust, or none is asked for.
+pub(super) fn authorities(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, KubeconfigError> {
+    let Some(Pem(pem)) = &*cluster.certificate_authority_data else { return Ok(None) };
+    let bad = |field, why: &str| Err(KubeconfigError::BadData { field, why: why.to_owned() });
+    if cluster.insecure_skip_tls_verify.is_some() {
+        return bad(
+            "insecure-skip-tls-verify",
+            "a certificate-authority is given as well, and only one of both is allowed",
+        );
+    }
+    match certificates(&String::from_utf8_lossy(pem)) {
+        found if found.is_empty() => bad("certificate-authority", "it holds no PEM certificate"),
+        found => Ok(Some(found)),
+    }
+}
+
+/// Takes the certificates out of PEM text; damaged ones are left out, as in Go's `AppendCertsFromPEM`.
+fn certificates(pem: &str) -> Vec<Vec<u8>> {
+    let blocks = pem.split(BEGIN).skip(1);
+    blocks.filter_map(|block| block.split_once(END).and_then(|(body, _)| from_base64(body))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pem_text() {
+        let one = format!("{BEGIN}\nAAEC\n{END}\n");
+        let cases = [
+            (one.clone(), vec![vec![0, 1, 2]]),
+            (format!("a comment\n{one}\r\n{BEGIN}\r\nAw\r\n==\r\n{END}"), vec![vec![0, 1, 2], vec![3]]),
+            (String::new(), Vec::new()),
+            (format!("{BEGIN}\nAAEC\n"), Vec::new()),
+            (format!("{BEGIN}\n*\n{END}{one}"), vec![vec![0, 1, 2]]),
+        ];
+        for (pem, expected) in cases {
+            assert_eq!(certificates(&pem), expected, "{pem}");
+        }
+    }
+}

@@ -1,12 +1,12 @@
-//! `Warning` headers of the server (RFC 7234 5.5, code 299), reported once per text, as client-go's `rest/warnings.go`
-//! does.
+//! What the headers of an answer say besides: `Warning` (RFC 7234 5.5, code 299), reported once per text, as client-go's
+//! `rest/warnings.go` does; and `Date`.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderMap;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::ServerNotice;
@@ -14,7 +14,7 @@ use engine::k8s::mask;
 
 /// Remembers which warnings were reported, and reports the others.
 #[derive(Clone)]
-pub(super) struct Warnings {
+pub(in crate::cluster) struct Warnings {
     reported: Arc<Mutex<BTreeSet<String>>>,
     notices: Option<UnboundedSender<ServerNotice>>,
 }
@@ -40,7 +40,6 @@ impl Warnings {
         }
     }
 
-    /// Tells what the headers of an answer warn of.
     pub(super) fn read(&self, headers: &HeaderMap) {
         for value in headers.get_all(http::header::WARNING) {
             for text in parse(&String::from_utf8_lossy(value.as_bytes())) {
@@ -49,8 +48,7 @@ impl Warnings {
         }
     }
 
-    /// Lists what was reported so far.
-    pub(super) fn texts(&self) -> Vec<String> {
+    pub(in crate::cluster) fn texts(&self) -> Vec<String> {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
@@ -87,6 +85,27 @@ fn quoted_string(input: &str) -> Option<(String, &str)> {
         }
     }
     None
+}
+
+/// The server's time, by the `Date` header of its newest answer (RFC 9110 6.6.1): whole seconds.
+#[derive(Clone, Default)]
+pub(in crate::cluster) struct ServerClock(Arc<Mutex<Option<Timestamp>>>);
+
+impl ServerClock {
+    /// Reads the date header of an answer; without a valid one, the last time stays.
+    pub(super) fn read(&self, headers: &HeaderMap) {
+        if let Some(date) = headers.get(http::header::DATE).and_then(|date| parsed(date.to_str().ok()?)) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
+        }
+    }
+
+    pub(in crate::cluster) fn now(&self) -> Option<Timestamp> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn parsed(date: &str) -> Option<Timestamp> {
+    DateTimeParser::new().parse_timestamp(date).ok()
 }
 
 #[cfg(test)]
@@ -128,5 +147,26 @@ mod tests {
         assert_eq!(receiver.try_recv(), Ok(ServerNotice::Warning("other".to_owned())));
         assert!(receiver.try_recv().is_err());
         assert_eq!(warnings.texts(), ["old", "other"]);
+    }
+}
+
+#[cfg(test)]
+mod server_clock_tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_date_counts() {
+        let clock = ServerClock::default();
+        assert_eq!(clock.now(), None);
+        let dates = [
+            ("Sun, 22 Nov 2026 07:02:10 GMT", "2026-11-22T07:02:10Z"),
+            ("yesterday", "2026-11-22T07:02:10Z"),
+            ("Sun, 22 Nov 2026 07:02:09 GMT", "2026-11-22T07:02:09Z"),
+        ];
+        for (date, expected) in dates {
+            clock.read(&HeaderMap::from_iter([(http::header::DATE, date.parse().unwrap())]));
+            clock.read(&HeaderMap::new());
+            assert_eq!(clock.now().map(|now| now.to_string()).as_deref(), Some(expected), "{date}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! kube's errors to ours. kube's own Display repeats itself (`ApiError: .. (..)`) and is never shown.
 
-use std::{error::Error as StdError, io, time::Duration};
+use std::error::Error as StdError;
+use std::io;
+use std::time::Duration;
 
-use kube::{client::AuthError, core::Status};
+use kube::client::AuthError;
+use kube::core::Status;
 
+use super::super::connect::transport;
 use super::{ClusterError, CredentialPluginError, RequestDescription, Unreached};
-use crate::cluster::connect::stack;
 use engine::k8s::mask;
 
 /// How kube marks an answer that was not a `Status` object: a proxy's page, or a path the server does not know.
@@ -66,8 +69,8 @@ pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server:
     } else if late {
         // kubectl's words for either, which is what people search for.
         let (what, limit) = match why.contains("tcp connect error") {
-            true => ("dial tcp: i/o timeout", stack::TCP_TIMEOUT),
-            false => ("TLS handshake timeout", stack::CONNECT_TIMEOUT),
+            true => ("dial tcp: i/o timeout", transport::TCP_TIMEOUT),
+            false => ("TLS handshake timeout", transport::CONNECT_TIMEOUT),
         };
         Unreached::Other(format!("{what} (no connection within {limit:?})"))
     } else if why.contains("InvalidContentType") {

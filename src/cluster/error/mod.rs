@@ -38,18 +38,12 @@ pub enum Unreached {
 pub enum ClusterError {
     /// The caller may not do this (403 of an authorizer).
     #[error("{message}")]
-    Forbidden {
-        /// What was asked.
-        request: Box<RequestDescription>,
-        /// The server's own sentence.
-        message: String,
-    },
+    Forbidden { request: Box<RequestDescription>, message: String },
     /// The object is not there (404).
     #[error("{resource} \"{name}\" not found")]
     NotFound {
         /// The resource, such as `pods` or `deployments.apps`.
         resource: String,
-        /// The object's name.
         name: String,
     },
     /// The server does not serve this resource or subresource (404 without an object).
@@ -60,28 +54,20 @@ pub enum ClusterError {
     },
     /// An object of that name exists already (409 AlreadyExists).
     #[error("{resource} \"{name}\" already exists")]
-    AlreadyExists {
-        resource: String,
-        /// The object's name.
-        name: String,
-    },
+    AlreadyExists { resource: String, name: String },
     /// The server does not know who asks (401).
     #[error("You must be logged in to the server (Unauthorized)")]
     Unauthorized,
     /// The object changed meanwhile, or another field manager owns a field (409).
     #[error("{message}")]
     Conflict {
-        /// The server's own sentence.
         message: String,
         /// Field and message of each conflict, for server-side apply.
         causes: Vec<(String, String)>,
     },
     /// The resourceVersion or continue token is too old (410): list again.
     #[error("the requested version of the list is gone: {message}")]
-    Gone {
-        /// The server's own sentence.
-        message: String,
-    },
+    Gone { message: String },
     /// The server is busy and did nothing (429).
     #[error("the server is busy and asked to try again{}", later(*.retry_after))]
     Throttled {
@@ -108,10 +94,7 @@ pub enum ClusterError {
     },
     /// An admission plugin, webhook or policy refused.
     #[error("{message}")]
-    AdmissionDenied {
-        /// The server's own sentence.
-        message: String,
-    },
+    AdmissionDenied { message: String },
     /// The object would be invalid (422).
     #[error("{message}")]
     Invalid {
@@ -125,27 +108,13 @@ pub enum ClusterError {
     },
     /// Another refusal (4xx).
     #[error("the server refused the request ({code}): {message}")]
-    Rejected {
-        /// HTTP status code.
-        code: u16,
-        /// The server's own sentence.
-        message: String,
-    },
+    Rejected { code: u16, message: String },
     /// The server failed (5xx).
     #[error("the server failed ({code}): {message}")]
-    ServerFailed {
-        /// HTTP status code.
-        code: u16,
-        /// The server's own sentence.
-        message: String,
-    },
+    ServerFailed { code: u16, message: String },
     /// The server answered something that is not what the API promises.
     #[error("the server's answer to {request} could not be read: {why}")]
-    Unreadable {
-        /// What was asked.
-        request: String,
-        why: String,
-    },
+    Unreadable { request: String, why: String },
     /// The request could not even be built; nothing was sent.
     #[error("the request could not be sent: {why}")]
     NotSent { why: String },
@@ -163,52 +132,23 @@ impl ClusterError {
     /// `false` is certain: the request never arrived, or the server refused it. After `true` the object must be read
     /// before anything is sent again.
     pub fn may_have_been_done(&self) -> bool {
-        match self {
-            Self::ConnectionLost { .. }
-            | Self::TimedOut { .. }
-            | Self::ServerFailed { .. }
-            | Self::Unreadable { .. } => true,
-            Self::Forbidden { .. }
-            | Self::NotFound { .. }
-            | Self::UnknownResource { .. }
-            | Self::AlreadyExists { .. }
-            | Self::Unauthorized
-            | Self::Conflict { .. }
-            | Self::Gone { .. }
-            | Self::Throttled { .. }
-            | Self::Unreachable { .. }
-            | Self::AdmissionDenied { .. }
-            | Self::Invalid { .. }
-            | Self::Rejected { .. }
-            | Self::NotSent { .. }
-            | Self::Kubeconfig(_)
-            | Self::CredentialPlugin(_) => false,
-        }
+        matches!(
+            self,
+            Self::ConnectionLost { .. } | Self::TimedOut { .. } | Self::ServerFailed { .. } | Self::Unreadable { .. }
+        )
     }
 
     /// Says whether the same question may be answered a little later: nobody answered, or the server was not up to it.
     pub fn may_pass(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Gone { .. }
-            | Self::Throttled { .. }
-            | Self::Unreachable { .. }
-            | Self::ConnectionLost { .. }
-            | Self::TimedOut { .. }
-            | Self::ServerFailed { .. } => true,
-            Self::Forbidden { .. }
-            | Self::NotFound { .. }
-            | Self::UnknownResource { .. }
-            | Self::AlreadyExists { .. }
-            | Self::Unauthorized
-            | Self::Conflict { .. }
-            | Self::AdmissionDenied { .. }
-            | Self::Invalid { .. }
-            | Self::Rejected { .. }
-            | Self::Unreadable { .. }
-            | Self::NotSent { .. }
-            | Self::Kubeconfig(_)
-            | Self::CredentialPlugin(_) => false,
-        }
+                | Self::Throttled { .. }
+                | Self::Unreachable { .. }
+                | Self::ConnectionLost { .. }
+                | Self::TimedOut { .. }
+                | Self::ServerFailed { .. }
+        )
     }
 
     /// Says whether a webhook has no dry runs (`NewDryRunUnsupportedErr` of `apiserver/pkg/admission/plugin/webhook/errors`).
@@ -219,6 +159,7 @@ impl ClusterError {
     /// Gives the server's reason as Kubernetes spells it (`metav1.StatusReason`), for `Error from server (NotFound)`.
     ///
     /// `None` for what the server did not say itself.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are this program's own")]
     pub fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Forbidden { .. } | Self::AdmissionDenied { .. } => Some("Forbidden"),
@@ -232,17 +173,12 @@ impl ClusterError {
             Self::TimedOut { after: None, .. } => Some("Timeout"),
             Self::Rejected { .. } => Some("BadRequest"),
             Self::ServerFailed { .. } => Some("InternalError"),
-            Self::TimedOut { after: Some(_), .. }
-            | Self::Unreachable { .. }
-            | Self::ConnectionLost { .. }
-            | Self::Unreadable { .. }
-            | Self::NotSent { .. }
-            | Self::Kubeconfig(_)
-            | Self::CredentialPlugin(_) => None,
+            _ => None,
         }
     }
 
     /// Says what the user can do about it, one sentence each; often none.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others say all that is known")]
     pub fn hints(&self) -> Vec<Hint> {
         match self {
             Self::Forbidden { request, .. } => vec![Hint::from("check it with: ").command(request.can_i())],
@@ -270,18 +206,7 @@ impl ClusterError {
             }
             Self::Kubeconfig(error) => error.hints(),
             Self::CredentialPlugin(error) => error.hints(),
-            Self::Invalid { is_bare_test_failure: false, .. }
-            | Self::NotFound { .. }
-            | Self::AlreadyExists { .. }
-            | Self::Gone { .. }
-            | Self::Throttled { .. }
-            | Self::ConnectionLost { .. }
-            | Self::TimedOut { after: None, .. }
-            | Self::AdmissionDenied { .. }
-            | Self::Rejected { .. }
-            | Self::ServerFailed { .. }
-            | Self::Unreadable { .. }
-            | Self::NotSent { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

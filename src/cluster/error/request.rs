@@ -8,7 +8,6 @@ use engine::value::hint::{Spoken, kubectl};
 /// What a request was about, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestDescription {
-    /// What was to be done.
     pub verb: AccessVerb,
     /// The resource: plural, with its group unless it is the core group (`pods`, `deployments.apps`).
     pub resource: String,
@@ -26,21 +25,18 @@ impl RequestDescription {
         Self { verb, resource: resource.to_owned(), subresource: None, namespace: None, name: None }
     }
 
-    /// Adds the namespace.
     #[must_use]
     pub fn in_namespace(mut self, namespace: &str) -> Self {
         self.namespace = Some(namespace.to_owned());
         self
     }
 
-    /// Adds the object's name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
         self
     }
 
-    /// Adds the subresource.
     #[must_use]
     pub fn subresource(mut self, subresource: &str) -> Self {
         self.subresource = Some(subresource.to_owned());

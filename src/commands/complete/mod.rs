@@ -2,21 +2,23 @@
 //!
 //! kubectl runs `kubectl_complete-inplace` with the words after the plugin's name; the last one is being typed. The answer
 //! is one candidate a line, with a description after a tab, and a last line with a directive.
+//!
+//! `completion`: shell scripts for direct use, and the link by which kubectl completes the plugin.
 
 mod names;
 mod wanted;
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use clap_complete::engine as candidates;
 
-pub(super) use self::wanted::first_word;
-use self::wanted::{What, wanted};
 use super::Shell;
-use crate::cli::Cli;
+use crate::cli::{Cli, CompletionArgs, CompletionShell};
+use crate::error::{CommandError, ErrorKind};
 use engine::state::outcome::EndResult;
+use wanted::{What, wanted};
 
 /// The name under which kubectl looks for the completion of this plugin.
 pub(super) const HELPER: &str = "kubectl_complete-inplace";
@@ -35,7 +37,6 @@ const FILES: &str = ":0";
 pub(super) enum Asker {
     /// kubectl's, by cobra: it puts `--flag=` before the candidates itself.
     Kubectl,
-    /// One of ours.
     Ours,
 }
 
@@ -104,6 +105,65 @@ fn candidates(words: Vec<String>) -> String {
     text.push_str(NO_FILES);
     text.push('\n');
     text
+}
+
+pub(in crate::commands) fn completion(args: &CompletionArgs, shell: &Shell) -> Result<EndResult, CommandError> {
+    match args.shell {
+        Some(kind) => shell.print(script(kind))?,
+        None => install(shell)?,
+    }
+    Ok(EndResult::Complete)
+}
+
+/// Returns a shell's completion script for the binary `kubectl-inplace`: it asks the program itself, so that nothing
+/// hidden shows and names of the cluster are offered.
+pub fn script(shell: CompletionShell) -> &'static str {
+    match shell {
+        CompletionShell::Bash => include_str!("../../../completions/inplace.bash"),
+        CompletionShell::Zsh => include_str!("../../../completions/inplace.zsh"),
+        CompletionShell::Fish => include_str!("../../../completions/inplace.fish"),
+        CompletionShell::PowerShell => include_str!("../../../completions/inplace.ps1"),
+    }
+}
+
+/// Links this program under the helper's name, in the folder where the shell finds this program: krew cannot put a
+/// second name on the PATH (krew#812).
+fn install(shell: &Shell) -> Result<(), CommandError> {
+    let called =
+        found(shell.arguments.first().map(PathBuf::from).unwrap_or_default(), shell.environment().path.as_deref());
+    let failed = |why: String| CommandError::new(ErrorKind::Output, why);
+    let folder = called.parent().filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| {
+        failed("it is not known in which folder this program was found".into())
+            .hint("call it by its full path, or through kubectl")
+    })?;
+    let link = folder.join(HELPER);
+    if link.symlink_metadata().is_ok() {
+        shell.note(&format!("{} is there already", link.display()));
+        return Ok(());
+    }
+    place(&called, &link).map_err(|error| failed(format!("{} could not be made: {error}", link.display())))?;
+    shell.print(&format!("{} now answers for kubectl inplace\n", link.display()))?;
+    Ok(())
+}
+
+/// Returns where the shell finds a program: what is called by its name alone is on the PATH.
+fn found(called: PathBuf, path: Option<&OsStr>) -> PathBuf {
+    if called.components().count() > 1 {
+        return called;
+    }
+    let folders = std::env::split_paths(path.unwrap_or_default());
+    let mut programs = folders.map(|folder| folder.join(&called));
+    programs.find(|program| program.is_file()).unwrap_or(called)
+}
+
+#[cfg(unix)]
+fn place(program: &Path, link: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(program, link)
+}
+
+#[cfg(not(unix))]
+fn place(program: &Path, link: &Path) -> std::io::Result<()> {
+    std::fs::copy(program, link.with_extension("exe")).map(drop)
 }
 
 #[cfg(test)]

@@ -260,7 +260,6 @@ fn containers(workload: &Workload) -> Vec<(String, String)> {
     containers.map(|one| (one.container.as_str().to_owned(), one.image)).collect()
 }
 
-/// Returns the targets of a command that has some.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others have none")]
 fn targets_of(command: &Command) -> Option<TargetArgs> {
     match command {

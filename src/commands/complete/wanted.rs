@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, CommandFactory, ValueHint};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Line, named_flag};
 use engine::kinds::WorkloadKind;
 
 /// What is being typed.
@@ -10,7 +10,6 @@ use engine::kinds::WorkloadKind;
 pub(super) struct Wanted {
     /// The text before it in the same word: `--namespace=`, `deploy/`, `app,`.
     pub(super) before: String,
-    /// What it is.
     pub(super) what: What,
 }
 
@@ -18,36 +17,25 @@ pub(super) struct Wanted {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
     File,
-    /// A context of the kubeconfig.
     Context,
-    /// A cluster of the kubeconfig.
     Cluster,
-    /// A user of the kubeconfig.
     User,
     Namespace,
-    /// A code that can be explained.
     Code,
-    /// A kind of workloads.
     Kind,
-    /// A workload of a kind.
     Workload(WorkloadKind),
     /// A container of the targets, for an image: `side=`. What has begun to be typed may also be something else.
     ContainerOfImage(Option<Box<Self>>),
-    /// Something of the targets.
     OfTargets(OfTargets),
 }
 
-/// What the targets are asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OfTargets {
     Container,
-    /// The image of a container.
     Image(String),
-    /// Something of their pods.
     OfPods(OfPods),
 }
 
-/// What the targets' pods are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OfPods {
     Pod,
@@ -67,7 +55,7 @@ pub(super) fn wanted(words: &[String]) -> Option<Wanted> {
         return Some(Wanted { before: items_before(flag, typed).to_owned(), what });
     }
     if typed.starts_with('-') {
-        let (flag, value) = if line.is_escaped { None } else { flag(typed, &line.flags(&root)) }?;
+        let (flag, value) = if line.is_escaped { None } else { named_flag(typed, &line.flags(&root)) }?;
         let value = value?;
         let what = of_value(flag, value)?;
         let name = typed.strip_suffix(value).unwrap_or_default();
@@ -75,66 +63,6 @@ pub(super) fn wanted(words: &[String]) -> Option<Wanted> {
     }
     let (name, words) = line.words.split_first()?;
     of_word(root.find_subcommand(name)?, words, typed)
-}
-
-/// The words before the one that is being typed.
-struct Line<'a> {
-    /// Those that are neither flags nor their values, the command first.
-    words: Vec<&'a str>,
-    /// `--` was among them: no flag follows.
-    is_escaped: bool,
-    /// The flag whose value is being typed.
-    pending: Option<&'a Arg>,
-}
-
-impl<'a> Line<'a> {
-    fn read(words: &'a [String], root: &'a Command) -> Self {
-        let mut line = Self { words: Vec::new(), is_escaped: false, pending: None };
-        for word in words {
-            if line.pending.take().is_some() {
-                continue;
-            }
-            if line.is_escaped || !word.starts_with('-') || word == "-" {
-                line.words.push(word);
-            } else if word == "--" {
-                line.is_escaped = true;
-            } else if let Some((flag, None)) = flag(word, &line.flags(root)) {
-                let takes_next = flag.get_action().takes_values() && !flag.is_require_equals_set();
-                line.pending = takes_next.then_some(flag);
-            }
-        }
-        line
-    }
-
-    fn flags(&self, root: &'a Command) -> Vec<&'a Arg> {
-        let command = self.words.first().and_then(|name| root.find_subcommand(name));
-        root.get_arguments().chain(command.into_iter().flat_map(Command::get_arguments)).collect()
-    }
-}
-
-/// Returns the position of the first word that is neither a flag nor the value of one.
-pub(in crate::commands) fn first_word(words: &[String], root: &Command) -> Option<usize> {
-    let line = Line::read(words, root);
-    let first = *line.words.first()?;
-    words.iter().position(|word| std::ptr::eq(word.as_str(), first))
-}
-
-/// Finds the flag that a word names, and its value if the word has it: `--namespace=prod`, `-nprod`, `-An`.
-fn flag<'a, 'w>(word: &'w str, flags: &[&'a Arg]) -> Option<(&'a Arg, Option<&'w str>)> {
-    if let Some(long) = word.strip_prefix("--") {
-        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-        return Some((*flags.iter().find(|flag| flag.get_long() == Some(name))?, value));
-    }
-    let letters = word.strip_prefix('-')?;
-    for (at, letter) in letters.char_indices() {
-        let flag = *flags.iter().find(|flag| flag.get_short() == Some(letter))?;
-        let rest = &letters[at + letter.len_utf8()..];
-        if flag.get_action().takes_values() || rest.is_empty() {
-            let value = (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest));
-            return Some((flag, value));
-        }
-    }
-    None
 }
 
 /// Returns the text before the item of a list, or before the image of a container, that is being typed.

@@ -26,7 +26,6 @@ use engine::state::outcome::{DiffResult, EndResult};
 /// How often another name is tried for a folder that exists.
 const TRIES: usize = 16;
 
-/// A program and its arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Program {
     name: String,

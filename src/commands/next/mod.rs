@@ -13,8 +13,7 @@ use std::path::Path;
 
 use clap::Command;
 
-use super::complete::first_word;
-use crate::cli::{Typed, root};
+use crate::cli::{Typed, first_word, root};
 use engine::change::Direction;
 use engine::k8s::mask;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
@@ -123,7 +122,6 @@ impl Invocation {
         self.names_what_is_wanted().then(|| self.the_same(&["timeout", "total_timeout"]))
     }
 
-    /// Returns the command that does what was planned.
     pub(super) fn apply_planned(&self) -> String {
         self.the_same(&[])
     }
@@ -425,7 +423,6 @@ fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
     kept.into_iter().filter_map(|typed| without_secrets(typed).words(command)).flatten().collect()
 }
 
-/// Returns what was typed as it may be printed.
 pub(super) fn without_secrets(typed: &Typed) -> Typed {
     Typed { id: typed.id.clone(), values: typed.values.iter().map(|value| shown(&typed.id, value)).collect() }
 }

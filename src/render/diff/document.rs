@@ -20,7 +20,6 @@ pub(super) struct Line {
     pub(super) path: Vec<Step>,
 }
 
-/// Writes an object; one that is not there has no lines.
 pub(super) fn lines(object: &Value) -> Vec<Line> {
     let mut lines = Vec::new();
     if object.is_null() {

@@ -24,9 +24,6 @@ pub fn yaml(object: &Value) -> String {
 }
 
 /// Writes the differences, with `context` unchanged lines around each.
-///
-/// # Errors
-/// The writer's.
 pub fn diff(diffs: &[WorkloadDiff], context: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for diff in diffs.iter().filter(|diff| !diff.is_empty()) {
         Unified::new(diff).write(diff, context, style, out)?;
@@ -41,7 +38,6 @@ struct Unified<'d> {
     operations: Vec<DiffOp>,
     /// By line, of what goes and of what comes.
     marked: [BTreeMap<usize, &'d Mark>; 2],
-    /// Marks whose fields no line shows.
     unseen: Vec<&'d Mark>,
 }
 
@@ -138,7 +134,6 @@ impl<'d> Unified<'d> {
     }
 }
 
-/// Writes a changed line, and its mark.
 fn changed(
     (sign, color): (char, AnsiColor),
     line: Option<&Line>,

@@ -2,20 +2,17 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::json::{self, each, without_empty};
+use super::style::{Meaning, Style, elided};
+use super::table::{self, Column};
+use super::{DocumentFormat, columns, diff, words};
 use engine::change::Direction;
 use engine::plan::PLAN_API_VERSION;
-use engine::plan::updates::{Course, Update, WorkloadUpdates};
+use engine::plan::updates::{Course, Update, UpdatedImage, WorkloadUpdates};
 use engine::state::outcome::EndResult;
 use engine::value::image::display_short;
-
-use super::elide::elided;
-use super::fields::{self, FieldView};
-use super::json::WorkloadName;
-use super::style::{Meaning, Style};
-use super::table::{self, Column};
-use super::{DocumentFormat, diff, escape, words};
 
 const NONE: &str = "<none>";
 
@@ -40,10 +37,6 @@ pub struct HistoryContext<'a> {
     pub commands: &'a dyn Fn(&WorkloadUpdates) -> Vec<(String, String)>,
 }
 
-/// Writes the updates: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn history(
     format: DocumentFormat,
     workloads: &[WorkloadUpdates],
@@ -53,8 +46,8 @@ pub fn history(
 ) -> io::Result<()> {
     match format {
         DocumentFormat::Text => words::in_lines(style, out, |out| text(workloads, context, style, out)),
-        DocumentFormat::Json => json(workloads, out),
-        DocumentFormat::Yaml => out.write_all(diff::yaml(&serde_json::to_value(document(workloads))?).as_bytes()),
+        DocumentFormat::Json => json::write(&document(workloads), out),
+        DocumentFormat::Yaml => out.write_all(diff::yaml(&document(workloads)).as_bytes()),
     }
 }
 
@@ -155,7 +148,7 @@ fn change(update: &Update, style: &Style) -> String {
         .images
         .iter()
         .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
-    let lines: Vec<String> = images.chain(fields::lines(&update.fields, style)).collect();
+    let lines: Vec<String> = images.chain(columns::lines(&update.fields, style)).collect();
     // The lock of a rollout that has left nothing else.
     if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }
@@ -178,137 +171,53 @@ fn outcome(update: &Update, is_pods_own: bool) -> String {
     }
 }
 
-fn json(workloads: &[WorkloadUpdates], out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(&document(workloads)).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape::json(&text))
+fn document(workloads: &[WorkloadUpdates]) -> Value {
+    json!({"apiVersion": PLAN_API_VERSION, "kind": "History", "workloads": each(workloads, workload)})
 }
 
-fn document(workloads: &[WorkloadUpdates]) -> Document<'_> {
-    let workloads = workloads.iter().map(WorkloadView::of).collect();
-    Document { api_version: PLAN_API_VERSION, kind: "History", workloads }
+fn workload(updates: &WorkloadUpdates) -> Value {
+    json!({
+        "workload": updates.workload,
+        "uid": updates.uid,
+        "updates": each(&updates.updates, update),
+        "unreadable": each(&updates.unreadable, |note| json!({"object": note.object, "annotation": note.annotation})),
+        "notRead": updates.not_read,
+    })
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    workloads: Vec<WorkloadView<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WorkloadView<'a> {
-    workload: WorkloadName<'a>,
-    uid: &'a str,
-    updates: Vec<UpdateView<'a>>,
-    unreadable: Vec<NoteView<'a>>,
-    not_read: &'a [String],
-}
-
-impl<'a> WorkloadView<'a> {
-    fn of(updates: &'a WorkloadUpdates) -> Self {
-        let notes = updates.unreadable.iter();
-        Self {
-            workload: WorkloadName::of(&updates.workload),
-            uid: updates.uid.as_str(),
-            updates: updates.updates.iter().map(UpdateView::of).collect(),
-            unreadable: notes.map(|note| NoteView { object: &note.object, annotation: note.annotation }).collect(),
-            not_read: &updates.not_read,
+fn update(update: &Update) -> Value {
+    let course = match &update.course {
+        Course::Ended(ended) => json!({"course": "ended", "result": ended.word()}),
+        Course::Replaced { by } => {
+            json!({"course": "ended", "result": EndResult::Superseded.word(), "replacedBy": by})
         }
-    }
-}
-
-#[derive(Serialize)]
-struct NoteView<'a> {
-    object: &'a str,
-    annotation: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct UpdateView<'a> {
-    id: &'a str,
-    course: &'a str,
-    result: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    replaced_by: Option<&'a str>,
-    state: Option<&'a str>,
-    direction: Option<&'a str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    interrupted: bool,
-    who: Option<&'a str>,
-    began: Option<&'a str>,
-    ended: Option<&'a str>,
-    seconds: Option<u64>,
-    reason: Option<&'a str>,
-    images: Vec<ImageView<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fields: Vec<FieldView>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pods: &'a [String],
-}
-
-#[derive(Serialize)]
-struct ImageView<'a> {
-    container: &'a str,
-    from: &'a str,
-    to: &'a str,
-    #[serde(rename = "imageID")]
-    image_id: Option<&'a str>,
-}
-
-impl<'a> UpdateView<'a> {
-    fn of(update: &'a Update) -> Self {
-        let (mut replaced_by, mut is_left) = (None, false);
-        let (mut result, mut state, mut direction, mut pods) = (None, None, None, [].as_slice());
-        let course = match &update.course {
-            Course::Ended(ended) => {
-                result = Some(ended.word());
-                "ended"
-            }
-            Course::Replaced { by } => {
-                (result, replaced_by) = (Some(EndResult::Superseded.word()), Some(by.as_str()));
-                "ended"
-            }
-            Course::UnderWay { state: is, direction: goes, is_left: left } => {
-                is_left = *left;
-                (state, direction) = (Some(is.word()), Some(words::direction(*goes)));
-                "inProgress"
-            }
-            Course::Unrecorded { pods: those } => {
-                pods = those.as_slice();
-                "unrecorded"
-            }
-            Course::PodsOnly { pods: those } => {
-                pods = those.as_slice();
-                "podsOnly"
-            }
-        };
-        let images = update.images.iter().map(|image| ImageView {
-            container: image.container.as_str(),
-            from: &image.from,
-            to: &image.to,
-            image_id: image.image_id.as_deref(),
-        });
-        Self {
-            id: update.id.as_str(),
-            course,
-            result,
-            replaced_by,
-            state,
-            direction,
-            interrupted: is_left,
-            who: update.who.as_deref(),
-            began: update.began.as_deref(),
-            ended: update.ended.as_deref(),
-            seconds: update.seconds(),
-            reason: update.reason.as_deref(),
-            images: images.collect(),
-            fields: fields::views(&update.fields),
-            pods,
+        Course::UnderWay { state, direction, is_left } => {
+            let direction = words::direction(*direction);
+            json!({"course": "inProgress", "state": state.word(), "direction": direction, "interrupted": is_left})
         }
-    }
+        Course::Unrecorded { pods } => json!({"course": "unrecorded", "pods": pods}),
+        Course::PodsOnly { pods } => json!({"course": "podsOnly", "pods": pods}),
+    };
+    let document = json!({
+        "id": update.id,
+        "course": course["course"],
+        "result": course["result"],
+        "replacedBy": course["replacedBy"],
+        "state": course["state"],
+        "direction": course["direction"],
+        "interrupted": course["interrupted"],
+        "who": update.who,
+        "began": update.began,
+        "ended": update.ended,
+        "seconds": update.seconds(),
+        "reason": update.reason,
+        "images": each(&update.images, |UpdatedImage { container, from, to, image_id }| {
+            json!({"container": container, "from": from, "to": to, "imageID": image_id})
+        }),
+        "fields": columns::fields(&update.fields),
+        "pods": course["pods"],
+    });
+    without_empty(document, &["replacedBy", "interrupted", "fields", "pods"])
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use engine::report::failure_report::{FailedPod, FailureReport, Instance};
 use engine::report::proof::{self, ContainerProof};
 use engine::state::durable::StepName;
 
-/// A step on the owner, and when it was done.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Step {
@@ -27,7 +26,6 @@ impl Step {
     }
 }
 
-/// What the rollout did, in numbers.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Proof<'a> {

@@ -26,16 +26,13 @@ use super::style::Style;
 use super::tally::Tally;
 use super::{Listener, Writer, escape, words};
 
-/// The version of the lines.
 const LINES_VERSION: &str = "v1alpha1";
 
-/// One JSON object a line.
 pub struct JsonLines<'a> {
     out: Writer<'a>,
     /// For lines that are not of the document: the output of the user's own command.
     err: Option<Writer<'a>>,
     run: Option<Run>,
-    /// What was done on the owner, and when.
     steps: Vec<(StepName, Duration)>,
     names_workload: bool,
 }
@@ -208,7 +205,6 @@ impl Listener for JsonLines<'_> {
     }
 }
 
-/// Returns one line as a value.
 pub(super) fn line(name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<serde_json::Value> {
     let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
     serde_json::to_value(&line).map_err(io::Error::other)
@@ -333,7 +329,6 @@ struct Phase<'a> {
     containers: Option<Vec<&'a str>>,
 }
 
-/// The names; nothing where there is none.
 fn names(containers: &[ContainerName]) -> Option<Vec<&str>> {
     (!containers.is_empty()).then(|| containers.iter().map(ContainerName::as_str).collect())
 }

@@ -2,29 +2,24 @@
 
 use std::time::Duration;
 
-use crate::render::elide::elided;
-use crate::render::style::Style;
-use crate::render::words;
+use super::super::style::{Style, elided};
+use super::super::words;
 use engine::report::progress::Progress;
 
 /// The columns of the bar itself, where there is room.
 const BAR_COLUMNS: [usize; 2] = [20, 10];
-/// A name is not elided to less than this.
 const LEAST_NAME: usize = 12;
-/// Between two parts of the line.
 const GAP: &str = "  ";
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const ASCII_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
 
-/// What the line says.
 pub(super) struct Head<'a> {
     pub(super) name: &'a str,
     pub(super) progress: &'a Progress,
     pub(super) elapsed: Duration,
     /// About how long the rest takes, where that is known.
     pub(super) left: Option<Duration>,
-    /// An interrupt was heard.
     pub(super) stopping: bool,
     pub(super) frame: usize,
     /// One of several views: they are distinguished by their names and bars.
@@ -113,7 +108,6 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Takes in how far it is.
     pub(super) fn see(&mut self, progress: &Progress, elapsed: Duration) {
         if self.began.is_none() && progress.in_progress > 0 {
             self.began = Some((elapsed, progress.done));

@@ -32,7 +32,6 @@ use super::{Listener, Terminal, Writer, table, words};
 
 /// A rollout that is over sooner shows no live view.
 const APPEARS_AFTER: Duration = Duration::from_millis(250);
-/// Five times a second.
 const REDRAWN_EVERY: Duration = Duration::from_millis(200);
 /// More pods of each of several rollouts are counted, not shown.
 const SHOWN_PODS_OF_SEVERAL: usize = 2;
@@ -41,10 +40,8 @@ const HELD_LINES: usize = 3;
 /// Where a terminal does not say how wide it is.
 const USUAL_COLUMNS: u16 = 80;
 
-/// Asks for the columns of a terminal at this moment.
 pub type Columns = Box<dyn Fn() -> Option<u16> + Send>;
 
-/// Where one live view draws.
 pub struct Screen {
     bar: ProgressBar,
     columns: Columns,
@@ -52,7 +49,6 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes a terminal for one rollout.
     pub fn new(target: ProgressDrawTarget, columns: Columns) -> Self {
         Self { bar: ProgressBar::with_draw_target(None, target), columns, shared: false }
     }
@@ -62,7 +58,6 @@ impl Screen {
 pub struct SharedScreen(MultiProgress);
 
 impl SharedScreen {
-    /// Takes a terminal for all of them.
     pub fn new(target: ProgressDrawTarget) -> Self {
         Self(MultiProgress::with_draw_target(target))
     }
@@ -93,7 +88,6 @@ impl fmt::Debug for Screen {
 /// The live view.
 pub struct Live<'a> {
     out_style: Style,
-    /// The style of drawn lines.
     drawn: Style,
     narrator: Narrator,
     out: Writer<'a>,
@@ -111,21 +105,24 @@ pub struct Live<'a> {
     pace: Pace,
     /// What the rows were drawn with last.
     rows: table::Before,
-    /// What it waits for, while that is so.
     held: Option<Held>,
     stopping: bool,
-    /// Written at the end.
     failure: Option<FailureReport>,
 }
 
-/// What it waits for.
 enum Held {
     /// This many are down, of this many that may be.
-    Budget { down: u32, allowed: u32 },
-    /// Nothing is changed yet.
-    NotBegun { why: String },
+    Budget {
+        down: u32,
+        allowed: u32,
+    },
+    NotBegun {
+        why: String,
+    },
     /// The pods of the plan are done or have left.
-    NotReplaced { why: String },
+    NotReplaced {
+        why: String,
+    },
 }
 
 impl<'a> Live<'a> {
@@ -345,7 +342,6 @@ const fn ascii(style: Style) -> Style {
     Style { unicode: false, ..style }
 }
 
-/// Cuts a line to the columns that there are.
 fn fit(line: &str, columns: usize) -> String {
     line.chars().take(columns).collect()
 }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use crate::render::elide::elided;
-use crate::render::run::Run;
-use crate::render::style::{Meaning, Style};
-use crate::render::table::{self, Before, Column};
-use crate::render::{fields, words};
+use super::super::run::Run;
+use super::super::style::{Meaning, Style, elided};
+use super::super::table::{self, Before, Column};
+use super::super::{columns, words};
 use engine::report::progress::{BackOff, PodInProgress, PodProgress};
 use engine::rollout::PodGoal;
 use engine::state::hook::HookPhase;
@@ -120,12 +119,11 @@ fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
         })
     });
     let images: Vec<String> = images.collect();
-    let others = || fields::names(&goal.fields, style);
+    let others = || columns::names(&goal.fields, style);
     // A line each: a list that is cut in its middle would show a change that nobody makes.
     if images.is_empty() { others().join("\n") } else { images.join("\n") }
 }
 
-/// What the pod is at, and what it waits for.
 fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
     let services = |services: &[String]| match services {
         [] => "its Services".to_owned(),

@@ -1,16 +1,15 @@
 //! The cells of a status table: what they say of a pod and of each of its containers.
 
-use crate::render::style::Style;
-use crate::render::table::Column;
-use crate::render::wide::Detail;
-use crate::render::words::{self, age};
-use crate::render::{escape, images};
+use super::super::Detail;
+use super::super::style::Style;
+use super::super::table::Column;
+use super::super::words::{self, age};
+use super::super::{columns, escape};
+use super::MESSAGE_CHARACTERS;
 use engine::change::FieldProgress;
 use engine::k8s::names::RolloutId;
 use engine::k8s::pod::{ContainerList, Waiting};
 use engine::status::{Again, Comparison, Condition, ContainerReport, PodState, PodStatus};
-
-use super::MESSAGE_CHARACTERS;
 
 const NONE: &str = "<none>";
 const NOT_SCHEDULED: &str = "not scheduled";
@@ -29,7 +28,6 @@ const TEMPLATE: Column = Column::short("TEMPLATE", 10).goes(0);
 const WIDE: [Column; 4] =
     [Column::whole("NODE"), Column::whole("IMAGE ID"), Column::whole("UPDATE"), Column::whole("UID")];
 
-/// Which columns a table has.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns<'a> {
     /// What the template asks for: where some container has something else.
@@ -85,7 +83,7 @@ impl Columns<'_> {
         row.extend([
             since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
             restarts(report, self.detail, self.now, style),
-            images::within(&report.image, self.folder, style),
+            columns::image_within(&report.image, self.folder, style),
         ]);
         if self.template {
             row.push(template(report, self.folder, style));
@@ -137,7 +135,6 @@ pub(super) fn is_compared(report: &ContainerReport) -> bool {
     matches!(report.comparison, Pinned | Pending | Older | Drifted)
 }
 
-/// Whether the state names the image that the container had.
 pub(super) fn names_an_image(report: &ContainerReport) -> bool {
     matches!(report.condition, Condition::Updating { .. }) && report.before.is_some()
 }
@@ -204,9 +201,9 @@ fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
     match (report.comparison, &report.asked) {
         (Comparison::Same, _) => "same".into(),
         (Comparison::Injected | Comparison::Own, _) | (_, None) => NONE.into(),
-        (Comparison::Pinned, Some(asked)) => format!("{} (pinned)", images::within(asked, folder, style)),
+        (Comparison::Pinned, Some(asked)) => format!("{} (pinned)", columns::image_within(asked, folder, style)),
         (Comparison::Rewritten | Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => {
-            images::within(asked, folder, style)
+            columns::image_within(asked, folder, style)
         }
     }
 }
@@ -217,7 +214,7 @@ impl Columns<'_> {
             // The reason is below the table.
             (Condition::Starting { .. } | Condition::Updating { .. }, Some(_)) => NOT_SCHEDULED.to_owned(),
             (condition, _) => {
-                let before = report.before.as_deref().map(|before| images::within(before, self.folder, style));
+                let before = report.before.as_deref().map(|before| columns::image_within(before, self.folder, style));
                 condition_of(condition, before, style)
             }
         };

@@ -5,6 +5,12 @@ mod document;
 #[cfg(test)]
 mod tests;
 
+use std::io::{self, Write};
+
+use super::Detail;
+use super::style::{Meaning, Style};
+use super::table::{self, Column};
+use super::{StatusFormat, columns, diff, escape, json, name, words};
 use engine::change::Direction;
 use engine::plan::RolloutState;
 use engine::state::durable::life::Life;
@@ -13,12 +19,6 @@ use engine::state::hook::HookPhase;
 use engine::status::{Held, OwnerState, PodState, PodStatus, Rewritten, WorkloadStatus};
 use engine::value::duration;
 use engine::value::image::display_short;
-use std::io::{self, Write};
-
-use super::style::{Meaning, Style};
-use super::table::{self, Column};
-use super::wide::Detail;
-use super::{StatusFormat, diff, escape, fields, images, name, place, words};
 
 /// In a workload with more pods than this, ready pods are only counted, and at most this many of the others are shown.
 const MANY_PODS: usize = 50;
@@ -44,9 +44,6 @@ pub struct StatusContext<'a> {
 }
 
 /// Writes the state of workloads: a result, for stdout.
-///
-/// # Errors
-/// The writer's.
 pub fn status(
     format: StatusFormat,
     workloads: &[WorkloadStatus],
@@ -55,12 +52,8 @@ pub fn status(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        StatusFormat::Json => {
-            let text =
-                serde_json::to_string_pretty(&document::of(workloads, context.not_read)?).map_err(io::Error::other)?;
-            writeln!(out, "{}", escape::json(&text))
-        }
-        StatusFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
+        StatusFormat::Json => json::write(&document::of(workloads, context.not_read), out),
+        StatusFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)).as_bytes()),
         StatusFormat::Name => {
             for workload in workloads {
                 writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
@@ -120,11 +113,11 @@ fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) ->
         return Ok(());
     }
     let row = |status: &WorkloadStatus| {
-        let [name, namespace] = place::cells(&status.workload, style);
+        let [name, namespace] = columns::place(&status.workload, style);
         (Meaning::Plain, vec![name, namespace, summary(status)])
     };
     let rows: Vec<_> = workloads.iter().map(row).collect();
-    place::table(&OVERVIEW, rows, style, out)
+    columns::placed_table(&OVERVIEW, rows, style, out)
 }
 
 fn heading(status: &WorkloadStatus, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -272,7 +265,7 @@ fn held_by(
         let pair = display_short(&image.from, &image.to);
         writeln!(out, "        {}", words::image_change(style, name, &pair))?;
     }
-    for line in fields::lines(&lock.change.fields, style) {
+    for line in columns::lines(&lock.change.fields, style) {
         writeln!(out, "        {line}")?;
     }
     if let Some(reason) = &lock.reason {
@@ -299,7 +292,7 @@ fn pods(
     let template = detail == Detail::Wide && !status.template.is_empty() || pods.iter().any(is_compared);
     let reports = pods.iter().flat_map(|pod| &pod.containers);
     let folder = match detail {
-        Detail::Short => images::common_folder(
+        Detail::Short => columns::common_folder(
             reports.flat_map(|report| [Some(report.image.as_str()), report.asked.as_deref()]).flatten(),
         ),
         Detail::Wide => "",
@@ -328,7 +321,7 @@ fn pods(
     // Where no image is seen, what they have in common says nothing.
     let is_seen = table::shows(&columns.heads(), &rows, cells::IMAGES, style);
     if is_seen || pods.iter().flat_map(|pod| &pod.containers).any(cells::names_an_image) {
-        images::heading(folder, style, out)?;
+        columns::images_heading(folder, style, out)?;
     }
     table::write_in(detail, &columns.heads(), &rows, style, out)
 }

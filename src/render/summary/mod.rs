@@ -22,19 +22,14 @@ use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
 
-/// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
 
 /// Writes the end of a rollout as text, whatever was heard of it before.
-///
-/// # Errors
-/// The writer's.
 pub fn end(goal: &Goal, next: &NextSteps, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let run = Run::of(goal, next);
     write(Reported { run: Some(&run), ..Reported::default() }, outcome, style, out)
 }
 
-/// Writes the end.
 pub(super) fn write(reported: Reported<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &outcome.workload);
     let ending = Ending { reported, outcome, style, tally: Tally::of(outcome), name };
@@ -128,12 +123,12 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns a sentence that is true only of a run that acts.
     /// What becomes of pods whose turn had not come.
     fn leaves_the_others(&self) -> &'static str {
         if self.tally.not_started == 0 { "" } else { self.acts(" No further pod is touched.") }
     }
 
+    /// A sentence that is true only of a run that acts.
     fn acts(&self, sentence: &'static str) -> &'static str {
         if self.follows() { "" } else { sentence }
     }

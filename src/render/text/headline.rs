@@ -13,7 +13,6 @@ use engine::state::policy::Policy;
 /// The number of containers that keep running and are named, at most.
 const NAMED_CONTAINERS: usize = 3;
 
-/// Writes the verdict, in one line.
 pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     let namespace = match plan.workload.namespace.as_str() {
@@ -145,7 +144,6 @@ fn kept(plan: &WorkloadPlan, style: &Style) -> String {
     }
 }
 
-/// What a pod gets that is created later.
 fn new_pods(plan: &WorkloadPlan) -> String {
     let Some(durable) = &plan.durable else {
         // What is a warning is not said twice.

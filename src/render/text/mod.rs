@@ -3,24 +3,19 @@
 //!
 //! Promise: the plan goes to one writer (a result), its warnings to another. It says nothing that the plan does not.
 
-mod changes;
 mod headline;
 mod overview;
 mod pods;
 
 use std::io::{self, Write};
 
+use super::Detail;
+use super::style::{Meaning, Style};
+use super::{Guide, containers, offline, preview, refusal, words};
 use engine::plan::{HistoryPlan, Plan, Verdict, WorkloadPlan};
 use engine::state::outcome::EndResult;
 
-use super::style::{Meaning, Style};
-use super::wide::Detail;
-use super::{Guide, around, missing, refusal, replaced, skipped, words};
-
 /// Writes the plan. The next command is written only where there is something to carry out.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn plan(
     plan: &Plan,
     guide: &Guide<'_>,
@@ -32,7 +27,7 @@ pub(super) fn plan(
     if plan.workloads.is_empty() {
         let nothing = if plan.skipped.is_empty() { "No changes. " } else { "" };
         writeln!(out, "{nothing}The plan has no workload.")?;
-        return skipped::text(plan, style, out);
+        return offline::skipped(plan, style, out);
     }
     if many {
         overview::table(plan, style, out)?;
@@ -61,7 +56,7 @@ pub(super) fn plan(
     }
     if !plan.skipped.is_empty() {
         writeln!(out)?;
-        skipped::text(plan, style, out)?;
+        offline::skipped(plan, style, out)?;
     }
     if let Some(next) = next {
         if plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible) {
@@ -73,9 +68,6 @@ pub(super) fn plan(
 }
 
 /// Writes the plan's warnings, one a line as kubectl writes them.
-///
-/// # Errors
-/// The writer's.
 pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for workload in &plan.workloads {
         let name = words::workload(style, &workload.workload);
@@ -99,18 +91,18 @@ fn workload(
     }
     headline::text(plan, style, out)?;
     if matches!(plan.verdict, Verdict::InPlace | Verdict::InPlaceByController) || detail == Detail::Wide {
-        changes::text(plan, detail, style, out)?;
+        containers::text(plan, detail, style, out)?;
     }
     if !plan.is_offline() {
         owner_steps(plan, guide.now, detail, style, out)?;
         restart(plan, style, out)?;
-        around::text(plan, style, out)?;
+        containers::order_text(plan, style, out)?;
         pods::text(plan, detail, style, out)?;
     }
     match plan.verdict {
         Verdict::InPlace => {
             headline::promises(plan, style, out)?;
-            missing::text(plan, guide, style, out)
+            refusal::missing_permissions(plan, guide, style, out)
         }
         Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
     }
@@ -128,7 +120,7 @@ fn refused(
     match detail {
         Detail::Short => Ok(()),
         Detail::Wide => {
-            changes::text(plan, detail, style, out)?;
+            containers::text(plan, detail, style, out)?;
             pods::text(plan, detail, style, out)
         }
     }
@@ -154,7 +146,6 @@ fn restart(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// What happens to the owner, step by step.
 fn owner_steps(
     plan: &WorkloadPlan,
     now: Option<&str>,
@@ -163,7 +154,7 @@ fn owner_steps(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Some(durable) = plan.durable.as_ref().filter(|_| plan.verdict == Verdict::InPlace) else { return Ok(()) };
-    replaced::text(durable, now, style, out)?;
+    preview::replaced(durable, now, style, out)?;
     match detail {
         Detail::Short => {}
         Detail::Wide => {

@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::render::style::{Meaning, Style};
-use crate::render::table::Column;
-use crate::render::{fields, offline, place, words};
+use super::super::style::{Meaning, Style};
+use super::super::table::Column;
+use super::super::{columns, offline, words};
+use super::{headline, pods};
 use engine::change::reason::Warning;
 use engine::plan::{Plan, Verdict, WorkloadPlan};
 use engine::value::image::display_short;
-
-use super::{headline, pods};
 
 /// Workloads of one note that are named.
 const NAMED_WORKLOADS: usize = 4;
@@ -30,12 +29,11 @@ const OFFLINE: [Column; 4] = [
     Column::short("CHANGES", 12).goes(1),
 ];
 
-/// Writes a row for each workload, in the plan's order.
 pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let row = |workload: &WorkloadPlan| {
         let (meaning, verdict) = verdict(workload);
-        let [name, namespace] = place::cells(&workload.workload, style);
+        let [name, namespace] = columns::place(&workload.workload, style);
         let changes = match workload.verdict {
             Verdict::InPlace | Verdict::InPlaceByController => changes(workload, style),
             Verdict::NothingToDo | Verdict::NotEligible => "<none>".to_owned(),
@@ -51,7 +49,7 @@ pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
         (meaning, vec![name, namespace, pods, verdict.into(), time, changes])
     };
     let rows: Vec<(Meaning, Vec<String>)> = plan.workloads.iter().map(row).collect();
-    place::table(if is_offline { &OFFLINE } else { &LIVE }, rows, style, out)?;
+    columns::placed_table(if is_offline { &OFFLINE } else { &LIVE }, rows, style, out)?;
     let none = plan.workloads.iter().filter(|workload| workload.restarts_all_ready());
     let none: Vec<String> = none.map(|workload| words::workload(style, &workload.workload)).collect();
     if none.is_empty() {
@@ -80,7 +78,7 @@ fn changes(plan: &WorkloadPlan, style: &Style) -> String {
         let pair = display_short(&container.from, container.to.as_deref()?);
         Some(words::version_change(style, &container.container, &pair))
     });
-    images.chain(fields::lines(&plan.fields, style)).collect::<Vec<_>>().join(", ")
+    images.chain(columns::lines(&plan.fields, style)).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether there is more to say of a workload that can be updated than its row does.
@@ -116,7 +114,6 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// Writes the number of workloads with each verdict.
 pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let has = |verdict| plan.workloads.iter().any(|workload| workload.verdict == verdict);
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);

@@ -5,17 +5,14 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::render::containers::{self, Row};
-use crate::render::style::{Meaning, Style};
-use crate::render::wide::{self, Detail};
-use crate::render::{fields, words};
-use engine::plan::{Effect, PodPlan, PodVerdict, WorkloadPlan};
-
+use super::super::containers::{self, ContainerRow};
+use super::super::style::{Meaning, Style};
+use super::super::{Detail, columns, words};
 use super::headline;
+use engine::plan::{ChangeEvidence, Effect, PodPlan, PodVerdict, WorkloadPlan};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
-/// How many of the last pods are shown when there are many.
 const LAST_PODS: usize = 3;
 /// More pods than these are many.
 const MANY_PODS: usize = 50;
@@ -31,7 +28,7 @@ struct Pods<'a> {
     plan: &'a WorkloadPlan,
     style: &'a Style,
     detail: Detail,
-    containers: Vec<Row<'a>>,
+    containers: Vec<ContainerRow<'a>>,
     name_columns: usize,
     node_columns: usize,
     /// Of what is done to a pod, and of what its node pulls first.
@@ -73,7 +70,6 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
     writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))
 }
 
-/// Returns whether some pods have lines of their own.
 pub(super) fn differ(plan: &WorkloadPlan, style: &Style) -> bool {
     Pods::of(plan, Detail::Short, style).common().is_none() || !plan.pods.iter().all(|pod| is_plain(&pod))
 }
@@ -91,7 +87,6 @@ fn is_plain(pod: &&PodPlan) -> bool {
 
 /// What is done to every pod that is updated alike.
 struct Common {
-    /// The containers and fields.
     changes: String,
     /// Before it: pulls and drains.
     extra: String,
@@ -134,7 +129,6 @@ impl<'a> Pods<'a> {
         texts.map(of).all(is_same).then_some(first)
     }
 
-    /// What is said once of all.
     fn each(&self, common: &Common, out: &mut dyn Write) -> io::Result<()> {
         if common.extra.is_empty() {
             return Ok(());
@@ -204,11 +198,10 @@ impl<'a> Pods<'a> {
         }
         match self.detail {
             Detail::Short => Ok(()),
-            Detail::Wide => wide::pod(pod, style, out),
+            Detail::Wide => wide(pod, style, out),
         }
     }
 
-    /// What the pod's node has to pull first.
     fn pulls(&self, pod: &PodPlan) -> String {
         let mine = self.plan.pulls.iter().filter(|pull| pull.node == pod.node);
         let images: BTreeSet<&str> = mine.flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();
@@ -258,7 +251,7 @@ impl<'a> Pods<'a> {
                 Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
             }
         });
-        let changes: Vec<String> = changes.chain(fields::names(&pod.fields, self.style)).collect();
+        let changes: Vec<String> = changes.chain(columns::names(&pod.fields, self.style)).collect();
         changes.join(", ")
     }
 }
@@ -293,5 +286,57 @@ fn meaning(verdict: PodVerdict) -> Meaning {
         PodVerdict::AlreadyThere => Meaning::Ok,
         PodVerdict::Blocked => Meaning::Failing,
         PodVerdict::Skipped => Meaning::Quiet,
+    }
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// What `-o wide` adds: what is not known is called unknown, and why; nothing is guessed.
+fn wide(pod: &PodPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let known = |text: Option<&str>| text.map_or_else(|| UNKNOWN.to_owned(), |text| style.whole(text));
+    let line = |text: String| style.paint(Meaning::Quiet, &text);
+    let uid = Some(pod.pod.uid.as_str()).filter(|uid| !uid.is_empty());
+    let kubelet = known(pod.kubelet.map(|kubelet| kubelet.to_string()).as_deref());
+    writeln!(out, "      {}", line(format!("uid {}   kubelet {kubelet}", known(uid))))?;
+    for (name, change) in &pod.changes {
+        let name = style.show(name.as_str());
+        let image = known(change.evidence.image_id.as_deref());
+        let hash = hash(&change.evidence, pod.kubelet.is_some());
+        writeln!(out, "      {}", line(format!("{name}: image ID {image}   hash {hash}")))?;
+    }
+    Ok(())
+}
+
+/// The kubelet's hash before and after: where they are equal, nothing restarts.
+fn hash(evidence: &ChangeEvidence, kubelet_known: bool) -> String {
+    match (&evidence.hash_from, &evidence.hash_to) {
+        (Some(from), Some(to)) if from == to => format!("{from}, the same after: no restart"),
+        (Some(from), Some(to)) => format!("{from} -> {to}"),
+        (None, Some(to)) => format!("{UNKNOWN} -> {to}"),
+        (_, None) if kubelet_known => format!("{UNKNOWN} (kubelet < 1.31)"),
+        (_, None) => UNKNOWN.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_called_so() {
+        let evidence = |from: Option<&str>, to: Option<&str>| ChangeEvidence {
+            hash_from: from.map(str::to_owned),
+            hash_to: to.map(str::to_owned),
+            ..ChangeEvidence::default()
+        };
+        for (from, to, kubelet_known, text) in [
+            (Some("1a"), Some("2b"), true, "1a -> 2b"),
+            (Some("1a"), Some("1a"), true, "1a, the same after: no restart"),
+            (None, Some("2b"), true, "unknown -> 2b"),
+            (None, None, true, "unknown (kubelet < 1.31)"),
+            (None, None, false, "unknown"),
+        ] {
+            assert_eq!(hash(&evidence(from, to), kubelet_known), text);
+        }
     }
 }

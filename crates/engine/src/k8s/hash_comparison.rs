@@ -6,6 +6,7 @@
 //!
 //! Not done here: whether the API server takes the change, and whether the pod is ending.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::k8s::container_hash::{ContainerHash, HashEra, container_hash};
@@ -19,36 +20,46 @@ use crate::value::kubelet_version::KubeletVersion;
 /// The version that is assumed for an unknown kubelet: from here on no rule of this module changes.
 pub const ASSUMED_KUBELET: KubeletVersion = KubeletVersion::new(1, 32);
 
-/// From where a kubelet's version is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kubelet {
+/// The kubelet that is computed for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kubelet {
+    /// [`ASSUMED_KUBELET`] stands for newer ones, too.
+    pub version: KubeletVersion,
+    /// From where it is known.
+    #[serde(flatten)]
+    pub source: KubeletSource,
+}
+
+/// From where the version of a kubelet is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
+pub enum KubeletSource {
     /// The user gave it.
-    Given(KubeletVersion),
-    /// The pod's node reports it.
-    OfNode {
-        /// The version.
-        version: KubeletVersion,
-        /// The node.
+    Given,
+    /// The node of the pod reports it.
+    Node {
+        /// The name of the node.
         node: String,
     },
-    /// It is not known: [`ASSUMED_KUBELET`] or newer is assumed.
+    /// It is not known.
     Assumed,
 }
 
 impl Kubelet {
-    /// Returns the version to compute with.
-    pub fn version(&self) -> KubeletVersion {
-        match self {
-            Self::Given(version) | Self::OfNode { version, .. } => *version,
-            Self::Assumed => ASSUMED_KUBELET,
-        }
+    /// The kubelet where none is known.
+    pub const ASSUMED: Self = Self { version: ASSUMED_KUBELET, source: KubeletSource::Assumed };
+
+    /// The kubelet of a version that the user gave.
+    pub fn given(version: KubeletVersion) -> Self {
+        Self { version, source: KubeletSource::Given }
     }
 }
 
-/// The containers of one object.
-#[derive(Debug, Clone, PartialEq)]
+/// The containers of a pod, or of the template of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HashComparison {
-    /// The pod, or the workload whose template it is.
+    /// The pod or the workload.
+    #[serde(flatten)]
     pub workload: WorkloadRef,
     /// The kubelet.
     pub kubelet: Kubelet,
@@ -56,61 +67,30 @@ pub struct HashComparison {
     pub containers: Vec<ContainerComparison>,
 }
 
-/// One container.
-#[derive(Debug, Clone, PartialEq)]
+/// One container now and after a change; what is after is absent where no change is asked about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ContainerComparison {
-    /// The container.
+    /// The name.
     pub container: ContainerName,
-    /// Its list in the pod spec.
+    /// The list of the pod spec that has it.
     pub list: ContainerList,
-    /// Image and hash now; `None` for a container that only the change has.
-    pub now: Option<Hashed>,
-    /// Image and hash after the change; `None` where no change is asked about.
-    pub after: Option<Hashed>,
-    /// What the kubelet does about it; `None` where no change is asked about.
-    pub restart: Option<Restart>,
-}
-
-/// An image, and the hash of its container.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hashed {
-    /// `image`.
-    pub image: String,
-    /// The hash.
-    pub hash: ContainerHash,
-}
-
-/// Whether the kubelet restarts a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restart {
-    /// It does.
-    Yes,
-    /// The hash stays, so it does not.
-    SameHash,
-    /// A plain init container has run and does not run again.
-    InitContainer,
-    /// Kubelets below 1.32 do not compare sidecars.
-    SidecarNeedsNewerKubelet,
-    /// The pod does not have the container, and a running pod gets none.
-    NotInPod,
-}
-
-impl Restart {
-    /// Returns whether the container is restarted.
-    pub fn restarts(self) -> bool {
-        self == Self::Yes
-    }
-
-    /// Returns why not, in a few words; `None` where it is restarted.
-    pub fn why_not(self) -> Option<&'static str> {
-        match self {
-            Self::Yes => None,
-            Self::SameHash => Some("same hash"),
-            Self::InitContainer => Some("init containers are not run again"),
-            Self::SidecarNeedsNewerKubelet => Some("sidecars restart from kubelet 1.32 on"),
-            Self::NotInPod => Some("not in the pod; a running pod gets no container"),
-        }
-    }
+    /// `image` now; absent of a container that only the change has.
+    pub image: Option<String>,
+    /// The hash now.
+    pub hash: Option<ContainerHash>,
+    /// `image` after the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_after: Option<String>,
+    /// The hash after the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash_after: Option<ContainerHash>,
+    /// Whether the kubelet restarts the container.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<bool>,
+    /// Why it does not, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<&'static str>,
 }
 
 /// Returns the pod that an object is, or that its template makes, with defaults filled in.
@@ -142,47 +122,47 @@ pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::E
 /// Compares the containers of a pod with those after a change, if one is asked about; both filled in ([`pod_of`]).
 ///
 /// Returns `None` for kubelets before 1.16: their hash depended on the build itself.
-pub fn compare(now: &Value, after: Option<&Value>, kubelet: &Kubelet) -> Option<Vec<ContainerComparison>> {
-    let era = HashEra::of_kubelet(&kubelet.version())?;
+pub fn compare(now: &Value, after: Option<&Value>, kubelet: KubeletVersion) -> Option<Vec<ContainerComparison>> {
+    let era = HashEra::of_kubelet(&kubelet)?;
+    let hash = |container: &Value| container_hash(era, container);
+    let image = |container: &Value| text(container, "image").to_owned();
     let mut found = Vec::new();
     for list in [ContainerList::InitContainers, ContainerList::Containers] {
-        let new = after.map(|after| containers(after, list)).unwrap_or_default();
-        let old = containers(now, list);
-        let known: Vec<&str> = old.iter().map(|container| name(container)).collect();
-        for container in &old {
-            let new = new.iter().copied().find(|other| name(other) == name(container));
-            let restart = new.map(|new| restart(era, kubelet.version(), list, container, new));
+        let (old, new) = (containers(now, list), after.map(|after| containers(after, list)).unwrap_or_default());
+        let added = new.iter().filter(|new| named(&old, text(new, "name")).is_none());
+        for container in old.iter().chain(added) {
+            let name = text(container, "name");
+            let (now, after) = (named(&old, name), named(&new, name));
+            let why_not = after.and_then(|after| match now {
+                Some(now) if hash(now) == hash(after) => Some("same hash"),
+                Some(now) => why_not(list, now, kubelet),
+                None => Some("not in the pod; a running pod gets no container"),
+            });
             found.push(ContainerComparison {
-                container: name(container).into(),
+                container: name.into(),
                 list,
-                now: Some(hashed(era, container)),
-                after: new.map(|new| hashed(era, new)),
-                restart,
+                image: now.map(image),
+                hash: now.map(hash),
+                image_after: after.map(image),
+                hash_after: after.map(hash),
+                restarts: after.map(|_| why_not.is_none()),
+                why_not,
             });
         }
-        found.extend(new.into_iter().filter(|new| !known.contains(&name(new))).map(|new| ContainerComparison {
-            container: name(new).into(),
-            list,
-            now: None,
-            after: Some(hashed(era, new)),
-            restart: Some(Restart::NotInPod),
-        }));
     }
     Some(found)
 }
 
-fn restart(era: HashEra, kubelet: KubeletVersion, list: ContainerList, now: &Value, after: &Value) -> Restart {
-    let is_sidecar = now.get("restartPolicy").and_then(Value::as_str) == Some("Always");
-    if container_hash(era, now) == container_hash(era, after) {
-        Restart::SameHash
-    } else if list == ContainerList::Containers {
-        Restart::Yes
-    } else if !is_sidecar {
-        Restart::InitContainer
-    } else if kubelet.at_least(1, 32) {
-        Restart::Yes
+/// Why a container of another hash is not restarted.
+fn why_not(list: ContainerList, container: &Value, kubelet: KubeletVersion) -> Option<&'static str> {
+    if list == ContainerList::Containers {
+        None
+    } else if text(container, "restartPolicy") != "Always" {
+        Some("init containers are not run again")
+    } else if !kubelet.at_least(1, 32) {
+        Some("sidecars restart from kubelet 1.32 on")
     } else {
-        Restart::SidecarNeedsNewerKubelet
+        None
     }
 }
 
@@ -190,21 +170,23 @@ fn containers(pod: &Value, list: ContainerList) -> Vec<&Value> {
     pod.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array).into_iter().flatten().collect()
 }
 
-fn name(container: &Value) -> &str {
-    container.get("name").and_then(Value::as_str).unwrap_or_default()
+fn named<'a>(list: &[&'a Value], name: &str) -> Option<&'a Value> {
+    list.iter().find(|container| text(container, "name") == name).copied()
 }
 
-fn hashed(era: HashEra, container: &Value) -> Hashed {
-    let image = container.get("image").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Hashed { image, hash: container_hash(era, container) }
+fn text<'a>(container: &'a Value, field: &str) -> &'a str {
+    container.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn version(minor: u32) -> Kubelet {
-        Kubelet::Given(KubeletVersion::new(1, minor))
+    const SAME_HASH: Option<&str> = Some("same hash");
+    const NEWER_KUBELET: Option<&str> = Some("sidecars restart from kubelet 1.32 on");
+
+    fn version(minor: u32) -> KubeletVersion {
+        KubeletVersion::new(1, minor)
     }
 
     fn pod(app: &str, sidecar: &str, init: &str) -> Value {
@@ -214,8 +196,13 @@ mod tests {
         pod_of(WorkloadKind::Deployment, &object)
     }
 
-    fn verdicts(found: Option<Vec<ContainerComparison>>) -> Vec<(String, Option<Restart>)> {
-        found.unwrap().into_iter().map(|container| (container.container.to_string(), container.restart)).collect()
+    /// Each container, and why it is not restarted.
+    fn verdicts(found: Option<Vec<ContainerComparison>>) -> Vec<(String, Option<&'static str>)> {
+        let of = |one: ContainerComparison| {
+            assert_eq!(one.restarts, Some(one.why_not.is_none()), "{one:?}");
+            (one.container.to_string(), one.why_not)
+        };
+        found.unwrap().into_iter().map(of).collect()
     }
 
     #[test]
@@ -226,10 +213,10 @@ mod tests {
             &json!({"spec": {"containers": [
             {"name": "app", "image": "registry.test/app:v1"}, {"name": "side", "image": "registry.test/side:v1"}]}}),
         );
-        let found = compare(&pod, None, &Kubelet::Assumed).unwrap();
-        let hashes: Vec<String> = found.iter().map(|one| one.now.as_ref().unwrap().hash.to_string()).collect();
+        let found = compare(&pod, None, ASSUMED_KUBELET).unwrap();
+        let hashes: Vec<String> = found.iter().map(|one| one.hash.unwrap().to_string()).collect();
         assert_eq!(hashes, ["cacdff2f", "7f53a3a1"]);
-        assert!(found.iter().all(|container| container.restart.is_none() && container.after.is_none()));
+        assert!(found.iter().all(|container| container.restarts.is_none() && container.hash_after.is_none()));
     }
 
     #[test]
@@ -237,31 +224,28 @@ mod tests {
         let (before, after) = (pod("a:1", "m:1", "i:1"), pod("a:2", "m:2", "i:2"));
         let expected = |mesh| {
             vec![
-                ("init".to_owned(), Some(Restart::InitContainer)),
-                ("mesh".to_owned(), Some(mesh)),
-                ("app".to_owned(), Some(Restart::Yes)),
+                ("init".to_owned(), Some("init containers are not run again")),
+                ("mesh".to_owned(), mesh),
+                ("app".to_owned(), None),
             ]
         };
-        for (kubelet, mesh) in [
-            (version(30), Restart::SidecarNeedsNewerKubelet),
-            (version(31), Restart::SidecarNeedsNewerKubelet),
-            (version(32), Restart::Yes),
-            (Kubelet::Assumed, Restart::Yes),
-        ] {
-            assert_eq!(verdicts(compare(&before, Some(&after), &kubelet)), expected(mesh), "{kubelet:?}");
+        for (kubelet, mesh) in
+            [(version(30), NEWER_KUBELET), (version(31), NEWER_KUBELET), (version(32), None), (ASSUMED_KUBELET, None)]
+        {
+            assert_eq!(verdicts(compare(&before, Some(&after), kubelet)), expected(mesh), "{kubelet:?}");
         }
-        let same = compare(&before, Some(&before), &version(36));
-        assert!(verdicts(same).iter().all(|(_, restart)| *restart == Some(Restart::SameHash)));
-        assert_eq!(compare(&before, None, &version(15)), None);
+        let same = compare(&before, Some(&before), version(36));
+        assert!(verdicts(same).iter().all(|(_, why_not)| *why_not == SAME_HASH));
+        assert_eq!(compare(&before, None, version(15)), None);
     }
 
     #[test]
     fn other_fields_count_for_older_kubelets_alone() {
         let (before, mut after) = (pod("a:1", "m:1", "i:1"), pod("a:1", "m:1", "i:1"));
         after["spec"]["containers"][0]["env"] = json!([{"name": "A", "value": "1"}]);
-        let app = |kubelet| verdicts(compare(&before, Some(&after), &kubelet)).pop().and_then(|(_, restart)| restart);
-        assert_eq!(app(version(30)), Some(Restart::Yes));
-        assert_eq!(app(version(31)), Some(Restart::SameHash));
+        let app = |kubelet| verdicts(compare(&before, Some(&after), kubelet)).pop().and_then(|(_, why_not)| why_not);
+        assert_eq!(app(version(30)), None);
+        assert_eq!(app(version(31)), SAME_HASH);
     }
 
     #[test]
@@ -274,13 +258,13 @@ mod tests {
         assert_eq!(merged.pointer("/spec/containers/0/volumeMounts"), live.pointer("/spec/containers/0/volumeMounts"));
         assert_eq!(merged.pointer("/spec/volumes"), None);
         let expected = [
-            ("init", Restart::SameHash),
-            ("mesh", Restart::SameHash),
-            ("app", Restart::Yes),
-            ("new", Restart::NotInPod),
+            ("init", SAME_HASH),
+            ("mesh", SAME_HASH),
+            ("app", None),
+            ("new", Some("not in the pod; a running pod gets no container")),
         ];
-        let expected = expected.map(|(name, restart)| (name.to_owned(), Some(restart)));
-        assert_eq!(verdicts(compare(&live, Some(&merged), &version(30))), expected);
+        let expected = expected.map(|(name, restart)| (name.to_owned(), restart));
+        assert_eq!(verdicts(compare(&live, Some(&merged), version(30))), expected);
         assert!(super::merged(&live, &json!({"spec": {"containers": [1]}})).is_err());
     }
 }

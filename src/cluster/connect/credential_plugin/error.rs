@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use kube::client::AuthError;
 
-/// Why credentials could not be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CredentialPluginError {
     /// The user's `exec` names no command.
@@ -16,11 +15,7 @@ pub enum CredentialPluginError {
         "the credential plugin {command} is configured with apiVersion \"{given}\", which is none of \
          client.authentication.k8s.io/v1 and v1beta1"
     )]
-    Version {
-        command: String,
-        /// The apiVersion.
-        given: String,
-    },
+    Version { command: String, given: String },
     /// The user's `exec` does not say whether the command may ask.
     #[error(
         "the credential plugin {command} has the interactiveMode \"{given}\", which is none of Never, IfAvailable and Always"
@@ -30,17 +25,14 @@ pub enum CredentialPluginError {
         /// As it is given; empty where it is missing.
         given: String,
     },
-    /// The command is not installed.
     #[error("the credential plugin {command} was not found")]
     NotFound {
         command: String,
         /// The kubeconfig's `installHint`.
         install_hint: Option<String>,
     },
-    /// The command could not be started.
     #[error("the credential plugin {command} could not be run: {why}")]
     NotStarted { command: String, why: String },
-    /// The command failed.
     #[error("the credential plugin {command} failed ({status}){}", said(.stderr))]
     Failed {
         command: String,
@@ -49,7 +41,6 @@ pub enum CredentialPluginError {
         /// The end of what it wrote to standard error.
         stderr: String,
     },
-    /// The command's answer is no credential.
     #[error("the credential plugin {command} gave no usable credential: {why}{}", said(.stderr))]
     BadOutput {
         command: String,
@@ -59,27 +50,17 @@ pub enum CredentialPluginError {
     },
     /// The command must ask the user (`interactiveMode: Always`), and cannot.
     #[error("the credential plugin {command} must be able to ask, but {why}")]
-    NeedsTerminal {
-        command: String,
-        /// Why it cannot.
-        why: &'static str,
-    },
-    /// kubectl's preferences forbid the plugin.
+    NeedsTerminal { command: String, why: &'static str },
     #[error("the credential plugin {command} is not allowed: {} sets credentialPluginPolicy {policy}", .path.display())]
     NotAllowed {
         command: String,
         /// `DenyAll` or `Allowlist`.
         policy: String,
-        /// kubectl's preferences file.
         path: PathBuf,
     },
     /// kubectl's preferences cannot be read, so nobody knows whether the plugin may run.
     #[error("kubectl's preferences {} could not be read for credentialPluginPolicy: {why}", .path.display())]
-    Policy {
-        /// kubectl's preferences file.
-        path: PathBuf,
-        why: String,
-    },
+    Policy { path: PathBuf, why: String },
     /// An `auth-provider` or a token file failed.
     #[error("no credentials: {why}")]
     Provider { why: String },
@@ -91,7 +72,6 @@ impl CredentialPluginError {
         Self::Provider { why: error.to_string() }
     }
 
-    /// Says what the user can do about it.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others say all that is known")]
     pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
         let hint = match self {

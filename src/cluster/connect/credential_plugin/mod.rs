@@ -3,29 +3,32 @@
 //! Promise: one run is one process, which reads standard input only where the user can answer and nobody else reads it,
 //! and whose standard error never reaches ours. When to run it is decided in [`super::transport`].
 
-use std::{future::poll_fn, pin::Pin, process::Stdio, task::ready, time::Duration};
+mod error;
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::task::ready;
+use std::time::Duration;
 
 use futures::future::{Either, select};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncRead, ReadBuf},
-    process::{ChildStderr, Command},
-};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::process::{ChildStderr, Command};
 
-use super::credential::{Credential, bearer};
-use super::entries::{Cluster, Exec};
-use super::{ConnectOptions, KubeconfigError, ServerNotice, base64, usable, warnings::Warnings};
-use crate::cluster::error::ClusterError;
+use super::super::error::ClusterError;
+use super::credentials::{Credential, bearer};
+use super::entries::{self, Cluster, Exec};
+use super::warnings::Warnings;
+use super::{ConnectOptions, KubeconfigError, ServerNotice, usable};
 use engine::k8s::mask;
 
-mod error;
+pub use error::CredentialPluginError;
 
 #[cfg(test)]
 mod tests;
-
-pub use error::CredentialPluginError;
 
 const KIND: &str = "ExecCredential";
 const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
@@ -217,7 +220,7 @@ fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bo
 
 /// What a plugin may know of the cluster (`Cluster` in client-go's `pkg/apis/clientauthentication`).
 fn cluster_info(cluster: &Cluster) -> Value {
-    let authority = cluster.certificate_authority_data.as_ref().and_then(|pem| base64::encode(&pem.0));
+    let authority = cluster.certificate_authority_data.as_ref().and_then(|pem| entries::base64(&pem.0));
     let extension = cluster.extensions.iter().flatten().find(|one| one.name.as_deref() == Some(EXTENSION));
     let fields = [
         ("server", json!(*cluster.server)),

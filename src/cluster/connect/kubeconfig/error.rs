@@ -3,40 +3,23 @@
 use engine::value::hint::{Hint, kubectl};
 use std::path::PathBuf;
 
-/// What is wrong with a kubeconfig or a connection flag.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KubeconfigError {
     /// `--kubeconfig` names a file that is not there.
     #[error("the kubeconfig {} does not exist", .path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A folder is where a file should be.
+    Missing { path: PathBuf },
     #[error("the kubeconfig {} is a directory", .path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A file cannot be read.
+    Folder { path: PathBuf },
     #[error("the kubeconfig {} could not be read: {why}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        why: String,
-    },
-    /// A file is no kubeconfig.
+    Unreadable { path: PathBuf, why: String },
     #[error("{} is not a valid kubeconfig{}", .path.display(), at(*.place))]
     Malformed {
-        /// The file.
         path: PathBuf,
         /// Line and column, from 1.
         place: Option<(u64, u64)>,
     },
-    /// A file is something else, such as a manifest.
     #[error("{} is no kubeconfig: it is of the kind \"{kind}\" (apiVersion \"{api_version}\"), not Config (v1)", .path.display())]
     OtherKind {
-        /// The file.
         path: PathBuf,
         /// The kind that it names; may be empty.
         kind: String,
@@ -46,13 +29,11 @@ pub enum KubeconfigError {
     /// A file has two entries of one name, and nobody knows which one is meant.
     #[error("the kubeconfig {} has two entries named \"{name}\" in {list}", .path.display())]
     Twice {
-        /// The file.
         path: PathBuf,
         /// `clusters`, `users` or `contexts`.
         list: &'static str,
         name: String,
     },
-    /// The files exist, but are empty.
     #[error("the kubeconfig {} names no cluster, no user and no context", listed(.paths))]
     Empty {
         /// The files.
@@ -60,53 +41,19 @@ pub enum KubeconfigError {
     },
     /// Neither a kubeconfig nor a pod's service account.
     #[error("no kubeconfig found{}, and not running in a pod", looked_for(.tried))]
-    Nothing {
-        /// The files that were tried.
-        tried: Vec<PathBuf>,
-    },
-    /// No context is chosen.
+    Nothing { tried: Vec<PathBuf> },
     #[error("the kubeconfig sets no current-context")]
-    NoCurrentContext {
-        /// The contexts there are.
-        known: Vec<String>,
-    },
-    /// The context does not exist.
+    NoCurrentContext { known: Vec<String> },
     #[error("context \"{name}\" does not exist")]
-    UnknownContext {
-        /// The name that was asked for.
-        name: String,
-        /// The contexts there are.
-        known: Vec<String>,
-    },
-    /// The cluster does not exist.
+    UnknownContext { name: String, known: Vec<String> },
     #[error("cluster \"{name}\" does not exist")]
-    UnknownCluster {
-        /// The name that was asked for.
-        name: String,
-        /// The clusters there are.
-        known: Vec<String>,
-    },
-    /// The user does not exist.
+    UnknownCluster { name: String, known: Vec<String> },
     #[error("user \"{name}\" does not exist")]
-    UnknownUser {
-        /// The name that was asked for.
-        name: String,
-        /// The users there are.
-        known: Vec<String>,
-    },
-    /// The cluster has no server.
+    UnknownUser { name: String, known: Vec<String> },
     #[error("the cluster{} has no server", .context.as_ref().map(|name| format!(" of context \"{name}\"")).unwrap_or_default())]
-    NoServer {
-        /// The context, if one was used.
-        context: Option<String>,
-    },
-    /// The server is no http or https address.
+    NoServer { context: Option<String> },
     #[error("the server \"{server}\" is not a valid address")]
-    BadServer {
-        /// As it was given.
-        server: String,
-    },
-    /// The proxy cannot be used.
+    BadServer { server: String },
     #[error("the proxy of {origin} cannot be used: {why}")]
     BadProxy {
         /// Where it was given: `proxy-url`, `HTTPS_PROXY` or `HTTP_PROXY`.
@@ -114,24 +61,20 @@ pub enum KubeconfigError {
         /// Why; without the address, which may hold a password.
         why: String,
     },
-    /// A file that the kubeconfig or a flag names cannot be read.
     #[error("{field} {path} could not be read: {why}")]
     BadFile {
         /// The field of the kubeconfig, which is also the flag's name.
         field: &'static str,
-        /// The file.
         path: String,
         why: String,
     },
     /// A field holds something else than it should.
     #[error("{field} is not usable: {why}")]
     BadData {
-        /// The field of the kubeconfig.
         field: &'static str,
         /// Why; without what it holds.
         why: String,
     },
-    /// A flag is malformed.
     #[error("{flag}: {why}")]
     BadFlag { flag: &'static str, why: String },
     /// Keys or certificates cannot be used for TLS.
@@ -153,7 +96,6 @@ impl KubeconfigError {
         }
     }
 
-    /// Says what the user can do about it.
     pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
         let known = known(self.known_names()).map(Hint::from);
         let mut hints: Vec<Hint> = Vec::new();
@@ -169,7 +111,6 @@ impl KubeconfigError {
     }
 }
 
-/// How many names a hint lists.
 const LISTED: usize = 10;
 
 fn known(names: &[String]) -> Option<String> {

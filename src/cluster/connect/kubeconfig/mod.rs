@@ -1,21 +1,21 @@
 //! Which files count as the kubeconfig, and which cluster, user and namespace are chosen from them
 //! (client-go `tools/clientcmd/loader.go`, `client_config.go`).
 
-use std::path::PathBuf;
-
-use super::entries::{Cluster, Context, Text, User};
-use super::{ConnectOptions, Environment};
+#![expect(clippy::disallowed_methods, reason = "reads the service account's namespace")]
 
 mod error;
 mod file;
-mod in_cluster;
 
-#[cfg(test)]
-mod tests;
+use std::path::{Path, PathBuf};
+
+use super::entries::{Cluster, Context, Text, User};
+use super::{ConnectOptions, Environment};
+use file::{Kubeconfig, find};
 
 pub use error::KubeconfigError;
 
-use file::{Kubeconfig, find};
+#[cfg(test)]
+mod tests;
 
 /// What was chosen.
 pub(super) struct Selected {
@@ -53,9 +53,6 @@ pub struct KubeconfigNames {
 }
 
 /// Reads which names there are.
-///
-/// # Errors
-/// When a file that must be there is not, or cannot be read.
 pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, KubeconfigError> {
     let (_, config) = merged(&files(options, environment))?;
     Ok(KubeconfigNames {
@@ -73,7 +70,7 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
     if !config.is_empty() || given(&options.server).is_some() {
         return choose(&config, options, environment);
     }
-    match in_cluster::of(environment).filter(|_| !files.must_exist) {
+    match in_cluster(environment).filter(|_| !files.must_exist) {
         Some(selected) => Ok(selected),
         None if found.is_empty() => Err(KubeconfigError::Nothing { tried: files.paths }),
         None => Err(KubeconfigError::Empty { paths: found }),
@@ -141,7 +138,7 @@ fn choose(
     let (user, warning) = choose_user(config, given(&options.user), &context.user)?;
     let mut selected = Selected::new(cluster, user);
     // Within a pod its own namespace is the default.
-    if let Some(namespace) = context.namespace.value().or_else(|| in_cluster::namespace(environment)) {
+    if let Some(namespace) = context.namespace.value().or_else(|| namespace_of_pod(environment)) {
         selected.namespace = namespace;
     }
     selected.context = context_name;
@@ -181,4 +178,43 @@ pub(super) fn server_uri(selected: &Selected) -> Result<http::Uri, KubeconfigErr
         (Some("http" | "https"), Some(host)) if !host.is_empty() && (has_scheme || uri.path() == "/") => Ok(uri),
         _ => Err(bad()),
     }
+}
+
+/// Where the kubelet mounts the service account.
+const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// The connection of the service account of the pod this program runs in (client-go `rest/config.go`,
+/// `inClusterClientConfig`); `None` outside a pod, or where no token is mounted.
+pub(super) fn in_cluster(environment: &Environment) -> Option<Selected> {
+    let (server, folder) = account(environment)?;
+    let authority = Some(folder.join("ca.crt")).filter(|file| file.is_file());
+    let path = |file: PathBuf| file.to_string_lossy().into_owned();
+    let cluster = Cluster {
+        server: Text::new(Some(server)),
+        certificate_authority: Text::new(authority.clone().map(path)),
+        ..Cluster::default()
+    };
+    let user = User { token_file: Text::new(Some(path(folder.join("token")))), ..User::default() };
+    let mut selected = Selected::new(cluster, user);
+    if let Some(namespace) = namespace_of_pod(environment) {
+        selected.namespace = namespace;
+    }
+    selected.rotating_authority = authority;
+    Some(selected)
+}
+
+/// Gives the namespace of the pod; `None` outside one.
+pub(super) fn namespace_of_pod(environment: &Environment) -> Option<String> {
+    let (_, folder) = account(environment)?;
+    let text = environment.pod_namespace.clone().or_else(|| std::fs::read_to_string(folder.join("namespace")).ok())?;
+    Some(text.trim().to_owned()).filter(|namespace| !namespace.is_empty())
+}
+
+/// The server and the mounted files of a pod's service account.
+fn account(environment: &Environment) -> Option<(String, &Path)> {
+    let host = environment.service_host.as_deref().filter(|host| !host.is_empty())?;
+    let port: u16 = environment.service_port.as_deref()?.parse().ok()?;
+    let folder = environment.service_account.as_deref().unwrap_or_else(|| Path::new(SERVICE_ACCOUNT));
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    folder.join("token").is_file().then(|| (format!("https://{host}:{port}"), folder))
 }

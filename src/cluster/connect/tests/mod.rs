@@ -97,9 +97,9 @@ async fn who_asks() {
     setup.options.as_uid = Some("7".to_owned());
     setup.options.as_user_extra = vec!["example.com/scope=a=b".to_owned(), "example.com/scope=c".to_owned()];
     let connection = setup.connect().await.unwrap();
-    assert_eq!((connection.namespace(), connection.context()), ("prod", Some("a")));
-    assert_eq!(connection.server(), server.url());
-    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
+    assert_eq!((connection.namespace.as_str(), connection.context.as_deref()), ("prod", Some("a")));
+    assert_eq!(connection.server, server.url());
+    ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
     let received = server.received();
     let header = |name: &str| received[0].header(name);
     assert!(header("user-agent").starts_with(concat!("kubectl-inplace/", env!("CARGO_PKG_VERSION"), " (")));
@@ -123,8 +123,8 @@ async fn flags_beat_the_kubeconfig() {
     setup.options.namespace = Some("other".to_owned());
     setup.options.disable_compression = true;
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
-    assert_eq!(connection.namespace(), "other");
+    ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
+    assert_eq!(connection.namespace, "other");
     assert_eq!(tokens(&server), ["Bearer given"]);
     assert_eq!(server.received()[0].header("accept-encoding"), "");
     assert_eq!(folder.read("runs"), "", "a token beats the plugin");
@@ -139,7 +139,7 @@ async fn a_name_and_a_password_beat_the_kubeconfig() {
     setup.options.username = Some("jane".to_owned());
     setup.options.password = Some("hunter2".to_owned());
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
+    ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
     assert_eq!(tokens(&server), ["Basic amFuZTpodW50ZXIy"]);
     assert_eq!(folder.read("runs"), "");
 }
@@ -152,7 +152,7 @@ async fn a_plugin_runs_once_and_hears_nothing() {
     let mut setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
     for verb in [AccessVerb::List, AccessVerb::Patch, AccessVerb::List] {
-        ask(connection.client(), verb, PODS).await.unwrap();
+        ask(&connection.client, verb, PODS).await.unwrap();
     }
     assert_eq!(folder.read("runs"), "run\n");
     assert_eq!(folder.read("runs.stdin"), "");
@@ -181,8 +181,8 @@ async fn an_expiring_credential_is_replaced_before_it_is_used() {
     let plugin = counting_plugin(&folder, ", \"expirationTimestamp\": \"2000-01-01T00:00:00Z\"");
     let setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
-    ask(connection.client(), AccessVerb::Patch, POD).await.unwrap();
+    ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
+    ask(&connection.client, AccessVerb::Patch, POD).await.unwrap();
     assert_eq!(tokens(&server), ["Bearer t2", "Bearer t3"]);
 }
 
@@ -195,14 +195,14 @@ async fn after_a_401_reads_are_repeated_and_writes_are_not() {
     let server = Server::start(vec![unauthorized(), ok(), unauthorized(), ok()]);
     let setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
-    assert_eq!(ask(connection.client(), AccessVerb::Patch, POD).await, Err(ClusterError::Unauthorized));
-    ask(connection.client(), AccessVerb::Patch, POD).await.unwrap();
+    ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
+    assert_eq!(ask(&connection.client, AccessVerb::Patch, POD).await, Err(ClusterError::Unauthorized));
+    ask(&connection.client, AccessVerb::Patch, POD).await.unwrap();
     assert_eq!(tokens(&server), ["Bearer t1", "Bearer t2", "Bearer t2", "Bearer t3"]);
     let server = Server::start(vec![unauthorized()]);
     let mut setup = self::setup(&server.url(), INSECURE, &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    assert_eq!(ask(connection.client(), AccessVerb::List, PODS).await, Err(ClusterError::Unauthorized));
+    assert_eq!(ask(&connection.client, AccessVerb::List, PODS).await, Err(ClusterError::Unauthorized));
     assert_eq!(server.received().len(), 2, "bounded");
     assert_eq!(setup.notices(), []);
 }
@@ -261,7 +261,7 @@ async fn what_is_sent_again() {
         let server = Server::start(answers);
         let mut setup = setup(&server.url(), INSECURE, "token: secret");
         let connection = setup.connect().await.unwrap();
-        let result = ask(connection.client(), verb, POD).await;
+        let result = ask(&connection.client, verb, POD).await;
         assert_eq!(result.is_ok(), succeeds, "case {at}: {result:?}");
         assert_eq!(server.received().len(), arrive, "case {at}");
         assert_eq!(setup.notices().len(), arrive - 1, "case {at}: every repetition is reported");
@@ -273,7 +273,7 @@ async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
     let server = Server::start(vec![Answer::Close]);
     let mut setup = setup(&server.url(), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
-    let lost = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+    let lost = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(lost, ClusterError::ConnectionLost { .. }), "{lost:?}");
     assert!(lost.may_have_been_done());
     assert_eq!(setup.notices(), []);
@@ -281,7 +281,7 @@ async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
     let nobody = Server::nobody();
     let mut setup = self::setup(&format!("https://{nobody}"), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
-    let refused = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+    let refused = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
         format!("the connection to the server {nobody} was refused - did you specify the right host or port?")
@@ -295,8 +295,8 @@ async fn a_password_in_the_servers_address_is_not_shown() {
     let nobody = Server::nobody();
     let setup = setup(&format!("http://user:hidden@{nobody}"), "", "token: secret");
     let connection = setup.connect().await.unwrap();
-    assert_eq!(connection.server(), format!("http://{nobody}"));
-    let refused = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+    assert_eq!(connection.server, format!("http://{nobody}"));
+    let refused = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
     assert!(!refused.to_string().contains("hidden"), "{refused}");
 }
 
@@ -305,7 +305,7 @@ async fn a_server_that_is_no_tls_server() {
     let server = Server::without_tls(vec![Answer::json(400, "{}")]);
     let setup = setup(&server.url(), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+    let error = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(&error, ClusterError::Unreachable { why: Unreached::Certificate(_), .. }), "{error:?}");
     let text = error.to_string();
     assert_eq!(text, format!("no TLS connection to the server {}: it does not speak TLS (https)", server.address));
@@ -315,7 +315,7 @@ async fn a_server_that_is_no_tls_server() {
 async fn a_host_without_an_address() {
     let setup = setup("http://no-such-host.invalid", "", "token: secret");
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+    let error = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
     let ClusterError::Unreachable { server, why: Unreached::UnknownHost(why) } = &error else { panic!("{error:?}") };
     assert_eq!(server, "no-such-host.invalid");
     assert_eq!(why.matches("failed to lookup").count(), 1, "told once: {why}");
@@ -328,7 +328,7 @@ async fn no_answer_in_time() {
         let mut setup = setup(&server.url(), INSECURE, "token: secret");
         setup.options.request_timeout = Some(Duration::from_millis(250));
         let connection = setup.connect().await.unwrap();
-        let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+        let error = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
         assert_eq!(
             error.to_string(),
             "request canceled: the server did not answer within 250ms (Client.Timeout exceeded)"
@@ -346,7 +346,7 @@ async fn a_watch_has_no_limit_and_is_not_held_back() {
     setup.options.request_timeout = Some(Duration::from_millis(250));
     let connection = setup.connect().await.unwrap();
     let request = Request::get(format!("{PODS}?watch=true")).body(Vec::new()).unwrap();
-    let stream = connection.client().request_stream(request).await.unwrap();
+    let stream = connection.client.request_stream(request).await.unwrap();
     let lines: Vec<String> = std::pin::pin!(stream).lines().map(Result::unwrap).collect().await;
     assert_eq!(lines, ["{\"type\": \"BOOKMARK\"}"; 2]);
 }
@@ -357,10 +357,10 @@ async fn warnings_are_reported_once() {
     let mut setup = setup(&server.url(), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
     for _ in 0..3 {
-        ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
+        ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
     }
     assert_eq!(setup.notices(), [ServerNotice::Warning("say \"no\" to v1beta1".to_owned())]);
-    assert_eq!(connection.warnings(), ["say \"no\" to v1beta1"]);
+    assert_eq!(connection.warnings.texts(), ["say \"no\" to v1beta1"]);
 }
 
 #[tokio::test]
@@ -370,7 +370,7 @@ async fn the_clusters_proxy_is_asked_for_the_server() {
     let mut setup = setup("https://api.test:6443", &proxy_url, "token: secret");
     setup.environment.no_proxy = Some("a,,api.test,::/x".to_owned());
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
+    let error = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(error, ClusterError::Unreachable { .. }), "{error:?}");
     let received = proxy.received();
     assert_eq!(received[0].line, "CONNECT api.test:6443 HTTP/1.1");

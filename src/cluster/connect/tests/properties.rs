@@ -101,7 +101,7 @@ const PLACES: [(&str, &str); 40] = [
 
 /// Ways to authenticate, each of which reaches other code.
 fn users() -> Vec<Value> {
-    let encoded = |pem: &str| base64::encode(pem.as_bytes());
+    let encoded = |pem: &str| entries::base64(pem.as_bytes());
     vec![
         json!({"token": "s3cr3t"}),
         json!({"tokenFile": "token"}),
@@ -142,10 +142,10 @@ async fn tried(setup: &Setup, address: &str) -> String {
         Ok(connection) => connection,
         Err(error) => return format!("{error} {:?}", error.hints()),
     };
-    if !connection.server().contains(address) {
-        return connection.server().to_owned();
+    if !connection.server.contains(address) {
+        return connection.server;
     }
-    match ask(connection.client(), AccessVerb::List, POD).await {
+    match ask(&connection.client, AccessVerb::List, POD).await {
         Ok(_) => String::new(),
         Err(error) => format!("{error} {:?}", error.hints()),
     }
@@ -243,7 +243,7 @@ async fn an_address_that_is_too_long() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
     let setup = setup(&format!("{}/{}", server.url(), "a".repeat(65_000)), INSECURE, "token: secret");
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), AccessVerb::List, &format!("{POD}?a={}", "b".repeat(600))).await.unwrap_err();
+    let error = ask(&connection.client, AccessVerb::List, &format!("{POD}?a={}", "b".repeat(600))).await.unwrap_err();
     assert!(matches!(&error, ClusterError::NotSent { .. }), "{error:?}");
     assert!(server.received().is_empty());
 }

@@ -8,7 +8,6 @@
 //! and compute the ordinary hash to get it), kubelets before 1.16 (they hashed the Go struct's debug text), and defaulting:
 //! the container must be the one that the API server stored, defaults filled in and quantities in canonical form.
 
-mod fields;
 mod go_json;
 #[cfg(test)]
 mod tests;
@@ -77,8 +76,8 @@ impl Serialize for ContainerHash {
 /// allow counts as absent.
 pub fn container_hash(era: HashEra, container: &Value) -> ContainerHash {
     let json = match era {
-        HashEra::WholeContainer { kubelet } => GoJson::of_kubelet(kubelet).object(fields::CONTAINER, Some(container)),
-        HashEra::NameAndImage => GoJson::newest().object(fields::NAME_AND_IMAGE, Some(container)),
+        HashEra::WholeContainer { kubelet } => GoJson::of_kubelet(kubelet).text("Container", Some(container)),
+        HashEra::NameAndImage => GoJson::of_kubelet(KubeletVersion::new(1, 31)).text("NameAndImage", Some(container)),
     };
     ContainerHash(fnv1a_of_spew(json.as_bytes()))
 }
