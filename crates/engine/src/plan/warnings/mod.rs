@@ -15,7 +15,7 @@ pub(super) use images::of_the_reference;
 pub use owner::manager;
 pub use traffic::missing_labels;
 
-use super::back_off::Held;
+use super::back_off::{self, Held};
 use super::context::Context;
 use super::drift::{self, Drift};
 use super::{ContainerPlan, PodPlan, PodVerdict};
@@ -105,10 +105,10 @@ pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
 
 /// Containers that the kubelet is expected to leave down for a while, though nothing has crashed.
 fn held_back(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    let mut held = Held::default();
+    let (mut held, now) = (Held::default(), context.live.surroundings.now.as_deref());
     for updated in updated {
         for (container, change) in updated.plan.restarted_by_image(updated.pod) {
-            held.add(&container.name, &change.to, context.back_off.seconds(updated.pod, &container.name, &change.to));
+            held.add(&container.name, &change.to, back_off::seconds(updated.pod, &container.name, &change.to, now));
         }
     }
     warnings.extend(held.warnings());
