@@ -7,8 +7,7 @@ use super::{
     Revisions, Rounding, TemplateGeneration, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
     unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
+use crate::merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "DaemonSet",
@@ -40,7 +39,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     counters: &[GENERATION.annotation],
     template_generation: Some(GENERATION),
     merge: Schema::DAEMON_SET,
-    defaults: Defaults::DAEMON_SET,
+    defaults: Schema::DAEMON_SET,
 };
 
 /// `IsPodUpdated` takes either label for the revision.

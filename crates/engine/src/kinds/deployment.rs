@@ -6,8 +6,7 @@ use super::{
     FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
     Rounding, Unavailability, UpdatedBy, is_paused, status, unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
+use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -42,7 +41,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     counters: &[REVISION],
     template_generation: None,
     merge: Schema::DEPLOYMENT,
-    defaults: Defaults::DEPLOYMENT,
+    defaults: Schema::DEPLOYMENT,
 };
 
 /// Recreate has none, so one at a time.

@@ -22,8 +22,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
+use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
@@ -105,7 +104,7 @@ pub struct KindSpec {
     /// How manifests merge into the object.
     merge: Schema,
     /// What the API server fills in.
-    defaults: Defaults,
+    defaults: Schema,
 }
 
 /// Who updates the pods of a workload in place.
@@ -440,7 +439,7 @@ impl WorkloadKind {
     }
 
     /// Returns what the API server fills in.
-    pub fn defaults(self) -> Defaults {
+    pub fn defaults(self) -> Schema {
         self.spec().defaults
     }
 

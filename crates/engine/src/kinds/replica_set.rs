@@ -4,8 +4,7 @@ use super::{
     FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, UpdatedBy,
     never_rolls_out, unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
+use crate::merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "ReplicaSet",
@@ -33,5 +32,5 @@ pub(super) const SPEC: KindSpec = KindSpec {
     counters: &[],
     template_generation: None,
     merge: Schema::REPLICA_SET,
-    defaults: Defaults::REPLICA_SET,
+    defaults: Schema::REPLICA_SET,
 };

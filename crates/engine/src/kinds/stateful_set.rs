@@ -6,8 +6,7 @@ use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
     Revisions, Rounding, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
+use crate::merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "StatefulSet",
@@ -48,7 +47,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     counters: &[],
     template_generation: None,
     merge: Schema::STATEFUL_SET,
-    defaults: Defaults::STATEFUL_SET,
+    defaults: Schema::STATEFUL_SET,
 };
 
 /// Under RollingUpdate the controller is replacing pods while a pod at or above the partition has another revision.

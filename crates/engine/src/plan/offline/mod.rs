@@ -6,7 +6,7 @@
 //! counts as removed, and a field that this build does not know is compared like any other.
 //!
 //! Out of scope: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are
-//! those of one version of the server (see [`crate::merge::defaults`]).
+//! those of one version of the server (see [`crate::merge`]).
 
 mod by_controller;
 mod outside;
