@@ -96,6 +96,46 @@ fn a_container_that_comes_is_marked_once() {
     assert_eq!(shown.matches("ContainerAdded").count(), 1, "{shown}");
 }
 
+/// A list's elements go by the same name as in the plan.
+#[test]
+fn a_mark_covers_its_field_and_what_is_below_and_nothing_else() {
+    let container = |value: &str, mounts: Value| json!({"name": "app", "env": [{"name": "B.C/D", "value": value}], "envFrom": [value], "args": [value], "volumeMounts": mounts});
+    let object = |value: &str, mounts: Value| json!({"metadata": {"annotations": {"a.b/c": value, "a.b/d": value}}, "spec": {"containers": [container(value, mounts)], "ab": value}});
+    let mount =
+        |name: &str, path: &str, read_only: bool| json!({"name": name, "mountPath": path, "readOnly": read_only});
+    // Once a volume is mounted twice, mounts are told apart by their path.
+    let (before, after) = (json!([mount("v", "/x", false)]), json!([mount("v", "/x", true), mount("v", "/y", false)]));
+    let marked = |path: &str| {
+        let marks = vec![Mark { path: path.into(), effect: Effect::NotInPlace("X") }];
+        let (before, after) = (object("1", before.clone()), object("2", after.clone()));
+        let shown = text(&[WorkloadDiff { before, after, marks, ..sample() }], 0, &Style::PLAIN);
+        let line = shown.lines().find(|line| line.contains("# not in place (X)")).unwrap_or_default();
+        line.split("  #").next().unwrap_or_default().trim_start_matches(['+', '-', ' ']).to_owned()
+    };
+    let unseen = |path: &str| format!("# {path}: not in place (X)");
+    for (path, expected) in [
+        ("spec.containers[app].env[B.C/D].value", "value: \"2\""),
+        ("spec.containers[app].env[B.C/D]", "value: \"2\""),
+        ("spec.containers[app].env (order)", "value: \"2\""),
+        ("spec.containers[app].volumeMounts[/x].readOnly", "readOnly: true"),
+        ("spec.containers[app].volumeMounts[/y]", "- mountPath: /y"),
+        ("spec.containers[app].args[0]", "- \"2\""),
+        ("metadata.annotations[a.b/c]", "a.b/c: \"2\""),
+        ("metadata.annotations[a.b/d]", "a.b/d: \"2\""),
+        ("metadata.annotations", "a.b/c: \"2\""),
+    ] {
+        assert_eq!(marked(path).replace('\'', "\""), expected, "{path}");
+    }
+    for path in [
+        "spec.containers[app].env[B].value",
+        "spec.containers[ap].env",
+        "spec.a",
+        "spec.containers[app].env[B.C/D].value.deeper",
+    ] {
+        assert_eq!(marked(path), unseen(path), "{path}");
+    }
+}
+
 #[test]
 fn the_layout_is_that_of_the_serializer() {
     let options = || serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
