@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The tables of a kind as in a manifest.
 pub(crate) fn tables(kind: &str) -> (Schema, Schema) {
     if kind == "PodTemplate" {
-        return (Schema::POD_TEMPLATE_OBJECT, Schema::POD_TEMPLATE_OBJECT);
+        return (Schema::named("PodTemplate"), Schema::named("PodTemplate"));
     }
     let kind = WorkloadKind::named(kind).expect("a kind that has tables");
     (kind.merge(), kind.defaults())

@@ -7,7 +7,6 @@ use super::{
     Revisions, Rounding, TemplateGeneration, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
     unordered,
 };
-use crate::merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "DaemonSet",
@@ -38,8 +37,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[GENERATION.annotation],
     template_generation: Some(GENERATION),
-    merge: Schema::DAEMON_SET,
-    defaults: Schema::DAEMON_SET,
 };
 
 /// `IsPodUpdated` takes either label for the revision.

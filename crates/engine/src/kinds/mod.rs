@@ -101,10 +101,6 @@ pub struct KindSpec {
     /// Annotations of its own by which its controller counts.
     counters: &'static [&'static str],
     template_generation: Option<TemplateGeneration>,
-    /// How manifests merge into the object.
-    merge: Schema,
-    /// What the API server fills in.
-    defaults: Schema,
 }
 
 /// Who updates the pods of a workload in place.
@@ -435,12 +431,13 @@ impl WorkloadKind {
 
     /// Returns how manifests merge into its objects.
     pub fn merge(self) -> Schema {
-        self.spec().merge
+        // `kubectl apply` merges what is no built-in type as JSON.
+        if matches!(self.spec().group, "" | "apps") { self.defaults() } else { Schema::PLAIN }
     }
 
     /// Returns what the API server fills in.
     pub fn defaults(self) -> Schema {
-        self.spec().defaults
+        Schema::named(self.spec().kind)
     }
 
     /// Returns whether `kubectl rollout` knows it.

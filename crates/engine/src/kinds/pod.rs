@@ -4,7 +4,6 @@ use super::{
     FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, UpdatedBy,
     never_rolls_out, unordered,
 };
-use crate::merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "Pod",
@@ -30,6 +29,4 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[],
     template_generation: None,
-    merge: Schema::POD,
-    defaults: Schema::POD,
 };

@@ -11,7 +11,6 @@ use super::{
     CONTROLLER_REVISION_HASH, Course, FixedFields, Foreseen, HoldsBy, KindSpec, Obstacle, PodOrder, PodOwnership,
     Replicas, RevisionLabel, Revisions, Rounding, Unavailability, UpdatedBy, status, unordered,
 };
-use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::{element, join, text};
 use crate::value::selector;
@@ -56,9 +55,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[],
     template_generation: None,
-    // `kubectl apply` merges what is no built-in type as JSON.
-    merge: Schema::PLAIN,
-    defaults: Schema::CLONE_SET,
 };
 
 const STRATEGY: &str = "spec.updateStrategy";

@@ -8,11 +8,11 @@ fn filling_twice_changes_nothing() {
     let templated = json!({"spec": {"template": pod}, "template": pod});
     for (of, object) in [
         (Schema::POD, &pod),
-        (Schema::POD_TEMPLATE_OBJECT, &templated),
-        (Schema::DEPLOYMENT, &templated),
-        (Schema::STATEFUL_SET, &templated),
-        (Schema::DAEMON_SET, &templated),
-        (Schema::REPLICA_SET, &templated),
+        (Schema::named("PodTemplate"), &templated),
+        (Schema::named("Deployment"), &templated),
+        (Schema::named("StatefulSet"), &templated),
+        (Schema::named("DaemonSet"), &templated),
+        (Schema::named("ReplicaSet"), &templated),
     ] {
         let filled = of.fill(object);
         assert_ne!(filled, *object, "{of:?}");
@@ -63,7 +63,7 @@ fn zeros_of_pointers_stay_and_others_go() {
         "template": {"spec": {"terminationGracePeriodSeconds": 0, "hostNetwork": false, "tolerations": [], "securityContext": {},
             "containers": [], "shareProcessNamespace": false}},
     }});
-    let filled = Schema::DEPLOYMENT.fill(&object);
+    let filled = Schema::named("Deployment").fill(&object);
     assert_eq!(filled["metadata"], json!({}));
     assert_eq!(filled["spec"]["replicas"], 0);
     assert_eq!(filled["spec"].get("paused"), None);
@@ -83,7 +83,7 @@ fn wrong_types_are_left_alone() {
         json!({"spec": 1}),
         json!({"spec": {"template": [2], "strategy": "x"}}),
     ] {
-        for of in [Schema::POD, Schema::DEPLOYMENT] {
+        for of in [Schema::POD, Schema::named("Deployment")] {
             assert_eq!(of.fill(&of.fill(&wrong)), of.fill(&wrong), "{wrong}");
         }
     }
@@ -117,7 +117,7 @@ fn what_is_left_is_what_was_written() {
                 "readinessProbe": {"httpGet": {"port": 80}}}],
             "volumes": [{"name": "v", "emptyDir": {}}, {"name": "c", "configMap": {"name": "x"}}],
             "serviceAccountName": "me"}}}));
-    assert_eq!(left(Schema::DEPLOYMENT, &written, &written), (written.clone(), written));
+    assert_eq!(left(Schema::named("Deployment"), &written, &written), (written.clone(), written));
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}});
     assert_eq!(left(Schema::POD, &pod, &pod), (pod.clone(), pod));
 }
@@ -141,14 +141,16 @@ fn a_default_that_was_or_becomes_another_value_is_shown_on_both_sides() {
     // Each is the default of its image, and yet they differ.
     assert_eq!(policies(&container(None, "a"), &container(None, "a:1")), [always, present]);
 
-    let (before, after) = left(Schema::DEPLOYMENT, &deployment(&json!({"replicas": 3})), &deployment(&json!({})));
+    let (before, after) =
+        left(Schema::named("Deployment"), &deployment(&json!({"replicas": 3})), &deployment(&json!({})));
     assert_eq!((&before["spec"]["replicas"], &after["spec"]["replicas"]), (&json!(3), &json!(1)));
 }
 
 #[test]
 fn a_strategy_that_goes_takes_its_defaults_along() {
     let rolling = deployment(&json!({"strategy": {"rollingUpdate": {"maxSurge": "25%"}}}));
-    let (before, after) = left(Schema::DEPLOYMENT, &rolling, &deployment(&json!({"strategy": {"type": "Recreate"}})));
+    let (before, after) =
+        left(Schema::named("Deployment"), &rolling, &deployment(&json!({"strategy": {"type": "Recreate"}})));
     assert_eq!(before["spec"]["strategy"], json!({"type": "RollingUpdate"}));
     assert_eq!(after["spec"]["strategy"], json!({"type": "Recreate"}));
 }
