@@ -375,8 +375,7 @@ fn container_plan(
     let other = to.as_ref().and_then(|to| {
         // A pod that was restarted in place runs what its template asks for.
         let differing = in_pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::AlreadyThere);
-        let made = context.live.in_pods(name, to);
-        let is_other = |image: &&String| *image != to && made != Some(image.as_str());
+        let is_other = |image: &&String| !context.live.is_image(name, to, image);
         let mut differing = differing.map(|(_, container)| &container.image).filter(is_other);
         let in_template = Some(&container.image).filter(|image| *image != to);
         let in_a_pod = differing.next();

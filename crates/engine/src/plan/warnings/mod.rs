@@ -199,6 +199,6 @@ fn of_the_template<'a, 'p>(
 
 /// Whether the template gets another image.
 fn is_other(context: &Context<'_>, plan: &ContainerPlan, to: &str) -> bool {
-    let is_other = |image: &String| image != to && context.live.in_pods(&plan.container, image) != Some(to);
-    context.known.template.get(&plan.container).is_some_and(|template| is_other(&template.image))
+    let template = context.known.template.get(&plan.container);
+    template.is_some_and(|template| !context.live.is_image(&plan.container, &template.image, to))
 }

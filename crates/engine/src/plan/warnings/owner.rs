@@ -48,14 +48,12 @@ pub(super) fn warn(
 /// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.
 fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
     let template = &context.known.template;
-    let is_other = |name: &ContainerName, template: &str, to: &str| {
-        template != to && context.live.in_pods(name, template) != Some(to)
-    };
     let differs = |Updated { plan, pod }: &Updated<'_>| {
         let mut changed = plan.changed(pod);
         !plan.fields.is_empty()
             || changed.any(|(container, change)| {
-                template.get(&container.name).is_some_and(|known| is_other(&container.name, &known.image, &change.to))
+                let name = &container.name;
+                template.get(name).is_some_and(|known| !context.live.is_image(name, &known.image, &change.to))
             })
     };
     !context.live.workload.reference.kind.has_template() || updated.iter().any(differs)
