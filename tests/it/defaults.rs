@@ -6,14 +6,14 @@
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
 use engine::kinds::WorkloadKind;
-use engine::merge::defaults::Defaults;
-use engine::merge::strategic_merge::{Schema, apply, three_way};
+use engine::merge::Schema;
+use engine::merge::strategic_merge::{apply, three_way};
 use serde_json::Value;
 
 /// The tables of a kind as in a manifest.
-pub(crate) fn tables(kind: &str) -> (Schema, Defaults) {
+pub(crate) fn tables(kind: &str) -> (Schema, Schema) {
     if kind == "PodTemplate" {
-        return (Schema::POD_TEMPLATE_OBJECT, Defaults::POD_TEMPLATE_OBJECT);
+        return (Schema::named("PodTemplate"), Schema::named("PodTemplate"));
     }
     let kind = WorkloadKind::named(kind).expect("a kind that has tables");
     (kind.merge(), kind.defaults())
@@ -30,7 +30,7 @@ fn fills_as_the_server() {
         let (_, defaults) = tables(kind);
         compare(&format!("line {}: {kind}", number + 1), &defaults.fill(manifest), stored, &mut differences);
         if let Some(template) = manifest["spec"].get("template") {
-            assert_eq!(Defaults::POD_TEMPLATE.fill(template), stored["spec"]["template"]);
+            assert_eq!(Schema::POD_TEMPLATE.fill(template), stored["spec"]["template"]);
         }
         assert_eq!(&defaults.fill(stored), stored, "a stored {kind} is complete");
     }

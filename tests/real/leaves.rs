@@ -4,7 +4,7 @@ use engine::change;
 use engine::change::reason::Reason;
 use engine::k8s::names::WorkloadRef;
 use engine::kinds::WorkloadKind;
-use engine::merge::defaults::Defaults;
+use engine::merge::Schema;
 use engine::plan::offline::build;
 use engine::plan::{Options, Verdict};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl Templates {
 
 /// Paths that the comparison of two templates names, containers that come or go among them.
 fn compared(before: &Value, after: &Value) -> Vec<String> {
-    let diff = change::diff(&Defaults::POD_TEMPLATE.fill(before), &Defaults::POD_TEMPLATE.fill(after)).rest;
+    let diff = change::diff(&Schema::POD_TEMPLATE.fill(before), &Schema::POD_TEMPLATE.fill(after)).rest;
     let containers = diff.added.iter().chain(&diff.removed).chain(diff.renamed.iter().map(|(container, _)| container));
     let containers = containers.map(|container| format!("spec.{}[{}]", container.list.spec_field(), container.name));
     diff.other.iter().cloned().chain(containers).collect()

@@ -1,16 +1,14 @@
-//! What the lines at the end of a rollout hold besides each pod: the failure report, and the proof in numbers.
+//! What the lines at the end of a rollout hold besides each pod: the failure report, and the steps.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Phase, PodName, seconds};
+use super::{Phase, seconds};
 use crate::render::json::WorkloadName;
 use engine::k8s::events::Event;
-use engine::k8s::names::ContainerName;
+use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::{FailedPod, FailureReport, Instance};
-use engine::report::proof::{self, ContainerProof};
 use engine::state::durable::StepName;
 
 #[derive(Serialize)]
@@ -26,95 +24,6 @@ impl Step {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Proof<'a> {
-    restarted_as_planned: Vec<InPods<'a>>,
-    restarted_not_planned: Vec<InPods<'a>>,
-    resized: Vec<Resized<'a>>,
-    resized_as_a_whole: usize,
-    replaced: Vec<Replaced<'a>>,
-    times: Vec<Times<'a>>,
-}
-
-#[derive(Serialize)]
-struct InPods<'a> {
-    container: &'a str,
-    pods: usize,
-    restarts: usize,
-}
-
-#[derive(Serialize)]
-struct Resized<'a> {
-    container: &'a str,
-    pods: usize,
-}
-
-#[derive(Serialize)]
-struct Replaced<'a> {
-    #[serde(flatten)]
-    pod: PodName<'a>,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Times<'a> {
-    container: &'a str,
-    pull_seconds: Option<Spread>,
-    down_seconds: Option<Spread>,
-    ready_seconds: Option<Spread>,
-}
-
-#[derive(Serialize)]
-struct Spread {
-    min: f64,
-    median: f64,
-    max: f64,
-    pods: usize,
-}
-
-impl From<proof::Spread> for Spread {
-    fn from(spread: proof::Spread) -> Self {
-        Self { min: spread.min, median: spread.median, max: spread.max, pods: spread.count }
-    }
-}
-
-impl<'a> Proof<'a> {
-    pub(super) fn of(proof: &'a proof::Proof) -> Self {
-        let times = |times: &'a ContainerProof| Times {
-            container: times.container.as_str(),
-            pull_seconds: times.pull.map(Spread::from),
-            down_seconds: times.down.map(Spread::from),
-            ready_seconds: times.ready.map(Spread::from),
-        };
-        Self {
-            restarted_as_planned: in_pods(&proof.planned, &proof.twice),
-            restarted_not_planned: in_pods(&proof.collateral, &proof.collateral_more),
-            resized: proof
-                .resized
-                .iter()
-                .map(|(name, pods)| Resized { container: name.as_str(), pods: *pods })
-                .collect(),
-            resized_as_a_whole: proof.resized_as_a_whole,
-            replaced: proof
-                .replaced
-                .iter()
-                .map(|(pod, why)| Replaced { pod: PodName::of(pod), message: why })
-                .collect(),
-            times: proof.times.iter().map(times).collect(),
-        }
-    }
-}
-
-fn in_pods<'a>(counts: &'a BTreeMap<ContainerName, usize>, more: &BTreeMap<ContainerName, usize>) -> Vec<InPods<'a>> {
-    let restarts = |name, pods: usize| pods + more.get(name).copied().unwrap_or(0);
-    let counts = counts.iter();
-    counts
-        .map(|(name, pods)| InPods { container: name.as_str(), pods: *pods, restarts: restarts(name, *pods) })
-        .collect()
-}
-
 /// The line `failureReport`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -128,7 +37,7 @@ pub(super) struct Report<'a> {
 #[serde(rename_all = "camelCase")]
 struct Failed<'a> {
     #[serde(flatten)]
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     node: Option<&'a str>,
     container: Option<&'a str>,
     image: Option<&'a str>,
@@ -196,7 +105,7 @@ impl<'a> Failed<'a> {
         };
         let seen = pod.time_line.iter();
         Self {
-            pod: PodName::of(&pod.pod),
+            pod: &pod.pod,
             node: pod.node.as_deref(),
             container: pod.container.as_ref().map(ContainerName::as_str),
             image: pod.image.as_deref(),

@@ -14,7 +14,7 @@ use engine::k8s::failure::Failure;
 use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::FailureReport;
 use engine::report::progress::{PodProgress, Progress};
-use engine::report::proof;
+use engine::report::proof::Proof;
 use engine::report::{ContainerEnd, NotReady, Notice, Outcome, PodEnd, Standing, StandingField};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::durable::StepName;
@@ -105,9 +105,7 @@ impl Listener for JsonLines<'_> {
 
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
         match notice {
-            Notice::Pod { pod, phase } => {
-                self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
-            }
+            Notice::Pod { pod, phase } => self.write("pod", elapsed, &PodLine { pod, phase: Phase::of(phase) }),
             Notice::Owner { step } => {
                 self.steps.push((*step, elapsed));
                 self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
@@ -121,32 +119,26 @@ impl Listener for JsonLines<'_> {
             | Notice::PrePullSkipped { .. }
             | Notice::TagDiffersByNode { .. } => self.pull(notice, elapsed),
             Notice::HookBegins { pod, hook } => {
-                self.write("hookBegins", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end: None })
+                self.write("hookBegins", elapsed, &HookLine { pod, hook: *hook, end: None })
             }
             Notice::HookEnded { pod, hook, end } => {
                 let end = Some(end.clone());
-                self.write("hookEnded", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end })
+                self.write("hookEnded", elapsed, &HookLine { pod, hook: *hook, end })
             }
-            Notice::Drain { pod, why } => {
-                self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why })
-            }
+            Notice::Drain { pod, why } => self.write("drain", elapsed, &Retrying { pod, message: why }),
             Notice::Evidence { pod, container, why } => {
-                let line = EvidenceLine { pod: PodName::of(pod), container: container.as_str(), message: why };
+                let line = EvidenceLine { pod, container: container.as_str(), message: why };
                 self.write("evidence", elapsed, &line)
             }
-            Notice::Retrying { pod, why } => {
-                self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
-            }
-            Notice::NotPatched { pod, why } => {
-                self.write("notPatched", elapsed, &Retrying { pod: PodName::of(pod), message: why })
-            }
+            Notice::Retrying { pod, why } => self.write("retrying", elapsed, &Retrying { pod, message: why }),
+            Notice::NotPatched { pod, why } => self.write("notPatched", elapsed, &Retrying { pod, message: why }),
             Notice::WatchLost { why } => self.write("watchLost", elapsed, &Message { message: why }),
             Notice::WatchRestored => self.write("watchRestored", elapsed, &Nothing {}),
             Notice::BudgetHolds { down, allowed } => {
                 self.write("budgetHolds", elapsed, &Budget { down: *down, allowed: *allowed })
             }
             Notice::StillWaiting { done, total, pods, why } => {
-                let pods = pods.iter().map(PodName::of).collect();
+                let pods = pods.iter().collect();
                 self.write(
                     "stillWaiting",
                     elapsed,
@@ -179,7 +171,7 @@ impl Listener for JsonLines<'_> {
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let tally = Tally::of(outcome);
         let fields = |pod: &PodKey| self.run.as_ref().and_then(|run| Some(&run.pod(pod)?.fields));
-        let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name), fields);
+        let proof = Proof::of(outcome, |pod, name| self.restarts(pod, name), fields);
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
         let next = if is_durable { next.that_fit(outcome) } else { next };
         let body = Summary {
@@ -194,7 +186,7 @@ impl Listener for JsonLines<'_> {
             pods: outcome.pods.iter().map(End::of).collect(),
             standing: &outcome.standing,
             standing_fields: &outcome.standing_fields,
-            proof: ends::Proof::of(&proof),
+            proof,
             steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
             roll_back: next.take_back,
             resume: next.go_on,
@@ -248,7 +240,7 @@ struct Start<'a> {
 #[serde(rename_all = "camelCase")]
 struct Wanted<'a> {
     #[serde(flatten)]
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     containers: Vec<WantedContainer<'a>>,
     /// Whose cpu or memory changes.
     resized: Vec<&'a str>,
@@ -272,7 +264,7 @@ impl<'a> Wanted<'a> {
             restarts: wanted.restarts,
         });
         Self {
-            pod: PodName::of(&goal.key),
+            pod: &goal.key,
             containers: containers.collect(),
             resized: goal.fields.resized().map(ContainerName::as_str).collect(),
             resized_as_a_whole: goal.fields.resizes_as_a_whole(),
@@ -281,21 +273,8 @@ impl<'a> Wanted<'a> {
 }
 
 #[derive(Serialize)]
-struct PodName<'a> {
-    namespace: &'a str,
-    name: &'a str,
-    uid: &'a str,
-}
-
-impl<'a> PodName<'a> {
-    fn of(pod: &'a PodKey) -> Self {
-        Self { namespace: &pod.namespace, name: &pod.name, uid: pod.uid.as_str() }
-    }
-}
-
-#[derive(Serialize)]
 struct PodLine<'a> {
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     #[serde(flatten)]
     phase: Phase<'a>,
 }
@@ -399,20 +378,20 @@ struct OwnerLine<'a> {
 
 #[derive(Serialize)]
 struct EvidenceLine<'a> {
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     container: &'a str,
     message: &'a str,
 }
 
 #[derive(Serialize)]
 struct Retrying<'a> {
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     message: &'a str,
 }
 
 #[derive(Serialize)]
 struct HookLine<'a> {
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     hook: HookPhase,
     #[serde(flatten)]
     end: Option<HookEnd>,
@@ -428,7 +407,7 @@ struct Budget {
 struct StillWaiting<'a> {
     done: usize,
     total: usize,
-    pods: Vec<PodName<'a>>,
+    pods: Vec<&'a PodKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
 }
@@ -449,7 +428,7 @@ struct Summary<'a> {
     standing: &'a [Standing],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     standing_fields: &'a [StandingField],
-    proof: ends::Proof<'a>,
+    proof: Proof,
     steps: Vec<ends::Step>,
     roll_back: Option<String>,
     resume: Option<String>,
@@ -460,7 +439,7 @@ struct Summary<'a> {
 #[derive(Serialize)]
 struct End<'a> {
     #[serde(flatten)]
-    pod: PodName<'a>,
+    pod: &'a PodKey,
     #[serde(flatten)]
     phase: Phase<'a>,
     patched: bool,
@@ -508,7 +487,7 @@ impl<'a> End<'a> {
             exit_code: end.again.as_ref().and_then(|again| again.exit_code),
         };
         Self {
-            pod: PodName::of(&end.pod),
+            pod: &end.pod,
             phase: Phase::of(&end.phase),
             patched: end.patched,
             replaced: end.replaced,

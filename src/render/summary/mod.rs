@@ -240,7 +240,8 @@ impl Ending<'_> {
             (true, _) => "not seen to its end by this run".into(),
             (false, _) => restarted,
         };
-        let twice: usize = self.proof().twice.values().sum();
+        let twice: usize =
+            self.proof().restarted_as_planned.values().map(|it| it.restarts.unwrap_or(0).saturating_sub(it.pods)).sum();
         let restarted = if twice == 0 { restarted } else { format!("{restarted} ({twice} of them twice)") };
         if self.follows() {
             return format!(" Updated in place: {restarted}.");
@@ -261,7 +262,7 @@ impl Ending<'_> {
             gone => format!("pods that left meanwhile: {gone}"),
         };
         let proof = self.proof();
-        let containers = self.so_often(proof.resized.iter().map(|(name, pods)| (name, *pods)));
+        let containers = self.so_often(proof.resized.values().map(|it| (&it.container, it.pods)));
         let as_a_whole = match proof.resized_as_a_whole {
             0 => String::new(),
             count => format!("{} as a whole", words::count(count, "pod")),

@@ -64,6 +64,12 @@ impl Paths {
     }
 }
 
+/// The keys by which the elements of a list may be told apart.
+const ELEMENT_KEYS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "key"];
+
+/// How the path of a list ends whose elements only change places.
+pub(crate) const ORDER: &str = " (order)";
+
 /// Bounds the pairs of containers that are compared for a new name; a change that replaces more than a hundred by
 /// others does not rename them.
 const MAX_RENAME_PAIRS: usize = 10_000;
@@ -145,6 +151,15 @@ pub(crate) fn by_key<'v>(list: &'v Value, key: &str) -> Option<Vec<(String, &'v 
         .collect()
 }
 
+/// Returns what the elements of a list go by in paths, where it is compared with another one: a key that all of both have,
+/// each a value of its own, else their place.
+pub fn labels(list: &Value, other: &Value) -> Vec<String> {
+    let labels = |key| Some(by_key(list, key)?.into_iter().map(|(name, _)| name).collect());
+    let is_common = |key: &&str| !other.is_array() || by_key(other, key).is_some();
+    let by_place = || (0..list.as_array().map_or(0, Vec::len)).map(|index| index.to_string()).collect();
+    ELEMENT_KEYS.into_iter().filter(is_common).find_map(labels).unwrap_or_else(by_place)
+}
+
 fn is_absent(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -198,7 +213,7 @@ fn compare_fields(
 }
 
 fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &str, paths: &mut Paths) {
-    let keyed = ["name", "mountPath", "devicePath", "containerPort", "key"].into_iter().find_map(|key| {
+    let keyed = ELEMENT_KEYS.into_iter().find_map(|key| {
         let (old, new) = (by_key(before, key)?, by_key(after, key)?);
         Some((old, new))
     });
@@ -219,7 +234,7 @@ fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &
     }
     if paths.count() == found {
         // The same elements in another order: order has a meaning in most lists (`$(VAR)` in env, for one).
-        paths.push(format!("{path} (order)"));
+        paths.push(format!("{path}{ORDER}"));
     }
 }
 

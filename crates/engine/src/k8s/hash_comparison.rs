@@ -13,8 +13,7 @@ use crate::k8s::container_hash::{ContainerHash, HashEra, container_hash};
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::ContainerList;
 use crate::kinds::WorkloadKind;
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::{self, Schema};
+use crate::merge::{Schema, strategic_merge};
 use crate::value::kubelet_version::KubeletVersion;
 
 /// The version that is assumed for an unknown kubelet: from here on no rule of this module changes.
@@ -99,7 +98,7 @@ pub struct ContainerComparison {
 pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
     let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
     let spec = template.get("spec").cloned().unwrap_or(Value::Null);
-    Defaults::POD.fill(&json!({ "spec": spec }))
+    Schema::POD.fill(&json!({ "spec": spec }))
 }
 
 /// Returns a pod as a manifest would change it: what the manifest says of its containers set, all else kept, such as the
@@ -116,7 +115,7 @@ pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::E
     }
     let patch = strategic_merge::three_way(None, &json!({ "spec": spec }), pod, Schema::POD)?;
     let merged = strategic_merge::apply(pod, &patch, Schema::POD)?;
-    Ok(Defaults::POD.fill(&merged))
+    Ok(Schema::POD.fill(&merged))
 }
 
 /// Compares the containers of a pod with those after a change, if one is asked about; both filled in ([`pod_of`]).

@@ -7,8 +7,6 @@ use super::{
     Revisions, Rounding, TemplateGeneration, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
     unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "DaemonSet",
@@ -39,8 +37,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[GENERATION.annotation],
     template_generation: Some(GENERATION),
-    merge: Schema::DAEMON_SET,
-    defaults: Defaults::DAEMON_SET,
 };
 
 /// `IsPodUpdated` takes either label for the revision.

@@ -6,8 +6,6 @@ use super::{
     FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
     Rounding, Unavailability, UpdatedBy, is_paused, status, unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -41,8 +39,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[REVISION],
     template_generation: None,
-    merge: Schema::DEPLOYMENT,
-    defaults: Defaults::DEPLOYMENT,
 };
 
 /// Recreate has none, so one at a time.

@@ -22,8 +22,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
+use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
@@ -102,10 +101,6 @@ pub struct KindSpec {
     /// Annotations of its own by which its controller counts.
     counters: &'static [&'static str],
     template_generation: Option<TemplateGeneration>,
-    /// How manifests merge into the object.
-    merge: Schema,
-    /// What the API server fills in.
-    defaults: Defaults,
 }
 
 /// Who updates the pods of a workload in place.
@@ -436,12 +431,13 @@ impl WorkloadKind {
 
     /// Returns how manifests merge into its objects.
     pub fn merge(self) -> Schema {
-        self.spec().merge
+        // `kubectl apply` merges what is no built-in type as JSON.
+        if matches!(self.spec().group, "" | "apps") { self.defaults() } else { Schema::PLAIN }
     }
 
     /// Returns what the API server fills in.
-    pub fn defaults(self) -> Defaults {
-        self.spec().defaults
+    pub fn defaults(self) -> Schema {
+        Schema::named(self.spec().kind)
     }
 
     /// Returns whether `kubectl rollout` knows it.

@@ -4,8 +4,6 @@ use super::{
     FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, UpdatedBy,
     never_rolls_out, unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "ReplicaSet",
@@ -32,6 +30,4 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[],
     template_generation: None,
-    merge: Schema::REPLICA_SET,
-    defaults: Defaults::REPLICA_SET,
 };

@@ -6,8 +6,6 @@ use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
     Revisions, Rounding, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "StatefulSet",
@@ -47,8 +45,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &["statefulset.kubernetes.io/"],
     counters: &[],
     template_generation: None,
-    merge: Schema::STATEFUL_SET,
-    defaults: Defaults::STATEFUL_SET,
 };
 
 /// Under RollingUpdate the controller is replacing pods while a pod at or above the partition has another revision.

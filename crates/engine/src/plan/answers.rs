@@ -1,10 +1,10 @@
 //! What the API server is asked before anything is written, and how its answers change a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{PodVerdict, Verdict, WorkloadPlan, estimate};
+use super::{PodPlan, PodVerdict, Verdict, WorkloadPlan, estimate};
 use crate::change::FieldProgress;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::metadata::MetadataMap;
@@ -136,12 +136,9 @@ impl WorkloadPlan {
                 pods.push(planned.pod.clone());
                 continue;
             }
-            let is_other =
-                |name, to: &String| pod.container(name).is_some_and(|(_, _, container)| container.image != *to);
-            let changed = planned.changes.iter().filter(|(name, change)| is_other(name, &change.to));
-            let images: Vec<NewImage> = changed
-                .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
-                .collect();
+            let changed = planned.changed(pod);
+            let images = changed.map(|(known, to)| NewImage { container: known.name.clone(), to: to.to.clone() });
+            let images: Vec<NewImage> = images.collect();
             if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
                 kinds.insert(kind, asked.len());
                 asked.push((patches, vec![planned.pod.clone()]));
@@ -180,13 +177,8 @@ impl WorkloadPlan {
             self.pulls_first(&pulls, dry_run.pulls_denied, dry_run.asked_pulls);
         }
         // A saved plan may say it already.
-        let mut known: Vec<Warning> = Vec::new();
-        for warning in std::mem::take(&mut self.warnings) {
-            if !known.contains(&warning) {
-                known.push(warning);
-            }
-        }
-        self.warnings = known;
+        let mut known = BTreeSet::new();
+        self.warnings.retain(|warning| known.insert(warning.clone()));
         self
     }
 
@@ -207,16 +199,19 @@ impl WorkloadPlan {
         self.durable.as_ref()?.change.apply(live.workload.template())
     }
 
+    /// A pod's plan, and the pod.
+    fn planned<'a>(&'a self, pod: &PodKey, live: &'a LiveWorkload) -> Option<(&'a PodPlan, &'a Pod)> {
+        self.pods.iter().find(|plan| plan.pod == *pod).zip(live.pods.iter().find(|known| known.key == *pod))
+    }
+
     fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload) {
         let reason = match answer {
             PatchAnswer::Pod(answer) => {
-                let before = live.pods.iter().find(|known| known.key == pod);
-                before.and_then(|before| self.admitted(before, part, &answer))
+                self.planned(&pod, live).and_then(|(plan, before)| admitted(plan, before, part, &answer))
             }
             PatchAnswer::Refused { message } => {
-                let before = live.pods.iter().find(|known| known.key == pod);
-                let plan = self.pods.iter().find(|known| known.pod == pod);
-                let others = before.zip(plan).map(|(before, plan)| rules::others(&message, before, &plan.fields));
+                let planned = self.planned(&pod, live);
+                let others = planned.map(|(plan, before)| rules::others(&message, before, &plan.fields));
                 Some(Reason::AdmissionRefused { message, others: others.unwrap_or_default() })
             }
             PatchAnswer::Denied { message } => {
@@ -302,29 +297,28 @@ impl WorkloadPlan {
         self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty() && self.pulls.is_empty());
         self.pulls = pulls;
     }
+}
 
-    /// Compares what the server would make of a pod: admission may have set something other than what was asked for.
-    fn admitted(&self, before: &Pod, part: PodPart, answer: &Pod) -> Option<Reason> {
-        let plan = self.pods.iter().find(|known| known.pod == before.key)?;
-        if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
-            let message = "its admission takes the change back".to_owned();
-            return Some(Reason::AdmissionRefused { message, others: Vec::new() });
-        }
-        if part == PodPart::Resize {
-            let values = plan.fields.added_by_admission(before, answer);
-            return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
-        }
-        // A container that is not to change stays as well.
-        let wanted = |container: &Container| match plan.changes.get(&container.name) {
-            Some(change) => Some(&change.to),
-            None => before.container(&container.name).map(|(_, _, container)| &container.image),
-        };
-        let mut all = answer.all_containers();
-        let rewritten = all.find(|(_, container)| wanted(container).is_some_and(|wanted| container.image != *wanted));
-        rewritten.map(|(list, container)| Reason::AdmissionRewrites {
-            list,
-            container: container.name.clone(),
-            image: container.image.clone(),
-        })
+/// Compares what the server would make of a pod: admission may have set something other than what was asked for.
+fn admitted(plan: &PodPlan, before: &Pod, part: PodPart, answer: &Pod) -> Option<Reason> {
+    if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
+        let message = "its admission takes the change back".to_owned();
+        return Some(Reason::AdmissionRefused { message, others: Vec::new() });
     }
+    if part == PodPart::Resize {
+        let values = plan.fields.added_by_admission(before, answer);
+        return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
+    }
+    // A container that is not to change stays as well.
+    let wanted = |container: &Container| match plan.changes.get(&container.name) {
+        Some(change) => Some(&change.to),
+        None => before.container(&container.name).map(|(_, _, container)| &container.image),
+    };
+    let mut all = answer.all_containers();
+    let rewritten = all.find(|(_, container)| wanted(container).is_some_and(|wanted| container.image != *wanted));
+    rewritten.map(|(list, container)| Reason::AdmissionRewrites {
+        list,
+        container: container.name.clone(),
+        image: container.image.clone(),
+    })
 }

@@ -6,8 +6,7 @@
 //! has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's
 //! `flowcontrol.Backoff`).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use crate::change::reason::Warning;
 use crate::k8s::failure;
@@ -15,69 +14,34 @@ use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::rollout::Goal;
-use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::evidence::{Baseline, last_ended};
-use crate::state::outcome::EndResult;
 use crate::state::starts::{self, FORGETS_SECONDS};
 use crate::value::duration::second;
 
 const FIRST_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 300;
-/// The number of past rollouts that show how long one takes.
-const LAST_ROLLOUTS: usize = 3;
 
-/// What is known of earlier starts of a workload's containers.
-pub(super) struct BackOff {
-    entries: Vec<HistoryEntry>,
-    now: Option<i64>,
+/// Returns how long the kubelet is expected to hold the container back once it gets this image; `None` where nothing
+/// known indicates it, or the time is not known.
+pub(super) fn seconds(pod: &Pod, name: &ContainerName, to: &str, now: Option<&str>) -> Option<u64> {
+    let now = second(now?)?;
+    let (_, _, status) = pod.container_status(name)?;
+    let ended = second(last_ended(status)?.finished_at.as_deref()?)?;
+    let doublings = u32::try_from(starts(pod, name, to, now).checked_sub(1)?).unwrap_or(u32::MAX);
+    let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
+    let since = u64::try_from(now.saturating_sub(ended)).unwrap_or(0);
+    // For a running container the end to come is the one that counts.
+    let left = if status.state.running.is_some() { back_off } else { back_off.saturating_sub(since) };
+    (since < back_off).then_some(left)
 }
 
-impl BackOff {
-    pub(super) fn of(live: &LiveWorkload) -> Self {
-        let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
-        Self { entries: history::union(objects), now: live.surroundings.now.as_deref().and_then(second) }
-    }
-
-    /// Returns how long the fastest of the last rollouts of exactly these containers that completed took, in seconds:
-    /// in the others the kubelet may have held containers back.
-    pub(super) fn last_took(&self, names: &BTreeSet<&ContainerName>) -> Option<f64> {
-        let same = |entry: &&HistoryEntry| {
-            entry.outcome == EndResult::Complete && entry.containers.keys().collect::<BTreeSet<_>>() == *names
-        };
-        let took = |entry: &HistoryEntry| u32::try_from(second(&entry.ended)? - second(&entry.began)?).ok();
-        let fastest = self.entries.iter().rev().filter(same).take(LAST_ROLLOUTS).filter_map(took).min()?;
-        // Both are truncated to whole seconds.
-        Some(f64::from(fastest) + 0.5)
-    }
-
-    /// Returns how long the kubelet is expected to hold the container back once it gets this image; `None` where
-    /// nothing known indicates it.
-    pub(super) fn seconds(&self, pod: &Pod, name: &ContainerName, to: &str) -> Option<u64> {
-        self.seconds_at(pod, name, to, 0.0)
-    }
-
-    /// The same for a pod whose turn comes `later` seconds later.
-    pub(super) fn seconds_at(&self, pod: &Pod, name: &ContainerName, to: &str, later: f64) -> Option<u64> {
-        let later = i64::try_from(Duration::try_from_secs_f64(later).ok()?.as_secs()).ok()?;
-        let now = self.now?.checked_add(later)?;
-        let (_, _, status) = pod.container_status(name)?;
-        let ended = second(last_ended(status)?.finished_at.as_deref()?)?;
-        let doublings = u32::try_from(starts(pod, name, to, now).checked_sub(1)?).unwrap_or(u32::MAX);
-        let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
-        let since = u64::try_from(now.saturating_sub(ended)).unwrap_or(0);
-        // For a running container the end to come is the one that counts.
-        let left = if status.state.running.is_some() { back_off } else { back_off.saturating_sub(since) };
-        (since < back_off).then_some(left)
-    }
-
-    /// Returns for how much longer the kubelet holds a container back that asks for its image already, and has not
-    /// crashed with it.
-    fn still_held(&self, pod: &Pod, name: &ContainerName) -> Option<u64> {
-        let (_, _, status) = pod.container_status(name)?;
-        let crashed = Baseline::of(pod, name).ended_after(last_ended(status)?)?;
-        let (_, until) = failure::back_off(status).filter(|_| !crashed)?;
-        u64::try_from(second(&until)? - self.now?).ok().filter(|left| *left > 0)
-    }
+/// Returns for how much longer the kubelet holds a container back that asks for its image already, and has not crashed
+/// with it.
+fn still_held(pod: &Pod, name: &ContainerName, now: Option<&str>) -> Option<u64> {
+    let (_, _, status) = pod.container_status(name)?;
+    let crashed = Baseline::of(pod, name).ended_after(last_ended(status)?)?;
+    let (_, until) = failure::back_off(status).filter(|_| !crashed)?;
+    u64::try_from(second(&until)? - second(now?)?).ok().filter(|left| *left > 0)
 }
 
 /// How often the kubelet has noted a start of this text in the pod, each within its memory of the one after.
@@ -112,7 +76,7 @@ impl Held {
 
 /// Returns the same warnings for a goal without a plan: one that resumes a rollout, or takes it back.
 pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
-    let back_off = BackOff::of(live);
+    let now = live.surroundings.now.as_deref();
     let mut held = Held::default();
     for pod_goal in &goal.pods {
         let Some(pod) = live.pods.iter().find(|pod| pod.key == pod_goal.key) else { continue };
@@ -122,8 +86,8 @@ pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
                 name,
                 to,
                 match container.image == to {
-                    true => back_off.still_held(pod, name),
-                    false => back_off.seconds(pod, name, to),
+                    true => still_held(pod, name, now),
+                    false => seconds(pod, name, to, now),
                 },
             );
         }
@@ -139,20 +103,10 @@ mod tests {
     use super::*;
     use crate::change::FieldChanges;
     use crate::k8s::names::RolloutId;
-    use crate::k8s::workload::Workload;
-    use crate::kinds::WorkloadKind;
-    use crate::plan::assemble::{Objects, assemble};
     use crate::rollout::patch::{NewImage, pod_patch};
 
     fn at(second: i64) -> String {
         format!("2026-03-01T10:{:02}:{:02}Z", second / 60, second % 60)
-    }
-
-    fn back_off(now: Option<i64>) -> BackOff {
-        let object = json!({"metadata": {"name": "web", "namespace": "shop", "uid": "u"}});
-        let mut live = assemble(Workload::from_object(WorkloadKind::Deployment, object).unwrap(), Objects::default());
-        live.surroundings.now = now.map(at);
-        BackOff::of(&live)
     }
 
     fn set_by(manager: &str, second: i64) -> Value {
@@ -299,8 +253,9 @@ mod tests {
                     node.crash(*now);
                     continue;
                 }
-                let reported = back_off(Some(*now)).seconds(&node.seen(), &"side".into(), text);
-                assert_eq!(back_off(None).seconds(&node.seen(), &"side".into(), text), None, "no clock, no guess");
+                let (pod, side, time) = (node.seen(), "side".into(), at(*now));
+                let reported = seconds(&pod, &side, text, Some(&time));
+                assert_eq!(seconds(&pod, &side, text, None), None, "no clock, no guess");
                 found.push((i64::try_from(reported.unwrap_or(0)).unwrap(), node.update(text, *now)));
             }
             assert_eq!(found.iter().map(|(_, held)| *held).collect::<Vec<_>>(), *expected, "{what}: the kubelet");
@@ -315,7 +270,7 @@ mod tests {
         node.status()["state"] = json!({"waiting": {"reason": "CrashLoopBackOff",
             "message": "back-off 10s restarting failed container=side pod=web-1"}});
         node.status()["containerID"] = "c://0".into();
-        let left = |node: &Node, now| back_off(Some(now)).still_held(&node.seen(), &"side".into());
+        let left = |node: &Node, now| still_held(&node.seen(), &"side".into(), Some(&at(now)));
         assert_eq!((left(&node, 104), left(&node, 111)), (Some(6), None));
         node.status()["lastState"]["terminated"]["containerID"] = "c://1".into();
         node.status()["containerID"] = "c://1".into();

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::availability;
-use super::back_off::BackOff;
 use super::context::Context;
 use super::drift::Drift;
 use super::durable::{self, if_resumed};
@@ -71,7 +70,6 @@ fn planned(
         durable: !options.pods_only && !wanted.is_by_pod(),
         subset: &options.subset,
         drains: options.drain != Some(DrainBy::None),
-        back_off: BackOff::of(live),
         shows_kubelets: options.shows_kubelets,
         order: &options.container_order,
     };
@@ -113,7 +111,7 @@ fn planned(
     let pace = Policy { max_unavailable, ..policy.clone() };
     warnings.extend(availability::none_serves(&context, &pods, &pace));
     warnings.sort();
-    let estimate_seconds = estimate(&context, &pods, &pace, durable.as_ref());
+    let estimate_seconds = estimate(&context, &pods, &pace, durable.is_some());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
     let fields = shown(wanted.fields(), &pods);
     let verdict = verdict(&reasons, &pods, changes);
@@ -377,8 +375,7 @@ fn container_plan(
     let other = to.as_ref().and_then(|to| {
         // A pod that was restarted in place runs what its template asks for.
         let differing = in_pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::AlreadyThere);
-        let made = context.live.in_pods(name, to);
-        let is_other = |image: &&String| *image != to && made != Some(image.as_str());
+        let is_other = |image: &&String| !context.live.is_image(name, to, image);
         let mut differing = differing.map(|(_, container)| &container.image).filter(is_other);
         let in_template = Some(&container.image).filter(|image| *image != to);
         let in_a_pod = differing.next();

@@ -1,6 +1,5 @@
 //! What every part of a plan is made from.
 
-use super::back_off::BackOff;
 use super::known::Known;
 use super::revision::CurrentRevision;
 use super::wanted::Wanted;
@@ -19,8 +18,6 @@ pub(super) struct Context<'a> {
     pub(super) subset: &'a Subset,
     /// Pods are drained first, where they can be.
     pub(super) drains: bool,
-    /// What the kubelets are expected to hold back.
-    pub(super) back_off: BackOff,
     /// The kubelets' versions are shown: that they could not be read is said, whatever it means for the pods.
     pub(super) shows_kubelets: bool,
     /// Containers that change one after the other.

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::context::Context;
 use super::known::Known;
 use super::partition;
-use super::wanted::is_pinned;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::live::LiveWorkload;
@@ -35,15 +34,11 @@ impl<'p> Drift<'p> {
         live: &LiveWorkload,
         pods: impl Iterator<Item = &'p Pod>,
     ) -> Option<Self> {
-        // What admission makes of it is no drift.
-        let made = live.in_pods(name, template);
-        let is_it = |image: &str, pod: &Pod, container: &Container| {
-            container.image == image || is_pinned(image, pod, container)
-        };
         let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
         for pod in pods {
             let Some((_, _, container)) = pod.container(name) else { continue };
-            if is_it(template, pod, container) || made.is_some_and(|made| is_it(made, pod, container)) {
+            // What admission makes of it is no drift.
+            if live.is_image(name, template, &container.image) || live.is_pin(pod, container, template) {
                 drift.is_everywhere = false;
             } else {
                 drift.images.insert(&container.image);

@@ -5,8 +5,7 @@
 //! killed. Unknown, and left out: how long the user's commands run, how large an image is, and when a pod is scheduled.
 
 use super::context::Context;
-use super::durable::DurablePlan;
-use super::{PodPlan, PodVerdict};
+use super::{PodPlan, PodVerdict, back_off};
 use crate::k8s::pod::{Container, Pod, Probe};
 use crate::kinds::WorkloadKind;
 use crate::rollout::drain::DEFAULT_DRAIN_SECONDS;
@@ -41,42 +40,19 @@ const PULL_SECONDS: f64 = 3.0;
 /// The exit code of a container that did not end within its grace period (`SIGKILL`).
 const KILLED: i64 = 137;
 
-/// A rollout that took this many times as long, or as short, was of another kind.
-const UNLIKE: f64 = 2.5;
-
-/// Returns how long the rollout takes, in seconds; pods that no node runs are left out.
-pub(super) fn estimate(
-    context: &Context<'_>,
-    pods: &[(PodPlan, &Pod)],
-    policy: &Policy,
-    durable: Option<&DurablePlan>,
-) -> f64 {
+/// Returns how long the rollout takes, in seconds; pods that no node runs are left out. `owner` says whether the owner's
+/// template changes too.
+pub(super) fn estimate(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy, owner: bool) -> f64 {
     let changing = |(plan, pod): &&(PodPlan, &Pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled();
     let until_pause = policy.canary.and_then(|canary| usize::try_from(canary).ok()).unwrap_or(usize::MAX);
-    let changing = || pods.iter().filter(changing).take(until_pause);
-    let turns = |held_back| -> Vec<Timing<'_>> {
-        changing().map(|(plan, pod)| Timing { context, policy, plan, pod, held_back }).collect()
-    };
-    if changing().next().is_none() && durable.is_none() {
-        return 0.0;
-    }
+    let turns = pods.iter().filter(changing).take(until_pause).map(|(plan, pod)| Timing { policy, plan, pod });
+    let turns: Vec<Timing<'_>> = turns.collect();
     let restarts = pods.iter().any(|(plan, pod)| plan.restarted(pod).next().is_some());
-    let owner = owner_seconds(context.live.workload.reference.kind, durable);
-    let plain = owner + in_turn(&turns(false), policy, restarts);
-    let whole = owner + in_turn(&turns(true), policy, restarts);
-    // The time that ready has to hold is not part of the pace, and a given one may have been another before.
-    let is_like_before = durable.is_some() && policy.min_ready_seconds_given.is_none();
-    let pace = if is_like_before { pace(context, pods, plain) } else { 1.0 };
-    rounded(plain * pace + (whole - plain))
-}
-
-/// How much slower or faster than expected the owner's last rollout of the same containers was. A rollout of another
-/// kind (with a pause, with other flags) does not count.
-fn pace(context: &Context<'_>, pods: &[(PodPlan, &Pod)], expected: f64) -> f64 {
-    let names = pods.iter().flat_map(|(plan, pod)| plan.restarted(pod)).map(|container| &container.name);
-    let took = context.back_off.last_took(&names.collect());
-    let pace = took.map_or(1.0, |took| took / expected.max(0.5));
-    if (1.0 / UNLIKE..=UNLIKE).contains(&pace) { pace } else { 1.0 }
+    // The kubelet's back-off runs in all pods at the same time.
+    let held_back = turns.iter().map(|turn| turn.held_back(context)).max().unwrap_or(0);
+    let held_back = if held_back > 0 { seconds(held_back) + RESTART_SECONDS } else { 0.0 };
+    let owner = if owner { owner_seconds(context.live.workload.reference.kind) } else { 0.0 };
+    rounded(owner + held_back + in_turn(&turns, policy, restarts))
 }
 
 /// The same with images that have to be pulled first.
@@ -89,13 +65,9 @@ fn rounded(seconds: f64) -> f64 {
 }
 
 /// The steps on the owner: each waits until its controller has observed it.
-fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
-    match (durable, kind.holds_by().field()) {
-        (None, _) => 0.0,
-        // It is held, and released again.
-        (Some(_), Some(_)) => 0.4,
-        (Some(_), None) => 0.2,
-    }
+fn owner_seconds(kind: WorkloadKind) -> f64 {
+    // Where a field holds it, it is held, and released again.
+    if kind.holds_by().field().is_some() { 0.4 } else { 0.2 }
 }
 
 /// The first pod goes alone, unless the user chose not to wait for one; then as many at once as may be down.
@@ -107,13 +79,13 @@ fn in_turn(turns: &[Timing<'_>], policy: &Policy, restarts: bool) -> f64 {
         return side_by_side(turns, at_once, 0.0);
     }
     if policy.min_ready_seconds_given.is_some() {
-        return side_by_side(others, at_once, first.seconds(0.0));
+        return side_by_side(others, at_once, first.seconds());
     }
     let is_blind = |step: &&Vec<&Container>| step.iter().any(|container| container.readiness_probe.is_none());
     // For each of its steps, where its containers change one after the other.
     let blind = u32::try_from(first.steps().iter().filter(is_blind).count()).unwrap_or(u32::MAX);
     let held_longer = CANARY_HOLD_SECONDS.saturating_sub(policy.owner_min_ready_seconds).saturating_mul(blind);
-    side_by_side(others, at_once, first.seconds(0.0) + f64::from(held_longer))
+    side_by_side(others, at_once, first.seconds() + f64::from(held_longer))
 }
 
 /// When the last of them is done, if they begin at `begin` and `at_once` are in progress at a time.
@@ -122,7 +94,7 @@ fn side_by_side(turns: &[Timing<'_>], at_once: usize, begin: f64) -> f64 {
     for turn in turns {
         let earliest = ends.iter_mut().min_by(|a, b| a.total_cmp(b));
         if let Some(end) = earliest {
-            *end += turn.seconds(*end);
+            *end += turn.seconds();
         }
     }
     ends.into_iter().fold(begin, f64::max)
@@ -130,23 +102,18 @@ fn side_by_side(turns: &[Timing<'_>], at_once: usize, begin: f64) -> f64 {
 
 /// One pod's turn.
 struct Timing<'a> {
-    context: &'a Context<'a>,
     policy: &'a Policy,
     plan: &'a PodPlan,
     pod: &'a Pod,
-    /// The kubelet's back-off counts.
-    held_back: bool,
 }
 
 impl Timing<'_> {
-    /// How long it takes if it begins at this time of the rollout.
-    fn seconds(&self, at: f64) -> f64 {
+    fn seconds(&self) -> f64 {
         let steps = self.steps();
         if steps.is_empty() {
             return METADATA_SECONDS;
         }
-        let drained = self.drain(&steps.concat());
-        steps.iter().fold(drained, |took, step| took + self.step(step, at + took))
+        self.drain(&steps.concat()) + steps.iter().map(|step| self.step(step)).sum::<f64>()
     }
 
     /// The containers that restart, those that change at the same time together.
@@ -170,14 +137,11 @@ impl Timing<'_> {
         f64::from(self.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)) + f64::from(again) + 2.0 * SLICES_SECONDS
     }
 
-    fn step(&self, step: &[&Container], at: f64) -> f64 {
+    fn step(&self, step: &[&Container]) -> f64 {
         let further = f64::from(u32::try_from(step.len().saturating_sub(1)).unwrap_or(u32::MAX));
         let stop: f64 = step.iter().map(|container| self.stop(container)).sum();
-        let held_back = step.iter().map(|container| self.held_back(container, at)).fold(0.0, f64::max);
         let ready = step.iter().map(|container| self.ready(container)).fold(0.0, f64::max);
-        // The kubelet's back-off runs from the end of the stopped container.
-        let start = (RESTART_SECONDS + further * FURTHER_SECONDS).max(held_back);
-        stop + start + ready + f64::from(self.hold(step))
+        stop + RESTART_SECONDS + further * FURTHER_SECONDS + ready + f64::from(self.hold(step))
     }
 
     /// How long ready must hold for these containers.
@@ -203,13 +167,12 @@ impl Timing<'_> {
         hook.min(seconds(grace))
     }
 
-    /// The kubelet's back-off runs from the end of the old container, and holds nothing back if that was long ago by
-    /// then.
-    fn held_back(&self, container: &Container, at: f64) -> f64 {
-        let change = self.plan.changes.get(&container.name).filter(|_| self.held_back);
-        let to = change.map(|change| change.to.as_str());
-        let held = to.and_then(|to| self.context.back_off.seconds_at(self.pod, &container.name, to, at));
-        held.map_or(0.0, |held| seconds(held) + RESTART_SECONDS)
+    /// For how long the kubelet would hold back what gets another image.
+    fn held_back(&self, context: &Context<'_>) -> u64 {
+        let now = context.live.surroundings.now.as_deref();
+        let restarted = self.plan.restarted_by_image(self.pod);
+        let held = restarted.filter_map(|(known, change)| back_off::seconds(self.pod, &known.name, &change.to, now));
+        held.max().unwrap_or(0)
     }
 
     /// From its start until it is ready: as long as it took before, and not before its probes begin.

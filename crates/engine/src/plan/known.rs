@@ -21,7 +21,8 @@ impl Known {
         let mut known = Self { containers: Vec::new(), template: BTreeMap::new() };
         let mut seen: BTreeSet<ContainerName> = BTreeSet::new();
         for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            for container in listed(live.workload.template(), list) {
+            let template = template_containers(live.workload.template()).into_iter();
+            for (_, container) in template.filter(|(its, _)| *its == list) {
                 if seen.insert(container.name.clone()) {
                     known.containers.push((container.name.clone(), list));
                     known.template.insert(container.name.clone(), container);
@@ -50,9 +51,14 @@ impl Known {
     }
 }
 
-pub(super) fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
-    let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
-    containers.into_iter().flatten().filter_map(|container| serde_json::from_value(container.clone()).ok()).collect()
+/// The containers of a template that can be read.
+pub(super) fn template_containers(template: &Value) -> Vec<(ContainerList, Container)> {
+    let of_list = |list: ContainerList| {
+        let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        let read = |container: &Value| serde_json::from_value(container.clone()).ok();
+        containers.into_iter().flatten().filter_map(read).map(move |container| (list, container))
+    };
+    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(of_list).collect()
 }
 
 /// Images that differ from pod to pod. They are no change of the owner's template.

@@ -8,13 +8,15 @@ use crate::change::image_in;
 use crate::change::reason::Reason;
 use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::k8s::permissions::ClusterCommand;
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{Container, Pod};
+use crate::k8s::restart;
 use crate::k8s::workload::Workload;
 use crate::rollout::drain::DrainBy;
 use crate::rollout::pre_pull::PrePull;
 use crate::state::durable::holder::ProcessState;
 use crate::state::hook::Hooks;
 use crate::state::policy::PodOrder;
+use crate::state::record::UpdateRecord;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::kubelet_version::KubeletVersion;
 
@@ -61,6 +63,27 @@ impl LiveWorkload {
         let made = if is_present { made } else { made_next };
         made.image(name).filter(|made| *made != image)
     }
+
+    /// Returns whether an image is the template's, or what the server makes of it.
+    pub fn is_image(&self, name: &ContainerName, template: &str, image: &str) -> bool {
+        image == template || self.in_pods(name, template) == Some(image)
+    }
+
+    /// Returns whether a container of a pod has another text than the template, and only pins what that asks for, or what
+    /// the server makes of it: the pod was restarted in place.
+    pub(crate) fn is_pin(&self, pod: &Pod, container: &Container, template: &str) -> bool {
+        let made = self.in_pods(&container.name, template);
+        is_pin(template, pod, container) || made.is_some_and(|made| is_pin(made, pod, container))
+    }
+}
+
+/// Returns whether an image of a pod pins this one.
+pub(crate) fn is_pin(template: &str, pod: &Pod, container: &Container) -> bool {
+    let record = UpdateRecord::of(pod);
+    let before = record.as_ref().and_then(|record| record.baseline(pod, &container.name));
+    let image_id = pod.container_status(&container.name).map(|(_, _, status)| status.image_id.as_str());
+    let before = before.map(|record| record.from.as_str());
+    restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
 }
 
 /// What else of the cluster bears on a workload. Each part may be missing: then no warning is given about it.

@@ -3,13 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::k8s::metadata::LAST_APPLIED;
+use crate::k8s::metadata::{LAST_APPLIED, MetadataMap};
 use crate::kinds;
-use crate::state::durable::history::HISTORY_ANNOTATION;
-use crate::state::durable::lock::ROLLOUT_ANNOTATION;
-use crate::state::record::UPDATE_ANNOTATION;
+use crate::state::record::OWN_PREFIX;
 
 /// Metadata that the API server sets: a manifest that was read from a cluster carries it.
 const SET_BY_THE_SERVER: [&str; 8] = [
@@ -23,17 +21,27 @@ const SET_BY_THE_SERVER: [&str; 8] = [
     "uid",
 ];
 
-/// Annotations of this program's own: a manifest that was read from a cluster carries them.
-const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
-
 /// Returns whether a field of an object's metadata is its author's.
-pub(super) fn is_written(field: &str) -> bool {
+fn is_written(field: &str) -> bool {
     !SET_BY_THE_SERVER.contains(&field)
 }
 
-/// Returns whether an annotation of an object is its author's.
-pub(super) fn is_written_annotation(key: &str) -> bool {
-    key != LAST_APPLIED && !kinds::is_counter(key) && !KEPT_BY_US.contains(&key)
+/// Returns whether an annotation or label of an object is its author's: not kubectl's record of the last apply, this
+/// program's, or a controller's counter, which an exported manifest still has, and the server's answer raised.
+fn is_written_key(key: &str) -> bool {
+    key != LAST_APPLIED && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX)
+}
+
+/// Removes from an object's metadata what its author did not write.
+pub(super) fn leave_out_notes(metadata: &mut Map<String, Value>) {
+    metadata.retain(|name, _| is_written(name));
+    for map in MetadataMap::ALL {
+        let Some(Value::Object(entries)) = metadata.get_mut(map.field()) else { continue };
+        entries.retain(|key, _| is_written_key(key));
+        if entries.is_empty() {
+            metadata.shift_remove(map.field());
+        }
+    }
 }
 
 /// Whose hook an object is.
@@ -91,7 +99,7 @@ impl Outline {
         let parts = (
             fields(Some(object), |field| field != "metadata" && field != "status"),
             fields(metadata, of_metadata),
-            fields(metadata.and_then(|metadata| metadata.get("annotations")), is_written_annotation),
+            fields(metadata.and_then(|metadata| metadata.get("annotations")), is_written_key),
         );
         let mut templates = Vec::new();
         add_templates(object, true, &mut templates);
@@ -125,7 +133,7 @@ fn add_templates(value: &Value, is_template: bool, found: &mut Vec<Fingerprint>)
             if is_template && containers.is_some_and(|containers| containers.iter().any(Value::is_object)) {
                 let of_metadata = |map: &str| value.pointer(&format!("/metadata/{map}"));
                 let labels = fields(of_metadata("labels"), |_| true);
-                let annotations = fields(of_metadata("annotations"), is_written_annotation);
+                let annotations = fields(of_metadata("annotations"), is_written_key);
                 found.push(fingerprint(&(labels, annotations, value.get("spec"))));
                 return;
             }

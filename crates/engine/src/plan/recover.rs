@@ -246,9 +246,8 @@ pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 
 /// The image of a pod that is not the template's, nor what admission makes of it.
 fn differing(live: &LiveWorkload, name: &ContainerName, to: &str) -> Option<String> {
-    let made = live.in_pods(name, to);
     let mut images = pods(live).filter_map(|pod| Some(pod.container(name)?.2.image.as_str()));
-    images.find(|image| *image != to && made != Some(image)).map(str::to_owned)
+    images.find(|image| !live.is_image(name, to, image)).map(str::to_owned)
 }
 
 /// The pods' records of rollouts whose end is not in the history.

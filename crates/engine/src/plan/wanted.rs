@@ -2,24 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::known::{ByPod, Known, Purpose, listed};
+use super::known::{ByPod, Known, Purpose, template_containers};
+use super::outline::leave_out_notes;
 use super::undo::{self, Undone};
 use super::{Intent, IntentError, Manifest, restart as restarts, rules};
 use crate::change::reason::Reason;
 use crate::change::target::Images;
 use crate::change::template;
 use crate::change::{self, Difference, Direction, FieldChanges};
-use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::metadata::MetadataMap;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
-use crate::k8s::restart;
-use crate::kinds::{self, WorkloadKind};
+use crate::kinds::WorkloadKind;
 use crate::plan::live::LiveWorkload;
 use crate::state::evidence::Baseline;
-use crate::state::record::{OWN_PREFIX, UpdateRecord};
 use crate::value::kubelet_version::KubeletVersion;
 
 /// What is wanted of a workload's pods.
@@ -133,16 +131,15 @@ impl<'a> Wanted<'a> {
     /// Takes what is wanted from a whole object.
     fn object(&mut self, live: &LiveWorkload, object: &Value, direction: Direction, reasons: &mut Vec<Reason>) {
         let kind = live.workload.reference.kind;
-        let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
-        self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
+        let after = template_of(kind, object);
+        self.diff = change::diff(&bare(kind, live.workload.template()), &after);
         self.as_pods_take_it(live);
         reasons.extend(rules::refused(&self.diff, &live.workload, direction));
         reasons.extend(rules::claims_refused(&live.workload, object));
         if kind.has_template() {
-            let lists = [ContainerList::Containers, ContainerList::InitContainers];
-            let containers = lists.into_iter().flat_map(|list| listed(after, list));
-            self.manifest = containers.map(|container| (container.name, container.image)).collect();
-            self.manifest_template = Some(after.clone());
+            let containers = template_containers(&after).into_iter();
+            self.manifest = containers.map(|(_, container)| (container.name, container.image)).collect();
+            self.manifest_template = Some(after);
         }
     }
 
@@ -236,18 +233,14 @@ impl<'a> Wanted<'a> {
             (Some(new), _) if in_pods(new).is_some() => new == *template,
             (_, image) => image.as_ref().is_none_or(|image| image == *template),
         };
-        let is_pinned = |template: &String| {
-            let made = in_pods(template);
-            [Some(template), made.as_ref()].into_iter().flatten().any(|image| is_pinned(image, pod, container))
-        };
-        if template.filter(stays).is_some_and(is_pinned) {
+        if template.filter(stays).is_some_and(|template| live.is_pin(pod, container, template)) {
             return None;
         }
         let of_manifest = || {
             let image = self.manifest.get(&container.name)?;
-            let made = in_pods(image).unwrap_or_else(|| image.clone());
-            let is_other = *image != container.image && made != container.image;
-            (is_other && was_set_in_the_pod(pod, &container.name)).then_some(made)
+            let is_other = !live.is_image(&container.name, image, &container.image);
+            let made = || in_pods(image).unwrap_or_else(|| image.clone());
+            (is_other && was_set_in_the_pod(pod, &container.name)).then(made)
         };
         image.or_else(of_manifest)
     }
@@ -294,18 +287,14 @@ fn resources_of_pods(images: &Images, live: &LiveWorkload) -> FieldChanges {
     change::diff(&before, &after).change.fields
 }
 
-/// Whether a pod's image only pins what its template asks for: the pod was restarted in place.
-pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> bool {
-    let record = UpdateRecord::of(pod);
-    let before = record.as_ref().and_then(|record| record.baseline(pod, &container.name));
-    let image_id = pod.container_status(&container.name).map(|(_, _, status)| status.image_id.as_str());
-    let before = before.map(|record| record.from.as_str());
-    restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
-}
-
 /// Whether the image is known to have been set after the pod was created.
 fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
     matches!(Baseline::of(pod, name), Baseline::Recorded(_) | Baseline::Set(_))
+}
+
+/// Returns the pod template of an object.
+pub(super) fn template_of(kind: WorkloadKind, object: &Value) -> Value {
+    bare(kind, object.pointer(kind.template_pointer()).unwrap_or(&Value::Null))
 }
 
 /// A bare pod is its own template, without what the server and other writers keep in it.
@@ -313,26 +302,15 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
     if kind.has_template() {
         return template.clone();
     }
-    let mut bare = serde_json::Map::new();
-    bare.insert("spec".into(), template.get("spec").cloned().unwrap_or(Value::Null));
-    let metadata: serde_json::Map<String, Value> = ["labels", "annotations"]
-        .into_iter()
-        .filter_map(|key| Some((key.to_owned(), template.pointer(&format!("/metadata/{key}"))?.clone())))
-        .collect();
-    bare.insert("metadata".into(), without_notes(metadata));
-    Value::Object(bare)
+    let spec = template.get("spec").cloned().unwrap_or(Value::Null);
+    json!({"metadata": written_metadata(template), "spec": spec})
 }
 
-/// Removes what nobody writes into a manifest by hand, and an exported one still has: kubectl's record of the last
-/// apply, this program's annotations, and the counters of controllers, which the server's answer carries raised.
-fn without_notes(mut metadata: serde_json::Map<String, Value>) -> Value {
-    for map in MetadataMap::ALL {
-        let Some(Value::Object(entries)) = metadata.get_mut(map.field()) else { continue };
-        entries.retain(|key, _| key != LAST_APPLIED && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX));
-        if entries.is_empty() {
-            metadata.remove(map.field());
-        }
-    }
+/// The labels and annotations that the author of an object wrote.
+fn written_metadata(object: &Value) -> Value {
+    let of = |map: MetadataMap| Some((map.field().to_owned(), object.get("metadata")?.get(map.field())?.clone()));
+    let mut metadata = MetadataMap::ALL.into_iter().filter_map(of).collect();
+    leave_out_notes(&mut metadata);
     Value::Object(metadata)
 }
 
@@ -343,14 +321,10 @@ fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
         return Vec::new();
     }
     let outside = |object: &Value| {
-        let mut object = object.clone();
+        let (mut object, metadata) = (object.clone(), written_metadata(object));
         if let Value::Object(map) = &mut object {
             map.remove("status");
-            if let Some(Value::Object(metadata)) = map.get("metadata").cloned() {
-                let kept =
-                    metadata.into_iter().filter(|(key, _)| matches!(key.as_str(), "labels" | "annotations")).collect();
-                map.insert("metadata".into(), without_notes(kept));
-            }
+            map.insert("metadata".into(), metadata);
             if let Some(Value::Object(spec)) = map.get_mut("spec") {
                 spec.remove("template");
                 // A change of these is refused, not left out.
@@ -364,9 +338,9 @@ fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::k8s::metadata::LAST_APPLIED;
+    use crate::kinds;
 
     #[test]
     fn the_notes_in_an_exported_manifest_are_no_change() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::outline::{is_written, is_written_annotation};
+use super::outline::leave_out_notes;
 
 /// One manifest of a comparison.
 pub trait Written {
@@ -30,10 +30,7 @@ pub(super) fn written(manifest: &Value) -> Value {
     let Value::Object(fields) = &mut object else { return object };
     fields.shift_remove("status");
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-        metadata.retain(|name, _| is_written(name));
-        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            annotations.retain(|name, _| is_written_annotation(name));
-        }
+        leave_out_notes(metadata);
         // The pair was matched by it: as written in one manifest, as given by a flag for the other.
         metadata.shift_remove("namespace");
     }

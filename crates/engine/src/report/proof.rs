@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Serialize, Serializer};
+
 use crate::change::FieldChanges;
 use crate::k8s::events::{self, Event};
 use crate::k8s::names::{ContainerName, PodKey};
@@ -12,62 +14,98 @@ use crate::report::progress::PodProgress;
 use crate::report::{Outcome, PodEnd};
 use crate::value::image;
 
-/// The shortest, the middle and the longest of some times, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The shortest and the longest of some times, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The shortest.
     pub min: f64,
-    /// The middle; of an even number the lower one.
-    pub median: f64,
     /// The longest.
     pub max: f64,
     /// How many there are.
-    pub count: usize,
+    pub pods: usize,
 }
 
 impl Spread {
-    /// Returns the spread; `None` of nothing.
-    pub fn of(mut seconds: Vec<f64>) -> Option<Self> {
-        seconds.sort_by(f64::total_cmp);
-        let median = *seconds.get(seconds.len().saturating_sub(1) / 2)?;
-        Some(Self { min: *seconds.first()?, median, max: *seconds.last()?, count: seconds.len() })
+    fn add(spread: &mut Option<Self>, seconds: Option<f64>) {
+        let Some(seconds) = seconds else { return };
+        let Self { min, max, pods } = spread.unwrap_or(Self { min: seconds, max: seconds, pods: 0 });
+        *spread = Some(Self { min: min.min(seconds), max: max.max(seconds), pods: pods + 1 });
     }
 }
 
 /// The times of one container over all pods that are done.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ContainerProof {
     /// The container.
     pub container: ContainerName,
     /// Pulls by the kubelet after the restart began.
-    pub pull: Option<Spread>,
+    pub pull_seconds: Option<Spread>,
     /// From the first stop of the container to the start of the one that stayed.
-    pub down: Option<Spread>,
-    /// Pods that were patched and for which the API does not show how long it was down.
-    pub down_unknown: usize,
+    pub down_seconds: Option<Spread>,
     /// From the start of the new one until the pod was `Ready`.
-    pub ready: Option<Spread>,
+    pub ready_seconds: Option<Spread>,
+    /// Pods that were patched and for which the API does not show how long it was down.
+    #[serde(skip)]
+    pub down_unknown: usize,
 }
 
+/// In how many pods something happened to a container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InPods {
+    /// The container.
+    pub container: ContainerName,
+    /// In how many pods.
+    pub pods: usize,
+    /// How often in all of them, where that may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<usize>,
+}
+
+/// A pod that left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Replaced {
+    /// The pod.
+    #[serde(flatten)]
+    pub pod: PodKey,
+    /// Why.
+    pub message: String,
+}
+
+type ByContainer<T> = BTreeMap<ContainerName, T>;
+
 /// What a rollout did.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Proof {
-    /// By container: in how many pods it restarted as planned.
-    pub planned: BTreeMap<ContainerName, usize>,
-    /// Of those: in how many it restarted twice.
-    pub twice: BTreeMap<ContainerName, usize>,
-    /// By container: in how many pods it restarted though no change of it was planned, or more often than planned.
-    pub collateral: BTreeMap<ContainerName, usize>,
-    /// Of those: how often more than once in each of them.
-    pub collateral_more: BTreeMap<ContainerName, usize>,
-    /// By container: in how many pods its cpu or memory changed.
-    pub resized: BTreeMap<ContainerName, usize>,
+    /// In how many pods each container restarted as planned.
+    #[serde(serialize_with = "rows")]
+    pub restarted_as_planned: ByContainer<InPods>,
+    /// In how many pods it restarted though no change of it was planned, or more often than planned.
+    #[serde(serialize_with = "rows")]
+    pub restarted_not_planned: ByContainer<InPods>,
+    /// In how many pods its cpu or memory changed.
+    #[serde(serialize_with = "rows")]
+    pub resized: ByContainer<InPods>,
     /// How many pods were resized as a whole.
     pub resized_as_a_whole: usize,
-    /// The pods that left, and why.
-    pub replaced: Vec<(PodKey, String)>,
-    /// By container, in order of their names.
-    pub times: Vec<ContainerProof>,
+    /// The pods that left.
+    pub replaced: Vec<Replaced>,
+    /// The times of each container.
+    #[serde(serialize_with = "rows")]
+    pub times: ByContainer<ContainerProof>,
+}
+
+fn rows<T: Serialize, S: Serializer>(of: &ByContainer<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(of.values())
+}
+
+/// Counts one pod, and how often the container restarted in it, where that counts.
+fn count(of: &mut ByContainer<InPods>, container: &ContainerName, restarts: Option<usize>) {
+    let new = || InPods { container: container.clone(), pods: 0, restarts: restarts.map(|_| 0) };
+    let found = of.entry(container.clone()).or_insert_with(new);
+    found.pods += 1;
+    found.restarts = found.restarts.zip(restarts).map(|(before, more)| before + more);
 }
 
 impl Proof {
@@ -79,20 +117,16 @@ impl Proof {
         fields: impl Fn(&PodKey) -> Option<&'g FieldChanges>,
     ) -> Self {
         let mut proof = Self::default();
-        let mut times: BTreeMap<&ContainerName, [Vec<f64>; 3]> = BTreeMap::new();
-        let mut unknown: BTreeMap<&ContainerName, usize> = BTreeMap::new();
         for end in &outcome.pods {
             for name in &end.unplanned {
-                *proof.collateral.entry(name.clone()).or_default() += 1;
-            }
-            for (name, again) in end.containers.iter().filter_map(|end| Some((&end.container, end.again.as_ref()?))) {
-                let more = usize::try_from(again.times.saturating_sub(1)).unwrap_or(0);
-                *proof.collateral_more.entry(name.clone()).or_default() += more;
+                let again = end.containers.iter().find(|end| end.container == *name).and_then(|end| end.again.as_ref());
+                let times = again.map_or(1, |again| usize::try_from(again.times).unwrap_or(usize::MAX).max(1));
+                count(&mut proof.restarted_not_planned, name, Some(times));
             }
             if let PodProgress::Gone { why } = &end.phase
                 && end.replaced
             {
-                proof.replaced.push((end.pod.clone(), why.clone()));
+                proof.replaced.push(Replaced { pod: end.pod.clone(), message: why.clone() });
             }
         }
         for end in outcome.done() {
@@ -100,39 +134,29 @@ impl Proof {
             // What an earlier run of the rollout has resized is no longer wanted of the pod, and its restart counts.
             let by_resize = end.containers.iter().filter(|end| end.changed && end.by_resize).map(|end| &end.container);
             let resized = fields.into_iter().flat_map(FieldChanges::resized).chain(by_resize);
-            for name in resized.collect::<BTreeSet<_>>() {
-                *proof.resized.entry(name.clone()).or_default() += 1;
-            }
+            resized.collect::<BTreeSet<_>>().into_iter().for_each(|name| count(&mut proof.resized, name, None));
             proof.resized_as_a_whole += usize::from(fields.is_some_and(FieldChanges::resizes_as_a_whole));
-            for container in &end.containers {
-                if container.changed && restarts(end, &container.container) {
-                    if end.patched && container.down_seconds.is_none() {
-                        *unknown.entry(&container.container).or_default() += 1;
-                    }
-                    *proof.planned.entry(container.container.clone()).or_default() += 1;
-                    if container.twice {
-                        *proof.twice.entry(container.container.clone()).or_default() += 1;
-                    }
-                }
-                // What an earlier rollout has restarted was down for that one.
-                if !container.changed {
-                    continue;
-                }
-                let [pull, down, ready] = times.entry(&container.container).or_default();
-                pull.extend(container.times.pull_seconds);
+            // What an earlier rollout has restarted was down for that one.
+            for container in end.containers.iter().filter(|container| container.changed) {
+                let name = &container.container;
+                let new = || ContainerProof {
+                    container: name.clone(),
+                    pull_seconds: None,
+                    down_seconds: None,
+                    ready_seconds: None,
+                    down_unknown: 0,
+                };
+                let times = proof.times.entry(name.clone()).or_insert_with(new);
+                Spread::add(&mut times.pull_seconds, container.times.pull_seconds);
                 // A clock that was set back between two events of a node is no time.
-                down.extend(container.down_seconds.map(whole));
-                ready.extend(container.times.ready_seconds.map(whole));
+                Spread::add(&mut times.down_seconds, container.down_seconds.map(whole));
+                Spread::add(&mut times.ready_seconds, container.times.ready_seconds.map(whole));
+                if restarts(end, name) {
+                    times.down_unknown += usize::from(end.patched && container.down_seconds.is_none());
+                    count(&mut proof.restarted_as_planned, name, Some(1 + usize::from(container.twice)));
+                }
             }
         }
-        let spreads = times.into_iter().map(|(name, [pull, down, ready])| ContainerProof {
-            container: name.clone(),
-            pull: Spread::of(pull),
-            down: Spread::of(down),
-            down_unknown: unknown.get(name).copied().unwrap_or(0),
-            ready: Spread::of(ready),
-        });
-        proof.times = spreads.collect();
         proof
     }
 }
@@ -290,16 +314,30 @@ mod tests {
         let mut left = end("web-0", PodProgress::Done, 4);
         left.containers.iter_mut().for_each(|container| container.changed = false);
         let proof = Proof::of(&outcome(vec![left]), |_, _| true, |_| None);
-        assert_eq!((proof.planned, proof.times), ([].into(), vec![]));
+        assert_eq!((proof.restarted_as_planned, proof.times), ([].into(), [].into()));
+    }
+
+    fn spread(seconds: &[f64]) -> Option<Spread> {
+        let mut spread = None;
+        seconds.iter().for_each(|seconds| Spread::add(&mut spread, Some(*seconds)));
+        spread
     }
 
     #[test]
-    fn the_median_is_the_lower_of_two() {
-        assert_eq!(Spread::of(vec![]), None);
-        let spread = |seconds: &[f64]| Spread::of(seconds.to_vec()).map(|s| (s.min, s.median, s.max, s.count));
-        assert_eq!(spread(&[3.0]), Some((3.0, 3.0, 3.0, 1)));
-        assert_eq!(spread(&[4.0, 1.0]), Some((1.0, 1.0, 4.0, 2)));
-        assert_eq!(spread(&[9.0, 1.0, 2.0]), Some((1.0, 2.0, 9.0, 3)));
+    fn a_spread_has_both_ends() {
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[3.0]), Some(Spread { min: 3.0, max: 3.0, pods: 1 }));
+        assert_eq!(spread(&[9.0, 1.0, 2.0]), Some(Spread { min: 1.0, max: 9.0, pods: 3 }));
+    }
+
+    fn counted(container: &str, pods: usize, restarts: impl Into<Option<usize>>) -> ByContainer<InPods> {
+        let name = ContainerName::from(container);
+        [(name.clone(), InPods { container: name, pods, restarts: restarts.into() })].into()
+    }
+
+    fn down(proof: &Proof) -> Option<(f64, f64, usize)> {
+        let spread = proof.times.get(&"side".into())?.down_seconds?;
+        Some((spread.min, spread.max, spread.pods))
     }
 
     #[test]
@@ -310,13 +348,11 @@ mod tests {
         ends[1].unplanned = vec!["app".into()];
         ends[1].containers[0].twice = true;
         let proof = Proof::of(&outcome(ends.clone()), |_, _| true, |_| None);
-        assert_eq!(proof.planned, [("side".into(), 2)].into());
-        assert_eq!(proof.twice, [("side".into(), 1)].into());
-        assert_eq!(proof.collateral, [("app".into(), 1)].into());
+        assert_eq!(proof.restarted_as_planned, counted("side", 2, 3), "once twice");
+        assert_eq!(proof.restarted_not_planned, counted("app", 1, 1));
         assert_eq!(proof.replaced.len(), 1);
-        let down = proof.times[0].down.map(|spread| (spread.min, spread.max, spread.count));
-        assert_eq!(down, Some((0.0, 1.0, 2)), "only of pods that are done");
-        assert_eq!(Proof::of(&outcome(ends), |_, _| false, |_| None).planned, [].into());
+        assert_eq!(down(&proof), Some((0.0, 1.0, 2)), "only of pods that are done");
+        assert_eq!(Proof::of(&outcome(ends), |_, _| false, |_| None).restarted_as_planned, [].into());
     }
 
     #[test]
@@ -329,9 +365,9 @@ mod tests {
         }
         ends[2].containers[0].by_resize = true;
         let proof = Proof::of(&outcome(ends), |_, _| true, |_| None);
-        let side = |pods: usize| BTreeMap::from([(ContainerName::from("side"), pods)]);
-        assert_eq!((proof.planned, proof.resized), (side(3), side(1)));
-        assert_eq!((proof.collateral, proof.collateral_more), (side(2), side(2)), "four restarts in two pods");
+        let all = counted("side", 3, 3);
+        assert_eq!((proof.restarted_as_planned, proof.resized), (all, counted("side", 1, None)));
+        assert_eq!(proof.restarted_not_planned, counted("side", 2, 4), "four restarts in two pods");
     }
 
     #[test]
@@ -341,9 +377,9 @@ mod tests {
         ends[1].containers[0].twice = true;
         for (result, planned, down) in [(EndResult::Complete, 2, (1.0, 40.0)), (EndResult::Aborted, 1, (1.0, 1.0))] {
             let proof = Proof::of(&Outcome { result, ..outcome(ends.clone()) }, |_, _| true, |_| None);
-            assert_eq!(proof.planned, [("side".into(), planned)].into(), "{result:?}");
-            assert_eq!(proof.twice.len(), planned - 1, "{result:?}");
-            assert_eq!(proof.times[0].down.map(|spread| (spread.min, spread.max)), Some(down), "{result:?}");
+            // The second one restarted twice.
+            assert_eq!(proof.restarted_as_planned, counted("side", planned, 2 * planned - 1), "{result:?}");
+            assert_eq!(self::down(&proof).map(|(min, max, _)| (min, max)), Some(down), "{result:?}");
         }
     }
 
@@ -356,7 +392,7 @@ mod tests {
         ends[2].containers[0].down_seconds = None;
         ends[2].patched = false;
         let proof = Proof::of(&outcome(ends), |_, _| true, |_| None);
-        assert_eq!((proof.times[0].down.map(|spread| spread.count), proof.times[0].down_unknown), (Some(1), 1));
+        assert_eq!((down(&proof).map(|(_, _, pods)| pods), proof.times[&"side".into()].down_unknown), (Some(1), 1));
     }
 
     #[test]

@@ -4,11 +4,12 @@ use super::Asked;
 use crate::k8s::failure::{self, Failure, RESTARTS_OF_A_LOOP, Urgency};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
+use crate::plan::live::is_pin;
 use crate::state::again::{self, Again};
 use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::state::record::UpdateRecord;
-use crate::value::image::{self, ImageReference};
+use crate::value::image;
 use crate::value::words;
 
 /// One container, as one read shows it.
@@ -168,7 +169,7 @@ pub(super) fn report(
     let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
     let again = status.and_then(|status| again::again(pod, status, asked.now));
     let condition = unless_restarted(unless_proven(condition(pod, list, container, status), pod, status, asked), again);
-    let comparison = comparison(pod, container, status, asked, is_older);
+    let comparison = comparison(pod, container, asked, is_older);
     let asked = asked.image(pod, &container.name).map(|asked| asked.image.to_owned());
     let may_be_of_before = comparison == Comparison::Rewritten && may_be_of_template(pod, status, asked.as_deref());
     ContainerReport {
@@ -246,13 +247,7 @@ fn unverified_rewrite(condition: Condition) -> Condition {
     }
 }
 
-fn comparison(
-    pod: &Pod,
-    container: &Container,
-    status: Option<&ContainerStatus>,
-    asked: &Asked<'_>,
-    is_older: bool,
-) -> Comparison {
+fn comparison(pod: &Pod, container: &Container, asked: &Asked<'_>, is_older: bool) -> Comparison {
     if asked.own {
         return Comparison::Own;
     }
@@ -262,26 +257,12 @@ fn comparison(
         Some(asked) if asked.image == container.image => Comparison::Same,
         Some(asked) if asked.by_rollout == Some(&container.image) => Comparison::Rewritten,
         Some(asked) if asked.by_rollout.is_some() => Comparison::Pending,
-        Some(asked) if is_pinned(&container.image, asked.image, status) => Comparison::Pinned,
+        Some(asked) if is_pin(asked.image, pod, container) => Comparison::Pinned,
         Some(_) if made == Some(&container.image) => Comparison::Rewritten,
-        Some(_) if made.is_some_and(|made| is_pinned(&container.image, made, status)) => Comparison::Pinned,
+        Some(_) if made.is_some_and(|made| is_pin(made, pod, container)) => Comparison::Pinned,
         Some(_) if is_older || !pod.is_present() => Comparison::Older,
         Some(_) => Comparison::Drifted,
     }
-}
-
-/// Whether an image is the template's, held at the digest that runs.
-fn is_pinned(image: &str, template: &str, status: Option<&ContainerStatus>) -> bool {
-    let (Ok(image), Ok(template), Some(status)) =
-        (ImageReference::parse(image), ImageReference::parse(template), status)
-    else {
-        return false;
-    };
-    let running = status.image_id.rsplit_once('@').map_or(status.image_id.as_str(), |(_, digest)| digest);
-    image.repository() == template.repository()
-        && image.digest().is_some_and(|digest| digest == running)
-        && template.digest().is_none_or(|digest| image.digest() == Some(digest))
-        && image.tag().is_none_or(|tag| tag == template.tag().unwrap_or("latest"))
 }
 
 fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Option<&ContainerStatus>) -> Condition {

@@ -198,18 +198,6 @@ fn below_ten_seconds(seconds: u64, milliseconds: u32) -> String {
     }
 }
 
-/// Writes durations that stand side by side in one unit, that of the longest, each rounded down in the same way.
-pub fn in_one_unit<const N: usize>(durations: [Duration; N]) -> ([String; N], &'static str) {
-    let longest = durations.iter().max().map_or(0, Duration::as_secs);
-    match longest {
-        0 => (durations.map(|duration| duration.as_millis().to_string()), "ms"),
-        1..10 => (durations.map(|duration| tenths(duration.as_secs(), duration.subsec_millis() / 100)), "s"),
-        10..600 => (durations.map(|duration| duration.as_secs().to_string()), "s"),
-        600..10_800 => (durations.map(|duration| (duration.as_secs() / 60).to_string()), "m"),
-        _ => (durations.map(|duration| (duration.as_secs() / 3600).to_string()), "h"),
-    }
-}
-
 fn tenths(seconds: u64, tenths: u32) -> String {
     if tenths == 0 { seconds.to_string() } else { format!("{seconds}.{tenths}") }
 }

@@ -11,7 +11,7 @@ pub(crate) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
 }
 
 /// Joins a path and a key; keys with dots or slashes, such as those of labels, are in brackets.
-pub(crate) fn join(path: &str, key: &str) -> String {
+pub fn join(path: &str, key: &str) -> String {
     match (path.is_empty(), key.contains(['.', '/'])) {
         (true, false) => cut(key).to_owned(),
         (false, false) => longer(path, || format!("{path}.{}", cut(key))),
@@ -20,7 +20,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
 }
 
 /// Joins a path and the name of an element.
-pub(crate) fn element(path: &str, name: &str) -> String {
+pub fn element(path: &str, name: &str) -> String {
     longer(path, || format!("{path}[{}]", cut(name)))
 }
 

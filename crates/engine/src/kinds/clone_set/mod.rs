@@ -11,12 +11,6 @@ use super::{
     CONTROLLER_REVISION_HASH, Course, FixedFields, Foreseen, HoldsBy, KindSpec, Obstacle, PodOrder, PodOwnership,
     Replicas, RevisionLabel, Revisions, Rounding, Unavailability, UpdatedBy, status, unordered,
 };
-use crate::merge::defaults::Defaults;
-use crate::merge::defaults::table::{
-    CONTAINER, Constant, HTTP_GET, LABEL_SELECTOR, NONE, OBJECT_META, PERSISTENT_VOLUME_CLAIM_SPEC, POD_SPEC, PROBE,
-    TCP_SOCKET, Type, container_fields, pod_spec_fields,
-};
-use crate::merge::strategic_merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::{element, join, text};
 use crate::value::selector;
@@ -61,74 +55,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[],
     template_generation: None,
-    // `kubectl apply` merges what is no built-in type as JSON.
-    merge: Schema::PLAIN,
-    defaults: Defaults::new(&CLONE_SET),
 };
-
-/// `SetDefaultsCloneSet` in `apis/apps/defaults/v1alpha1.go`.
-static CLONE_SET: Type = Type {
-    fields: &[
-        ("metadata", &OBJECT_META),
-        (
-            "spec",
-            &Type {
-                omitted: &["minReadySeconds"],
-                defaults: &[
-                    ("replicas", Constant::Integer(1)),
-                    ("revisionHistoryLimit", Constant::Integer(10)),
-                    ("updateStrategy", Constant::Map),
-                ],
-                fields: &[
-                    ("selector", &LABEL_SELECTOR),
-                    ("template", &TEMPLATE),
-                    ("volumeClaimTemplates", &Type { fields: &[("spec", &PERSISTENT_VOLUME_CLAIM_SPEC)], ..NONE }),
-                    ("updateStrategy", &UPDATE_STRATEGY),
-                    ("scaleStrategy", &Type { omitted: &["disablePVCReuse"], ..NONE }),
-                ],
-                ..NONE
-            },
-        ),
-    ],
-    ..NONE
-};
-
-static UPDATE_STRATEGY: Type = Type {
-    omitted: &["type", "paused"],
-    defaults: &[
-        ("type", Constant::Text(RE_CREATE)),
-        ("partition", Constant::Integer(0)),
-        ("maxUnavailable", Constant::Text("20%")),
-        ("maxSurge", Constant::Integer(0)),
-    ],
-    ..NONE
-};
-
-/// `SetDefaultPodSpec` in `apis/apps/defaults/pod.go`: as for a built-in kind, but that containers pull always.
-static TEMPLATE: Type = Type {
-    defaults: &[("metadata", Constant::Map), ("spec", Constant::Map)],
-    fields: &[
-        ("metadata", &OBJECT_META),
-        ("spec", &Type { fields: &pod_spec_fields(&ALWAYS_PULLED, &PULLED_BY_TAG), ..POD_SPEC }),
-    ],
-    ..NONE
-};
-
-static ALWAYS_PULLED: Type = Type {
-    rules: &[],
-    defaults: &[
-        ("imagePullPolicy", Constant::Text("Always")),
-        ("terminationMessagePath", Constant::Text("/dev/termination-log")),
-        ("terminationMessagePolicy", Constant::Text("File")),
-        ("resources", Constant::Map),
-    ],
-    ..PULLED_BY_TAG
-};
-
-static PULLED_BY_TAG: Type = Type { fields: &container_fields(&PROBE_WITHOUT_GRPC), ..CONTAINER };
-
-/// The service of a gRPC probe has no default there.
-static PROBE_WITHOUT_GRPC: Type = Type { fields: &[("httpGet", &HTTP_GET), ("tcpSocket", &TCP_SOCKET)], ..PROBE };
 
 const STRATEGY: &str = "spec.updateStrategy";
 const RE_CREATE: &str = "ReCreate";

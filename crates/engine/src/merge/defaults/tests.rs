@@ -1,17 +1,18 @@
-use super::*;
 use serde_json::json;
+
+use super::*;
 
 #[test]
 fn filling_twice_changes_nothing() {
     let pod = json!({"spec": {"containers": [{"name": "a", "image": "i", "resources": {"limits": {"cpu": "0.1"}}}]}});
     let templated = json!({"spec": {"template": pod}, "template": pod});
     for (of, object) in [
-        (Defaults::POD, &pod),
-        (Defaults::POD_TEMPLATE_OBJECT, &templated),
-        (Defaults::DEPLOYMENT, &templated),
-        (Defaults::STATEFUL_SET, &templated),
-        (Defaults::DAEMON_SET, &templated),
-        (Defaults::REPLICA_SET, &templated),
+        (Schema::POD, &pod),
+        (Schema::named("PodTemplate"), &templated),
+        (Schema::named("Deployment"), &templated),
+        (Schema::named("StatefulSet"), &templated),
+        (Schema::named("DaemonSet"), &templated),
+        (Schema::named("ReplicaSet"), &templated),
     ] {
         let filled = of.fill(object);
         assert_ne!(filled, *object, "{of:?}");
@@ -32,11 +33,11 @@ fn pull_policy_goes_by_the_tag() {
         ("No Reference", "IfNotPresent"),
     ];
     for (image, policy) in cases {
-        let template = Defaults::POD_TEMPLATE.fill(&json!({"spec": {"containers": [{"image": image}]}}));
+        let template = Schema::POD_TEMPLATE.fill(&json!({"spec": {"containers": [{"image": image}]}}));
         assert_eq!(template["spec"]["containers"][0]["imagePullPolicy"], policy, "{image}");
     }
     let kept =
-        Defaults::POD_TEMPLATE.fill(&json!({"spec": {"containers": [{"image": "a:1", "imagePullPolicy": "Always"}]}}));
+        Schema::POD_TEMPLATE.fill(&json!({"spec": {"containers": [{"image": "a:1", "imagePullPolicy": "Always"}]}}));
     assert_eq!(kept["spec"]["containers"][0]["imagePullPolicy"], "Always");
 }
 
@@ -45,11 +46,11 @@ fn some_defaults_are_for_pods_alone() {
     let spec = json!({"hostNetwork": true, "containers": [
         {"name": "a", "ports": [{"containerPort": 80}], "resources": {"limits": {"cpu": "2000m"}, "requests": {"memory": "1Gi"}}},
     ]});
-    let pod = Defaults::POD.fill(&json!({"spec": spec}))["spec"].clone();
+    let pod = Schema::POD.fill(&json!({"spec": spec}))["spec"].clone();
     assert_eq!(pod["enableServiceLinks"], true);
     assert_eq!(pod["containers"][0]["ports"][0]["hostPort"], 80);
     assert_eq!(pod["containers"][0]["resources"]["requests"], json!({"memory": "1Gi", "cpu": "2"}));
-    let template = Defaults::POD_TEMPLATE.fill(&json!({"spec": spec}))["spec"].clone();
+    let template = Schema::POD_TEMPLATE.fill(&json!({"spec": spec}))["spec"].clone();
     assert_eq!(template.get("enableServiceLinks"), None);
     assert_eq!(template["containers"][0]["ports"][0].get("hostPort"), None);
     assert_eq!(template["containers"][0]["resources"]["requests"], json!({"memory": "1Gi"}));
@@ -62,7 +63,7 @@ fn zeros_of_pointers_stay_and_others_go() {
         "template": {"spec": {"terminationGracePeriodSeconds": 0, "hostNetwork": false, "tolerations": [], "securityContext": {},
             "containers": [], "shareProcessNamespace": false}},
     }});
-    let filled = Defaults::DEPLOYMENT.fill(&object);
+    let filled = Schema::named("Deployment").fill(&object);
     assert_eq!(filled["metadata"], json!({}));
     assert_eq!(filled["spec"]["replicas"], 0);
     assert_eq!(filled["spec"].get("paused"), None);
@@ -82,12 +83,82 @@ fn wrong_types_are_left_alone() {
         json!({"spec": 1}),
         json!({"spec": {"template": [2], "strategy": "x"}}),
     ] {
-        for of in [Defaults::POD, Defaults::DEPLOYMENT] {
+        for of in [Schema::POD, Schema::named("Deployment")] {
             assert_eq!(of.fill(&of.fill(&wrong)), of.fill(&wrong), "{wrong}");
         }
     }
     let odd = json!({"spec": {"containers": [{"ports": 1, "resources": {"limits": 5, "requests": {"cpu": "?"}}, "env": ["x"]}, 3]}});
-    let filled = Defaults::POD.fill(&odd);
+    let filled = Schema::POD.fill(&odd);
     assert_eq!(filled["spec"]["containers"][0]["resources"], json!({"limits": 5, "requests": {"cpu": "?"}}));
     assert_eq!(filled["spec"]["containers"][1], 3);
+}
+
+fn deployment(spec: &Value) -> Value {
+    json!({"metadata": {"name": "web"}, "spec": spec})
+}
+
+/// Fills in both, leaves the defaults out again, and checks the promise.
+fn left(of: Schema, before: &Value, after: &Value) -> (Value, Value) {
+    let (filled_before, filled_after) = (of.fill(before), of.fill(after));
+    let (mut before, mut after) = (filled_before.clone(), filled_after.clone());
+    of.leave_out(&mut before, &mut after);
+    assert_eq!(filled_before == filled_after, before == after);
+    assert_eq!(of.fill(&before), filled_before);
+    assert_eq!(of.fill(&after), filled_after);
+    (before, after)
+}
+
+#[test]
+fn what_is_left_is_what_was_written() {
+    let written = deployment(&json!({
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {
+            "containers": [{"name": "app", "image": "app", "ports": [{"containerPort": 80}],
+                "readinessProbe": {"httpGet": {"port": 80}}}],
+            "volumes": [{"name": "v", "emptyDir": {}}, {"name": "c", "configMap": {"name": "x"}}],
+            "serviceAccountName": "me"}}}));
+    assert_eq!(left(Schema::named("Deployment"), &written, &written), (written.clone(), written));
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}});
+    assert_eq!(left(Schema::POD, &pod, &pod), (pod.clone(), pod));
+}
+
+#[test]
+fn a_default_that_was_or_becomes_another_value_is_shown_on_both_sides() {
+    let container = |policy: Option<&str>, image: &str| {
+        let mut container = json!({"name": "a", "image": image});
+        if let Some(policy) = policy {
+            container["imagePullPolicy"] = policy.into();
+        }
+        json!({"spec": {"containers": [container]}})
+    };
+    let policies = |before: &Value, after: &Value| {
+        let (before, after) = left(Schema::POD, before, after);
+        [before, after].map(|pod| pod["spec"]["containers"][0]["imagePullPolicy"].clone())
+    };
+    let (always, present) = (json!("Always"), json!("IfNotPresent"));
+    assert_eq!(policies(&container(None, "a:1"), &container(None, "a:2")), [Value::Null, Value::Null]);
+    assert_eq!(policies(&container(None, "a:1"), &container(Some("Always"), "a:1")), [present.clone(), always.clone()]);
+    // Each is the default of its image, and yet they differ.
+    assert_eq!(policies(&container(None, "a"), &container(None, "a:1")), [always, present]);
+
+    let (before, after) =
+        left(Schema::named("Deployment"), &deployment(&json!({"replicas": 3})), &deployment(&json!({})));
+    assert_eq!((&before["spec"]["replicas"], &after["spec"]["replicas"]), (&json!(3), &json!(1)));
+}
+
+#[test]
+fn a_strategy_that_goes_takes_its_defaults_along() {
+    let rolling = deployment(&json!({"strategy": {"rollingUpdate": {"maxSurge": "25%"}}}));
+    let (before, after) =
+        left(Schema::named("Deployment"), &rolling, &deployment(&json!({"strategy": {"type": "Recreate"}})));
+    assert_eq!(before["spec"]["strategy"], json!({"type": "RollingUpdate"}));
+    assert_eq!(after["spec"]["strategy"], json!({"type": "Recreate"}));
+}
+
+#[test]
+fn an_added_container_comes_without_defaults() {
+    let one = json!({"spec": {"containers": [{"name": "a", "image": "a:1"}]}});
+    let two = json!({"spec": {"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}});
+    assert_eq!(left(Schema::POD, &one, &two), (one.clone(), two.clone()));
+    assert_eq!(left(Schema::POD, &two, &one), (two, one));
 }

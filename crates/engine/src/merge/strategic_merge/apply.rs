@@ -1,9 +1,9 @@
 //! Applies patches: to an object, or to another patch in order to make one of the two.
 
-use super::list::{Identity, in_order};
-use super::path::Path;
-use super::{DELETE_FROM_LIST, Error, ListMerge, PATCH, RETAIN_KEYS, Rule, SET_ORDER, Schema};
 use serde_json::{Map, Value};
+
+use super::{DELETE_FROM_LIST, Error, PATCH, RETAIN_KEYS, SET_ORDER, at, field};
+use crate::merge::schema::{ListMerge, Schema};
 
 /// What a patch is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,23 @@ pub(super) enum Target {
     Patch,
 }
 
+/// How one list merges.
+#[derive(Clone, Copy)]
+struct Merge<'p> {
+    list: ListMerge,
+    /// Of its elements.
+    below: Schema,
+    target: Target,
+    path: &'p str,
+}
+
 /// Merges `patch` into `base`. Upstream: `mergeMap`.
 pub(super) fn maps(
     mut base: Map<String, Value>,
     mut patch: Map<String, Value>,
     schema: Schema,
     target: Target,
-    path: &Path<'_>,
+    path: &str,
 ) -> Result<Map<String, Value>, Error> {
     if let Some(directive) = patch.shift_remove(PATCH) {
         return match directive.as_str() {
@@ -37,54 +47,47 @@ pub(super) fn maps(
     let ordered: Vec<String> = patch.keys().filter(|name| name.starts_with(SET_ORDER)).cloned().collect();
     for directive in ordered {
         if let (Some(name), Some(order)) = (directive.strip_prefix(SET_ORDER), patch.shift_remove(&directive)) {
-            let order = into_list(order, &path.field(&directive))?;
+            let order = into_list(order, &field(path, &directive))?;
             if target == Target::Patch {
                 base.entry(&*directive).or_insert_with(|| Value::Array(order.clone()));
             }
-            let list = patch.shift_remove(name);
-            ordered_list(&mut base, name, list, &order, schema.field(name), target, &path.field(name))?;
+            let rule = schema.field(name);
+            let merge = Merge { list: rule.list, below: rule.below, target, path: &field(path, name) };
+            let live = base.get_mut(name).map(Value::take);
+            if let Some(list) = merge.ordered(live, patch.shift_remove(name), &order)? {
+                base.insert(name.to_owned(), Value::Array(list));
+            }
         }
     }
     for (name, value) in patch {
-        field(&mut base, &name, value, schema, target, &path.field(&name))?;
+        let path = field(path, &name);
+        let set = name.strip_prefix(DELETE_FROM_LIST);
+        if let (Some(set), Target::Object) = (set, target) {
+            let removed = into_list(value, &path)?;
+            if let Some(Value::Array(list)) = base.get_mut(set) {
+                list.retain(|element| !removed.contains(element));
+            }
+            continue;
+        }
+        let rule = schema.field(&name);
+        let merged = match (base.get_mut(&name).map(Value::take), value) {
+            (_, value) if set.is_some() => Some(value),
+            (_, Value::Null) => (target == Target::Patch).then_some(Value::Null),
+            (Some(Value::Object(base)), Value::Object(patch)) => {
+                Some(Value::Object(maps(base, patch, rule.below, target, &path)?))
+            }
+            (Some(Value::Array(mut base)), Value::Array(patch)) if rule.list != ListMerge::Atomic => {
+                let merge = Merge { list: rule.list, below: rule.below, target, path: &path };
+                Some(Value::Array(merge.lists(&mut base, patch)?))
+            }
+            (_, value) => taken(value, target),
+        };
+        match merged {
+            Some(merged) => base.insert(name, merged),
+            None => base.shift_remove(&name),
+        };
     }
     Ok(base)
-}
-
-/// Merges one field that no `$setElementOrder` is about.
-fn field(
-    base: &mut Map<String, Value>,
-    name: &str,
-    value: Value,
-    schema: Schema,
-    target: Target,
-    path: &Path<'_>,
-) -> Result<(), Error> {
-    let set = name.strip_prefix(DELETE_FROM_LIST);
-    if let (Some(set), Target::Object) = (set, target) {
-        let removed = into_list(value, path)?;
-        if let Some(Value::Array(list)) = base.get_mut(set) {
-            list.retain(|element| !removed.contains(element));
-        }
-        return Ok(());
-    }
-    let rule = schema.field(name);
-    let merged = match (base.get_mut(name).map(Value::take), value) {
-        (_, value) if set.is_some() => Some(value),
-        (_, Value::Null) => (target == Target::Patch).then_some(Value::Null),
-        (Some(Value::Object(base)), Value::Object(patch)) => {
-            Some(Value::Object(maps(base, patch, rule.below, target, path)?))
-        }
-        (Some(Value::Array(mut base)), Value::Array(patch)) if rule.list != ListMerge::Atomic => {
-            Some(Value::Array(lists(&mut base, patch, rule, target, path)?))
-        }
-        (_, value) => taken(value, target),
-    };
-    match merged {
-        Some(merged) => base.insert(name.to_owned(), merged),
-        None => base.shift_remove(name),
-    };
-    Ok(())
 }
 
 /// Clears what a `$retainKeys` directive does not list. Upstream: `applyRetainKeysDirective`.
@@ -93,147 +96,125 @@ fn retain_keys(
     patch: &Map<String, Value>,
     keys: Value,
     target: Target,
-    path: &Path<'_>,
+    path: &str,
 ) -> Result<(), Error> {
     if target == Target::Patch {
         base.entry(RETAIN_KEYS).or_insert(keys);
         return Ok(());
     }
-    let keys = into_list(keys, &path.field(RETAIN_KEYS))?;
+    let keys = into_list(keys, &field(path, RETAIN_KEYS))?;
     let retained = |name: &str| keys.iter().any(|key| key == name);
     let is_directive = |name: &str| name.starts_with(DELETE_FROM_LIST) || name.starts_with(SET_ORDER);
-    if let Some((name, _)) =
-        patch.iter().find(|(name, value)| !value.is_null() && !is_directive(name) && !retained(name))
-    {
-        return Err(Error::NotRetained { path: path.to_string(), key: name.clone() });
+    let sets = |(name, value): &(&String, &Value)| !value.is_null() && !is_directive(name) && !retained(name);
+    if let Some((name, _)) = patch.iter().find(sets) {
+        return Err(Error::at(path, format!("sets {name}, which its $retainKeys does not list")));
     }
     base.retain(|name, _| retained(name));
     Ok(())
 }
 
-/// Merges a list and brings it in the order of its `$setElementOrder`. Upstream: `mergePatchIntoOriginal`.
-fn ordered_list(
-    base: &mut Map<String, Value>,
-    name: &str,
-    patch: Option<Value>,
-    order: &[Value],
-    rule: Rule,
-    target: Target,
-    path: &Path<'_>,
-) -> Result<(), Error> {
-    let identity = Identity::of_list(rule.list);
-    identity.check(order, path)?;
-    let patch = patch.map(|patch| into_list(patch, path)).transpose()?;
-    if let Some(patch) = &patch {
-        identity.check(patch, path)?;
-        agrees(patch, order, identity, path)?;
-    }
-    let (live, merged) = match (base.get_mut(name).map(Value::take), patch) {
-        (None, None) => return Ok(()),
-        (None, Some(patch)) => {
-            let list = patch.into_iter().filter_map(|element| taken(element, target)).collect();
-            (Vec::new(), list)
+impl Merge<'_> {
+    /// Merges a list and brings it in the order of its `$setElementOrder`. Upstream: `mergePatchIntoOriginal`.
+    fn ordered(self, live: Option<Value>, patch: Option<Value>, order: &[Value]) -> Result<Option<Vec<Value>>, Error> {
+        let Self { list, target, path, .. } = self;
+        list.check(order, path)?;
+        let patch = patch.map(|patch| into_list(patch, path)).transpose()?;
+        if let Some(patch) = &patch {
+            list.check(patch, path)?;
+            self.agrees(patch, order)?;
         }
-        (Some(live), None) => {
-            let live = into_list(live, path)?;
-            identity.check(&live, path)?;
-            (live.clone(), live)
-        }
-        (Some(live), Some(patch)) => {
-            let mut live = into_list(live, path)?;
-            let merged = lists(&mut live, patch, rule, target, path)?;
-            (live, merged)
-        }
-    };
-    base.insert(name.to_owned(), Value::Array(in_order(merged, order, &live, identity)));
-    Ok(())
-}
-
-/// Checks that the elements of a patch are among those of its order, and in that order. Upstream:
-/// `validatePatchWithSetOrderList`; that also refuses some patches that upstream made itself, where two elements have one
-/// key (port 53 of UDP and of TCP with another port between), which are legal and so not held against anyone here.
-fn agrees(patch: &[Value], order: &[Value], identity: Identity, path: &Path<'_>) -> Result<(), Error> {
-    let mut rest = order.iter();
-    let plain = |element: &&Value| element.get(PATCH).is_none();
-    let found = |element: &Value| rest.any(|other| identity.of(other) == identity.of(element));
-    let twice = patch.iter().enumerate().any(|(index, element)| identity.position(patch, element) != Some(index));
-    if order.is_empty() || twice || patch.iter().filter(plain).all(found) {
-        return Ok(());
-    }
-    Err(Error::OrderMismatch { path: path.to_string() })
-}
-
-/// Merges two lists that do not replace each other. Upstream: `mergeSlice`.
-///
-/// `base` becomes the order of the live list as upstream goes on with: it works in place, so that the first added elements
-/// take the slots of deleted ones and count as live elements in the order that follows.
-fn lists(
-    base: &mut Vec<Value>,
-    patch: Vec<Value>,
-    rule: Rule,
-    target: Target,
-    path: &Path<'_>,
-) -> Result<Vec<Value>, Error> {
-    let identity = Identity::of_list(rule.list);
-    identity.check(base, path)?;
-    identity.check(&patch, path)?;
-    let slots = base.len();
-    let mut merged: Vec<Value>;
-    let patch = match rule.list {
-        ListMerge::Atomic => return Ok(patch),
-        ListMerge::Set => {
-            merged = Vec::with_capacity(base.len() + patch.len());
-            for element in base.iter().chain(&patch) {
-                if !merged.contains(element) {
-                    merged.push(element.clone());
-                }
+        let (live, merged) = match (live, patch) {
+            (None, None) => return Ok(None),
+            (None, Some(patch)) => {
+                (Vec::new(), patch.into_iter().filter_map(|element| taken(element, target)).collect())
             }
-            patch
+            (Some(live), None) => {
+                let live = into_list(live, path)?;
+                list.check(&live, path)?;
+                (live.clone(), live)
+            }
+            (Some(live), Some(patch)) => {
+                let mut live = into_list(live, path)?;
+                let merged = self.lists(&mut live, patch)?;
+                (live, merged)
+            }
+        };
+        Ok(Some(list.in_order(merged, order, &live)))
+    }
+
+    /// Checks that the elements of a patch are among those of its order, and in that order. Upstream:
+    /// `validatePatchWithSetOrderList`; that also refuses some patches that upstream made itself, where two elements have
+    /// one key (port 53 of UDP and of TCP with another port between), which are legal and so not held against anyone here.
+    fn agrees(self, patch: &[Value], order: &[Value]) -> Result<(), Error> {
+        let list = self.list;
+        let mut rest = order.iter();
+        let plain = |element: &&Value| element.get(PATCH).is_none();
+        let found = |element: &Value| rest.any(|other| list.identity(other) == list.identity(element));
+        let twice = patch.iter().enumerate().any(|(index, element)| list.position(patch, element) != Some(index));
+        if order.is_empty() || twice || patch.iter().filter(plain).all(found) {
+            return Ok(());
         }
-        ListMerge::ByKey(_) => {
-            let patch = elements_to_merge(base, patch, identity, path)?;
-            merged = base.clone();
-            for (index, element) in patch.iter().enumerate() {
-                let path = path.index(index);
-                let place = identity.position(&merged, element);
-                match (place.and_then(|place| merged.get_mut(place)), element) {
-                    (Some(Value::Object(base)), Value::Object(element)) => {
-                        *base = maps(std::mem::take(base), element.clone(), rule.below, target, &path)?;
+        Err(Error::at(self.path, "does not agree with its $setElementOrder"))
+    }
+
+    /// Merges two lists that do not replace each other. Upstream: `mergeSlice`.
+    ///
+    /// `base` becomes the order of the live list as upstream goes on with: it works in place, so that the first added
+    /// elements take the slots of deleted ones and count as live elements in the order that follows.
+    fn lists(self, base: &mut Vec<Value>, mut patch: Vec<Value>) -> Result<Vec<Value>, Error> {
+        let Self { list, below, target, path } = self;
+        list.check(base, path)?;
+        list.check(&patch, path)?;
+        let slots = base.len();
+        let mut merged: Vec<Value> = Vec::with_capacity(base.len() + patch.len());
+        match list {
+            ListMerge::Atomic => return Ok(patch),
+            ListMerge::Set => {
+                for element in base.iter().chain(&patch) {
+                    if !merged.contains(element) {
+                        merged.push(element.clone());
                     }
-                    (Some(_) | None, element) => merged.extend(taken(element.clone(), target)),
                 }
             }
-            patch
+            ListMerge::ByKey(_) => {
+                patch = self.elements_to_merge(base, patch)?;
+                merged.clone_from(base);
+                for (index, element) in patch.iter().enumerate() {
+                    let place = list.position(&merged, element);
+                    match (place.and_then(|place| merged.get_mut(place)), element) {
+                        (Some(Value::Object(base)), Value::Object(element)) => {
+                            *base = maps(std::mem::take(base), element.clone(), below, target, &at(path, index))?;
+                        }
+                        (Some(_) | None, element) => merged.extend(taken(element.clone(), target)),
+                    }
+                }
+            }
         }
-    };
-    let added = merged.iter().skip(base.len()).take(slots.saturating_sub(base.len())).cloned().collect::<Vec<_>>();
-    let ordered = in_order(merged, &patch, base, identity);
-    base.extend(added);
-    Ok(ordered)
-}
+        let added = merged.iter().skip(base.len()).take(slots.saturating_sub(base.len())).cloned().collect::<Vec<_>>();
+        let ordered = list.in_order(merged, &patch, base);
+        base.extend(added);
+        Ok(ordered)
+    }
 
-/// Carries out the `$patch` directives of a list's elements on `base` and returns the elements without one. Upstream:
-/// `mergeSliceWithSpecialElements`.
-fn elements_to_merge(
-    base: &mut Vec<Value>,
-    patch: Vec<Value>,
-    identity: Identity,
-    path: &Path<'_>,
-) -> Result<Vec<Value>, Error> {
-    let mut plain = Vec::with_capacity(patch.len());
-    let mut replaced = false;
-    for (index, element) in patch.into_iter().enumerate() {
-        match element.get(PATCH).map(|directive| (directive.as_str(), directive)) {
-            None => plain.push(element),
-            Some((Some("delete"), _)) => base.retain(|other| identity.of(other) != identity.of(&element)),
-            Some((Some("replace"), _)) => replaced = true,
-            Some((_, directive)) => return Err(unknown_directive(directive, &path.index(index))),
+    /// Carries out the `$patch` directives of a list's elements on `base` and returns the elements without one. Upstream:
+    /// `mergeSliceWithSpecialElements`.
+    fn elements_to_merge(self, base: &mut Vec<Value>, patch: Vec<Value>) -> Result<Vec<Value>, Error> {
+        let list = self.list;
+        let mut plain = Vec::with_capacity(patch.len());
+        let mut replaced = false;
+        for (index, element) in patch.into_iter().enumerate() {
+            match element.get(PATCH).map(|directive| (directive.as_str(), directive)) {
+                None => plain.push(element),
+                Some((Some("delete"), _)) => base.retain(|other| list.identity(other) != list.identity(&element)),
+                Some((Some("replace"), _)) => replaced = true,
+                Some((_, directive)) => return Err(unknown_directive(directive, &at(self.path, index))),
+            }
         }
+        if replaced {
+            *base = std::mem::take(&mut plain);
+        }
+        Ok(plain)
     }
-    if replaced {
-        *base = std::mem::take(&mut plain);
-    }
-    Ok(plain)
 }
 
 /// What is left of a value that is taken over whole: into an object its content alone, without nulls and directives; into a
@@ -243,14 +224,11 @@ fn taken(value: Value, target: Target) -> Option<Value> {
     match value {
         Value::Object(fields) if fields.contains_key(PATCH) => None,
         Value::Object(fields) => {
-            let content = |name: &str, value: &Value| {
-                target == Target::Patch
-                    || !(value.is_null()
-                        || name == RETAIN_KEYS
-                        || name.starts_with(SET_ORDER)
-                        || name.starts_with(DELETE_FROM_LIST))
-            };
-            let fields = fields.into_iter().filter(|(name, value)| content(name, value));
+            let is_directive =
+                |name: &str| name == RETAIN_KEYS || name.starts_with(SET_ORDER) || name.starts_with(DELETE_FROM_LIST);
+            let kept =
+                |(name, value): &(String, Value)| target == Target::Patch || !(value.is_null() || is_directive(name));
+            let fields = fields.into_iter().filter(kept);
             Some(fields.filter_map(|(name, value)| Some((name, taken(value, target)?))).collect())
         }
         Value::Array(list) => Some(list.into_iter().filter_map(|element| taken(element, target)).collect()),
@@ -258,10 +236,10 @@ fn taken(value: Value, target: Target) -> Option<Value> {
     }
 }
 
-fn into_list(value: Value, path: &Path<'_>) -> Result<Vec<Value>, Error> {
-    if let Value::Array(list) = value { Ok(list) } else { Err(path.wrong_type("a list", &value)) }
+fn into_list(value: Value, path: &str) -> Result<Vec<Value>, Error> {
+    if let Value::Array(list) = value { Ok(list) } else { Err(Error::wrong_type(path, &value, "a list")) }
 }
 
-fn unknown_directive(directive: &Value, path: &Path<'_>) -> Error {
-    Error::UnknownDirective { path: path.to_string(), directive: directive.to_string() }
+fn unknown_directive(directive: &Value, path: &str) -> Error {
+    Error::at(path, format!("has an unsupported $patch directive {directive}"))
 }

@@ -1,10 +1,11 @@
 //! Makes patches: what one object says beyond another one, or what it no longer says.
 
-use super::list::{Identity, sort_by, text};
-use super::path::Path;
-use super::{DELETE_FROM_LIST, Error, ListMerge, PATCH, RETAIN_KEYS, Rule, SET_ORDER, Schema};
-use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
+
+use serde_json::{Map, Value, json};
+
+use super::{DELETE_FROM_LIST, Error, PATCH, RETAIN_KEYS, SET_ORDER, at, text};
+use crate::merge::schema::{Field, ListMerge, Schema};
 
 /// Which half of the difference a patch is to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +24,20 @@ pub(super) fn maps(
     schema: Schema,
     keep: Keep,
     retain: bool,
-    path: &Path<'_>,
+    path: &str,
 ) -> Result<Map<String, Value>, Error> {
     let mut patch = Map::new();
     for (name, new) in new {
-        let rule = schema.field(name);
+        let field = schema.field(name);
         match (old.get(name), new) {
             (Some(Value::Object(old)), Value::Object(new)) => {
-                let below = maps(old, new, rule.below, keep, rule.retain_keys, &path.field(name))?;
+                let below = maps(old, new, field.below, keep, field.retain_keys, &super::field(path, name))?;
                 if !below.is_empty() {
                     patch.insert(name.clone(), Value::Object(below));
                 }
             }
-            (Some(Value::Array(old)), Value::Array(new)) if rule.list != ListMerge::Atomic => {
-                merging_lists(name, old, new, rule, keep, &path.field(name), &mut patch)?;
+            (Some(Value::Array(old)), Value::Array(new)) if field.list != ListMerge::Atomic => {
+                lists(name, old, new, field, keep, &super::field(path, name), &mut patch)?;
             }
             (old, new) => {
                 if keep == Keep::Changes && old != Some(new) {
@@ -59,109 +60,81 @@ pub(super) fn maps(
     Ok(patch)
 }
 
-/// Upstream: `diffLists`.
-fn merging_lists(
+/// What is changed in, added to or removed from a list that merges. Upstream: `diffLists`, `diffListsOfScalars` and
+/// `diffListsOfMaps`.
+fn lists(
     name: &str,
     old: &[Value],
     new: &[Value],
-    rule: Rule,
+    field: Field,
     keep: Keep,
-    path: &Path<'_>,
+    path: &str,
     patch: &mut Map<String, Value>,
 ) -> Result<(), Error> {
-    let identity = Identity::of_list(rule.list);
-    identity.check(old, path)?;
-    identity.check(new, path)?;
+    let list = field.list;
+    list.check(old, path)?;
+    list.check(new, path)?;
+    let mut insert = |name: String, list: Vec<Value>| {
+        if !list.is_empty() {
+            patch.insert(name, Value::Array(list));
+        }
+    };
     if old.is_empty() {
-        if keep == Keep::Changes && !new.is_empty() {
-            patch.insert(name.to_owned(), new.into());
+        if keep == Keep::Changes {
+            insert(name.to_owned(), new.to_vec());
         }
         return Ok(());
     }
-    let order: Vec<Value>;
-    match identity {
-        Identity::Itself => {
-            let (added, removed) = sets(old, new, keep);
-            // Upstream has sorted the old list by now: a set in any other order always gets an order directive.
-            let same_order = identity.sorted(old).into_iter().eq(new);
-            let ordered = !removed.is_empty() || (keep == Keep::Changes && !same_order);
-            order = if ordered { new.to_vec() } else { Vec::new() };
-            insert_list(patch, name.to_owned(), sort_by(added, new, identity));
-            insert_list(patch, format!("{DELETE_FROM_LIST}{name}"), removed);
-        }
-        Identity::Key(key) => {
-            let changed = elements(old, new, key, rule, keep, path)?;
-            let same_order =
-                old.len() == new.len() && old.iter().zip(new).all(|(old, new)| identity.of(old) == identity.of(new));
-            let ordered = !changed.is_empty() || (keep == Keep::Changes && !same_order);
-            order = if ordered { new.iter().map(|new| json!({ key: identity.of(new) })).collect() } else { Vec::new() };
-            insert_list(patch, name.to_owned(), changed);
-        }
-    }
-    insert_list(patch, format!("{SET_ORDER}{name}"), order);
-    Ok(())
-}
-
-fn insert_list(patch: &mut Map<String, Value>, name: String, list: Vec<Value>) {
-    if !list.is_empty() {
-        patch.insert(name, Value::Array(list));
-    }
-}
-
-/// What is added to and what is removed from a set. Upstream: `diffListsOfScalars`.
-fn sets(old: &[Value], new: &[Value], keep: Keep) -> (Vec<Value>, Vec<Value>) {
-    let (mut added, mut removed) = (Vec::new(), Vec::new());
-    for pair in pairs(old, new, Identity::Itself) {
-        match pair {
-            (None, Some(new)) if keep == Keep::Changes => added.push(new.clone()),
-            (Some(old), None) if keep == Keep::Deletions && removed.last() != Some(old) => removed.push(old.clone()),
-            (Some(_) | None, Some(_) | None) => {}
-        }
-    }
-    (added, removed)
-}
-
-/// What is changed in, added to or removed from a list of maps, removals last. Upstream: `diffListsOfMaps`.
-fn elements(
-    old: &[Value],
-    new: &[Value],
-    key: &'static str,
-    rule: Rule,
-    keep: Keep,
-    path: &Path<'_>,
-) -> Result<Vec<Value>, Error> {
-    let identity = Identity::Key(key);
     let (mut changed, mut removed) = (Vec::new(), Vec::new());
-    for pair in pairs(old, new, identity) {
-        match pair {
-            (Some(Value::Object(old)), Some(element @ Value::Object(new_fields))) => {
-                let path = path.index(identity.position(new, element).unwrap_or_default());
-                let mut patch = maps(old, new_fields, rule.below, keep, rule.retain_keys, &path)?;
+    for pair in pairs(old, new, list) {
+        match (list, pair) {
+            (ListMerge::ByKey(key), (Some(Value::Object(old)), Some(element @ Value::Object(fields)))) => {
+                let path = at(path, list.position(new, element).unwrap_or_default());
+                let mut patch = maps(old, fields, field.below, keep, field.retain_keys, &path)?;
                 if !patch.is_empty() {
-                    patch.insert(key.to_owned(), identity.of(element).clone());
+                    patch.insert(key.to_owned(), list.identity(element).clone());
                     changed.push(Value::Object(patch));
                 }
             }
-            (None, Some(new)) if keep == Keep::Changes => changed.push(new.clone()),
-            (Some(old), None) if keep == Keep::Deletions => {
-                removed.push(json!({ key: identity.of(old), PATCH: "delete" }));
+            (_, (None, Some(new))) if keep == Keep::Changes => changed.push(new.clone()),
+            (ListMerge::ByKey(key), (Some(old), None)) if keep == Keep::Deletions => {
+                removed.push(json!({ key: list.identity(old), PATCH: "delete" }));
             }
-            (Some(_) | None, Some(_) | None) => {}
+            (_, (Some(old), None)) if keep == Keep::Deletions && removed.last() != Some(old) => {
+                removed.push(old.clone());
+            }
+            (_, (_, _)) => {}
         }
     }
-    let mut changed = sort_by(changed, new, identity);
-    changed.append(&mut removed);
-    Ok(changed)
+    let same_order = match list {
+        ListMerge::ByKey(_) => old.iter().map(|old| list.identity(old)).eq(new.iter().map(|new| list.identity(new))),
+        // Upstream has sorted the old list by now: a set in any other order always gets an order directive.
+        ListMerge::Set | ListMerge::Atomic => list.sorted(old).into_iter().eq(new),
+    };
+    if !changed.is_empty() || !removed.is_empty() || (keep == Keep::Changes && !same_order) {
+        let order = new.iter().map(|element| match list {
+            ListMerge::ByKey(key) => json!({ key: list.identity(element) }),
+            ListMerge::Set | ListMerge::Atomic => element.clone(),
+        });
+        insert(format!("{SET_ORDER}{name}"), order.collect());
+    }
+    let mut changed = list.sort_by(changed, new);
+    if matches!(list, ListMerge::ByKey(_)) {
+        changed.append(&mut removed);
+    }
+    insert(name.to_owned(), changed);
+    insert(format!("{DELETE_FROM_LIST}{name}"), removed);
+    Ok(())
 }
 
 /// Pairs the elements of two lists by what identifies them, in the order of its text.
-fn pairs<'v>(old: &'v [Value], new: &'v [Value], identity: Identity) -> Vec<(Option<&'v Value>, Option<&'v Value>)> {
-    let mut old = identity.sorted(old).into_iter().peekable();
-    let mut new = identity.sorted(new).into_iter().peekable();
+fn pairs<'v>(old: &'v [Value], new: &'v [Value], list: ListMerge) -> Vec<(Option<&'v Value>, Option<&'v Value>)> {
+    let mut old = list.sorted(old).into_iter().peekable();
+    let mut new = list.sorted(new).into_iter().peekable();
     let mut pairs = Vec::with_capacity(old.len().max(new.len()));
     loop {
         let order = match (old.peek(), new.peek()) {
-            (Some(old), Some(new)) => text(identity.of(old)).cmp(&text(identity.of(new))),
+            (Some(old), Some(new)) => text(list.identity(old)).cmp(&text(list.identity(new))),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (None, None) => return pairs,

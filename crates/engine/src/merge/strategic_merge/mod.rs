@@ -5,7 +5,7 @@
 //! merged lists are those of `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`; vectors made with it are in
 //! `tests/vectors`.
 //!
-//! Not done here: defaults ([`crate::merge::defaults`]), validation, preconditions (name, kind), the last-applied annotation, and
+//! Not done here: defaults ([`Schema::fill`]), validation, preconditions (name, kind), the last-applied annotation, and
 //! the conflict check of `kubectl apply --overwrite=false`.
 //!
 //! Where this differs from upstream, on purpose: a field that Kubernetes does not know merges by the default rule instead
@@ -16,18 +16,18 @@
 
 mod apply;
 mod diff;
-mod list;
-mod path;
-mod schema;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::schema::{ListMerge, Rule, Schema};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value};
 
 use self::diff::Keep;
-use self::path::Path;
-use serde_json::{Map, Value};
+use super::schema::{ListMerge, Schema};
+use crate::value::json_path::element;
 
 /// Sets what a map or list element becomes: `delete` or `replace`.
 const PATCH: &str = "$patch";
@@ -38,50 +38,28 @@ const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList/";
 /// `$setElementOrder/FIELD` lists the order of the elements of FIELD.
 const SET_ORDER: &str = "$setElementOrder/";
 
-/// Says why two objects, or an object and a patch, cannot be merged. Paths are written as in the API's messages, a list's
-/// elements by their index.
+/// Says why two objects, or an object and a patch, cannot be merged, and at which path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// An element of a list that is merged by key lacks that key.
-    #[error("{path} has no {key}, the key that elements of this list are matched by")]
-    NoMergeKey {
-        /// Where the element is.
-        path: String,
-        /// The merge key.
-        key: &'static str,
-    },
-    /// A value is of another JSON type than the merge needs.
-    #[error("{path} is {found}, expected {expected}")]
-    WrongType {
-        /// Where the value is.
-        path: String,
-        /// The type that was needed.
-        expected: &'static str,
-        /// The type that was found.
-        found: &'static str,
-    },
-    /// A `$patch` directive that does not exist, or that makes no sense in its place.
-    #[error("{path} has an unsupported $patch directive {directive}")]
-    UnknownDirective {
-        /// Where the map with the directive is.
-        path: String,
-        /// The directive, as JSON.
-        directive: String,
-    },
-    /// A `$retainKeys` list lacks a key that the same patch sets.
-    #[error("{path} sets {key}, which its $retainKeys does not list")]
-    NotRetained {
-        /// Where the map with the directive is.
-        path: String,
-        /// The key that is set.
-        key: String,
-    },
-    /// A `$setElementOrder` list lacks an element of the patch's list, or has another order.
-    #[error("{path} does not agree with its $setElementOrder")]
-    OrderMismatch {
-        /// Where the list is.
-        path: String,
-    },
+#[error("{0}")]
+pub struct Error(String);
+
+impl Error {
+    fn at(path: &str, what: impl std::fmt::Display) -> Self {
+        let path = if path.is_empty() { "the object" } else { path };
+        Self(format!("{path} {what}"))
+    }
+
+    fn wrong_type(path: &str, found: &Value, expected: &str) -> Self {
+        let found = match found {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "a map",
+        };
+        Self::at(path, format!("is {found}, expected {expected}"))
+    }
 }
 
 /// Makes the patch that `kubectl apply` sends: what `modified` (the manifest) says where `current` (the live object) differs,
@@ -94,12 +72,11 @@ pub enum Error {
 /// If an object is not a map, or a list to be merged has elements of mixed types or without their merge key.
 pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, schema: Schema) -> Result<Value, Error> {
     let empty = Map::new();
-    let root = Path::root();
-    let original = original.map_or(Ok(&empty), |original| map_of(original, &root))?;
-    let modified = map_of(modified, &root)?;
-    let changes = diff::maps(map_of(current, &root)?, modified, schema, Keep::Changes, false, &root)?;
-    let deletions = diff::maps(original, modified, schema, Keep::Deletions, false, &root)?;
-    apply::maps(deletions, changes, schema, apply::Target::Patch, &root).map(Value::Object)
+    let original = original.map_or(Ok(&empty), map_of)?;
+    let modified = map_of(modified)?;
+    let changes = diff::maps(map_of(current)?, modified, schema, Keep::Changes, false, "")?;
+    let deletions = diff::maps(original, modified, schema, Keep::Deletions, false, "")?;
+    apply::maps(deletions, changes, schema, apply::Target::Patch, "").map(Value::Object)
 }
 
 /// Applies a strategic merge patch as the API server does, and returns the object it would go on with. Understands
@@ -112,11 +89,102 @@ pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, sc
 /// If the object or the patch is not a map, a directive is malformed or contradicts the patch, or a list to be merged has
 /// elements of mixed types or without their merge key.
 pub fn apply(current: &Value, patch: &Value, schema: Schema) -> Result<Value, Error> {
-    let root = Path::root();
-    let (current, patch) = (map_of(current, &root)?.clone(), map_of(patch, &root)?.clone());
-    apply::maps(current, patch, schema, apply::Target::Object, &root).map(Value::Object)
+    let (current, patch) = (map_of(current)?.clone(), map_of(patch)?.clone());
+    apply::maps(current, patch, schema, apply::Target::Object, "").map(Value::Object)
 }
 
-fn map_of<'v>(value: &'v Value, path: &Path<'_>) -> Result<&'v Map<String, Value>, Error> {
-    value.as_object().ok_or_else(|| path.wrong_type("a map", value))
+fn map_of(value: &Value) -> Result<&Map<String, Value>, Error> {
+    value.as_object().ok_or_else(|| Error::wrong_type("", value, "a map"))
+}
+
+fn field(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn at(path: &str, index: usize) -> String {
+    element(path, &index.to_string())
+}
+
+/// What makes two elements of a list the same one: the element itself in a set, the value of its key in a list of maps.
+impl ListMerge {
+    /// What identifies the element; null where it lacks its key.
+    fn identity(self, element: &Value) -> &Value {
+        match self {
+            Self::Atomic | Self::Set => element,
+            Self::ByKey(key) => element.get(key).unwrap_or(&Value::Null),
+        }
+    }
+
+    fn position(self, list: &[Value], element: &Value) -> Option<usize> {
+        let wanted = self.identity(element);
+        list.iter().position(|other| self.identity(other) == wanted)
+    }
+
+    /// Checks that every element is a scalar, or a map that has its key.
+    fn check(self, list: &[Value], path: &str) -> Result<(), Error> {
+        list.iter().enumerate().try_for_each(|(index, element)| match (self, element) {
+            (Self::ByKey(key), Value::Object(fields)) if fields.contains_key(key) => Ok(()),
+            (Self::ByKey(key), Value::Object(_)) => {
+                let what = format!("has no {key}, the key that elements of this list are matched by");
+                Err(Error::at(&at(path, index), what))
+            }
+            (Self::ByKey(_), other) => Err(Error::wrong_type(&at(path, index), other, "a map")),
+            (Self::Atomic | Self::Set, Value::Null | Value::Array(_) | Value::Object(_)) => {
+                Err(Error::wrong_type(&at(path, index), element, "a scalar"))
+            }
+            (Self::Atomic | Self::Set, Value::Bool(_) | Value::Number(_) | Value::String(_)) => Ok(()),
+        })
+    }
+
+    /// The elements sorted by the text of what identifies them. Of elements with one identity the later one comes first:
+    /// upstream's comparison swaps equal elements, and which of two ports with one number is matched follows from it.
+    fn sorted(self, list: &[Value]) -> Vec<&Value> {
+        let mut indexed: Vec<(usize, &Value)> = list.iter().enumerate().collect();
+        indexed.sort_by_cached_key(|(index, element)| (text(self.identity(element)).into_owned(), Reverse(*index)));
+        indexed.into_iter().map(|(_, element)| element).collect()
+    }
+
+    /// Brings a merged list in order: the elements that `wanted` names as there, the others as in `live`, interleaved by
+    /// the live list as far as that contradicts neither. Upstream: `normalizeElementOrder`.
+    fn in_order(self, merged: Vec<Value>, wanted: &[Value], live: &[Value]) -> Vec<Value> {
+        let (named, others): (Vec<_>, Vec<_>) =
+            merged.into_iter().partition(|element| self.position(wanted, element).is_some());
+        let mut ordered = Vec::with_capacity(named.len() + others.len());
+        let mut others = self.sort_by(others, live).into_iter().peekable();
+        for element in self.sort_by(named, wanted) {
+            let limit = self.position(live, &element);
+            while let Some(earlier) = others.next_if(|other| {
+                self.position(live, other).zip(limit).is_some_and(|(position, limit)| position < limit)
+            }) {
+                ordered.push(earlier);
+            }
+            ordered.push(element);
+        }
+        ordered.extend(others);
+        ordered
+    }
+
+    /// Sorts by the positions in `order`; deletions go last. Among elements that `order` does not name every one counts as
+    /// less than its neighbour, which turns them round: upstream's comparison in `normalizeSliceOrder` does so.
+    fn sort_by(self, list: Vec<Value>, order: &[Value]) -> Vec<Value> {
+        let is_deletion = |element: &Value| element.get(PATCH).is_some_and(|directive| directive == "delete");
+        let (deletions, list): (Vec<_>, Vec<_>) = list.into_iter().partition(is_deletion);
+        let mut sorted: Vec<(Option<usize>, Value)> = Vec::with_capacity(list.len());
+        for element in list {
+            let position = self.position(order, &element);
+            let is_less = |other: Option<usize>| position.zip(other).is_none_or(|(position, other)| position < other);
+            let place = sorted.iter().rposition(|(other, _)| !is_less(*other)).map_or(0, |last| last + 1);
+            sorted.insert(place, (position, element));
+        }
+        sorted.into_iter().map(|(_, element)| element).chain(deletions).collect()
+    }
+}
+
+/// The value as Go's `%v` writes it, which is what upstream sorts and matches by.
+fn text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed("<nil>"),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_string()),
+    }
 }

@@ -110,7 +110,7 @@ fn deployment_strategy_keeps_only_its_keys_and_update_strategy_does_not() {
         "strategy": {"type": "Recreate"},
         "updateStrategy": {"type": "OnDelete", "rollingUpdate": {"partition": 1}},
     }});
-    assert_eq!(merged(None, &modified, &current, Schema::DEPLOYMENT), expected);
+    assert_eq!(merged(None, &modified, &current, Schema::named("Deployment")), expected);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn finalizers_are_a_set_and_owners_merge_by_uid() {
         "finalizers": ["c", "b", "live"],
         "ownerReferences": [{"uid": "1"}, {"uid": "2", "name": "n"}],
     }});
-    assert_eq!(merged(Some(&original), &modified, &current, Schema::REPLICA_SET), expected);
+    assert_eq!(merged(Some(&original), &modified, &current, Schema::named("ReplicaSet")), expected);
 }
 
 #[test]
@@ -259,12 +259,17 @@ fn schema_knows_the_traps() {
         (Schema::POD, "spec.resourceClaims", ListMerge::ByKey("name"), true),
         (Schema::POD, "spec.readinessGates", ListMerge::Atomic, false),
         (Schema::POD_TEMPLATE, "spec.containers.volumeMounts", ListMerge::ByKey("mountPath"), false),
-        (Schema::DEPLOYMENT, "spec.template.spec.topologySpreadConstraints", ListMerge::ByKey("topologyKey"), false),
-        (Schema::DEPLOYMENT, "spec.template.metadata.finalizers", ListMerge::Set, false),
-        (Schema::DEPLOYMENT, "spec.strategy", ListMerge::Atomic, true),
-        (Schema::STATEFUL_SET, "spec.volumeClaimTemplates", ListMerge::Atomic, false),
-        (Schema::STATEFUL_SET, "spec.updateStrategy", ListMerge::Atomic, false),
-        (Schema::DAEMON_SET, "status.conditions", ListMerge::ByKey("type"), false),
+        (
+            Schema::named("Deployment"),
+            "spec.template.spec.topologySpreadConstraints",
+            ListMerge::ByKey("topologyKey"),
+            false,
+        ),
+        (Schema::named("Deployment"), "spec.template.metadata.finalizers", ListMerge::Set, false),
+        (Schema::named("Deployment"), "spec.strategy", ListMerge::Atomic, true),
+        (Schema::named("StatefulSet"), "spec.volumeClaimTemplates", ListMerge::Atomic, false),
+        (Schema::named("StatefulSet"), "spec.updateStrategy", ListMerge::Atomic, false),
+        (Schema::named("DaemonSet"), "status.conditions", ListMerge::ByKey("type"), false),
     ];
     for (schema, path, merge, retain_keys) in cases {
         assert_eq!(list(schema, path), (merge, retain_keys), "{path}");
@@ -301,7 +306,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn no_input_panics(original in any_json(), modified in any_json(), current in any_json()) {
-        for schema in [Schema::POD, Schema::DEPLOYMENT] {
+        for schema in [Schema::POD, Schema::named("Deployment")] {
             if let Ok(patch) = three_way(Some(&original), &modified, &current, schema) {
                 drop(apply(&current, &patch, schema));
             }

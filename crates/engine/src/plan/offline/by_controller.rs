@@ -6,11 +6,12 @@
 use serde_json::Value;
 
 use super::unasked::Unasked;
-use super::{by_restart_policy, containers, outside, template_of};
+use super::{by_restart_policy, containers, outside};
 use crate::change;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::workload::Workload;
 use crate::kinds::{Foresee, Foreseen};
+use crate::plan::wanted::template_of;
 use crate::plan::{Options, Verdict, WorkloadPlan};
 
 /// Fills in a plan without changes; `stored` is the workload before and after, `refused` what is known to prevent it.

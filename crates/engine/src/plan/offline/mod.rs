@@ -6,7 +6,7 @@
 //! counts as removed, and a field that this build does not know is compared like any other.
 //!
 //! Out of scope: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are
-//! those of one version of the server (see [`crate::merge::defaults`]).
+//! those of one version of the server (see [`crate::merge`]).
 
 mod by_controller;
 mod outside;
@@ -17,19 +17,21 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::known::template_containers;
 use super::outline::Hook;
 use super::policy::policy;
 use super::rules;
 use super::skipped;
+use super::wanted::template_of;
 use super::warnings::failed_start;
 use super::written::{Written, written};
 use super::{ContainerPlan, Effect, Plan, Verdict, WorkloadPlan};
 use crate::change::reason::{NotStartedAgain, Reason, Warning};
 use crate::change::{self, Difference, Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
-use crate::k8s::pod::{Container, ContainerList, RestartPolicy};
+use crate::k8s::pod::{ContainerList, RestartPolicy};
 use crate::k8s::workload::Workload;
 use crate::kinds::{Replicas, UpdatedBy, WorkloadKind};
 use crate::merge::strategic_merge;
@@ -238,32 +240,9 @@ fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result
     Ok(kind.defaults().fill(&strategic_merge::apply(live, &patch, kind.merge())?))
 }
 
-/// The pod template; for a pod, the part of it that a template would have.
-fn template_of(kind: WorkloadKind, object: &Value) -> Value {
-    if kind.has_template() {
-        return object.pointer(kind.template_pointer()).cloned().unwrap_or(Value::Null);
-    }
-    let metadata = ["labels", "annotations"]
-        .into_iter()
-        .filter_map(|key| Some((key.to_owned(), object.pointer(&format!("/metadata/{key}"))?.clone())));
-    let metadata: Map<String, Value> = metadata.collect();
-    let spec = object.get("spec").cloned().unwrap_or(Value::Null);
-    Value::Object(Map::from_iter([("metadata".to_owned(), Value::Object(metadata)), ("spec".to_owned(), spec)]))
-}
-
 /// The volume claim templates have a reason of their own.
 fn is_a_claim(path: &str) -> bool {
     path.starts_with("spec.volumeClaimTemplates[")
-}
-
-fn template_containers(template: &Value) -> Vec<(ContainerList, Container)> {
-    let lists = [ContainerList::Containers, ContainerList::InitContainers].into_iter();
-    let containers = lists.flat_map(|list| {
-        let found = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
-        let read = |container: &Value| serde_json::from_value(container.clone()).ok();
-        found.into_iter().flatten().filter_map(read).map(move |container| (list, container))
-    });
-    containers.collect()
 }
 
 /// Each container that both templates have, with what changes.

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::template_containers;
 use crate::change::reason::{Reason, Warning};
 use crate::change::{Change, Containers};
 use crate::k8s::names::ContainerName;
@@ -16,6 +15,7 @@ use crate::k8s::workload::Workload;
 use crate::kinds::{self, IfResumed};
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::build::{controlled, none_unavailable, subset_not_durable};
+use crate::plan::known::template_containers;
 use crate::plan::live::Options;
 use crate::plan::pods::of_the_pod;
 use crate::plan::policy::policy;

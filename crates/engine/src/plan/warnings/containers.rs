@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Updated;
+use super::{Updated, Warnings};
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod, RestartPolicy};
-use crate::plan::context::Context;
 use crate::plan::pods::is_re_created;
 
 /// Kubelets that copy `started` from the old container (kubernetes#141155).
@@ -22,58 +21,60 @@ const LONG_SLEEP_SECONDS: u64 = 10;
 /// Which kubelets go by a container's own restart policy.
 const BY_ITS_OWN_POLICY: &str = "1.35 and newer do";
 
-pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    unknown_kubelets(context, updated, warnings);
-    let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
-    for pod in updated {
-        let restarted: Vec<&Container> = pod.restarted().collect();
-        warnings.extend(in_series(&restarted, context.order));
-        for (container, _) in pod.plan.changed(pod.pod).filter(|_| !context.wanted.is_restart()) {
-            if !context.known.template.contains_key(&container.name) {
-                warnings.insert(Warning::ContainerInjected { container: container.name.clone() });
-            }
+impl Warnings<'_> {
+    pub(super) fn of_containers(&mut self) {
+        let (context, live) = (self.context, self.context.live);
+        if live.surroundings.nodes_not_read.is_none() {
+            self.unknown_kubelets();
         }
-        for container in restarted {
-            of_a_restart(context.live.workload.template(), container, pod.pod, warnings);
-            warnings.extend(of_the_policy(container, pod));
-            let kubelet = context.live.kubelet_of(pod.pod);
+        let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
+        for pod in &self.updated {
+            let restarted: Vec<&Container> = pod.restarted().collect();
+            self.found.extend(in_series(&restarted, context.order));
+            for (container, _) in pod.plan.changed(pod.pod).filter(|_| !context.wanted.is_restart()) {
+                if !context.known.template.contains_key(&container.name) {
+                    self.found.insert(Warning::ContainerInjected { container: container.name.clone() });
+                }
+            }
+            let kubelet = live.kubelet_of(pod.pod);
             let copies = kubelet.filter(|kubelet| kubelet.major() == 1 && STARTED_IS_COPIED.contains(&kubelet.minor()));
-            if let (Some(_), Some(kubelet)) = (&container.startup_probe, copies) {
-                unreliable.entry(&container.name).or_default().insert(kubelet.to_string());
+            for container in restarted {
+                of_a_restart(live.workload.template(), container, pod.pod, &mut self.found);
+                self.found.extend(of_the_policy(container, pod));
+                if let (Some(_), Some(kubelet)) = (&container.startup_probe, copies) {
+                    unreliable.entry(&container.name).or_default().insert(kubelet.to_string());
+                }
             }
         }
-    }
-    if let Some(error) = &context.live.surroundings.nodes_not_read {
-        warnings.extend(nodes_not_read(error, updated, context.shows_kubelets));
-    }
-    for (container, kubelets) in unreliable {
-        let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
-        warnings.insert(Warning::StartupProbeUnreliable { container, kubelets });
-    }
-}
-
-/// A node that is gone, or whose version is unknown: then it is unknown whether its sidecar restarts.
-fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    // Where the nodes could not be read, there is a warning already.
-    if context.live.surroundings.nodes_not_read.is_some() {
-        return;
-    }
-    for Updated { plan, pod } in updated {
-        let node = &pod.spec.node_name;
-        if node.is_empty() || plan.kubelet.is_some() {
-            continue;
+        if let Some(error) = &live.surroundings.nodes_not_read {
+            self.found.extend(nodes_not_read(error, &self.updated, context.shows_kubelets));
         }
-        let mut restarted = plan.restarted(pod);
-        let unknown = if let Some(Container { name, .. }) = restarted.clone().find(|container| container.is_sidecar()) {
-            format!("restarts the sidecar {name} in place (1.32 and newer do)")
-        } else if let Some(Container { name, .. }) = restarted.find(|one| one.restart_policy.is_some()) {
-            format!("goes by the restartPolicy of container {name} ({BY_ITS_OWN_POLICY})")
-        } else {
-            continue;
-        };
-        let what =
-            format!("the kubelet's version on node {node} is not known, so it is not known whether it {unknown}");
-        warnings.insert(Warning::ReadFailed { what });
+        for (container, kubelets) in unreliable {
+            let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
+            self.found.insert(Warning::StartupProbeUnreliable { container, kubelets });
+        }
+    }
+
+    /// A node that is gone, or whose version is unknown: then it is unknown whether its sidecar restarts.
+    fn unknown_kubelets(&mut self) {
+        for Updated { plan, pod } in &self.updated {
+            let node = &pod.spec.node_name;
+            if node.is_empty() || plan.kubelet.is_some() {
+                continue;
+            }
+            let mut restarted = plan.restarted(pod);
+            let sidecar = restarted.clone().find(|container| container.is_sidecar());
+            let unknown = if let Some(Container { name, .. }) = sidecar {
+                format!("restarts the sidecar {name} in place (1.32 and newer do)")
+            } else if let Some(Container { name, .. }) = restarted.find(|one| one.restart_policy.is_some()) {
+                format!("goes by the restartPolicy of container {name} ({BY_ITS_OWN_POLICY})")
+            } else {
+                continue;
+            };
+            let what =
+                format!("the kubelet's version on node {node} is not known, so it is not known whether it {unknown}");
+            self.found.insert(Warning::ReadFailed { what });
+        }
     }
 }
 

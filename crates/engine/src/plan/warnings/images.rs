@@ -1,13 +1,13 @@
-//! Warnings about the images themselves.
+//! Warnings about the images: the references, and where pods have another one than the template.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Updated;
+use super::{Updated, Warnings};
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
-use crate::plan::context::Context;
-use crate::plan::{Effect, ImageChange, PodPlan, PodVerdict};
+use crate::plan::drift::{self, Drift};
+use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict, partition};
 use crate::value::image::ImageReference;
 
 /// Tags that are pushed again as a habit.
@@ -15,26 +15,111 @@ const MOVING_TAGS: [&str; 12] = [
     "latest", "main", "master", "edge", "nightly", "dev", "develop", "snapshot", "stable", "canary", "staging", "head",
 ];
 
-pub(super) fn warn(
-    context: &Context<'_>,
-    updated: &[Updated<'_>],
-    pods: &[(PodPlan, &Pod)],
-    warnings: &mut BTreeSet<Warning>,
-) {
-    let running = running_digests(pods);
-    for Updated { plan, pod } in updated {
-        for (container, change) in plan.changed(pod) {
-            of_the_reference(container, change, warnings);
-            // For a restart that is exactly the purpose.
-            if context.wanted.is_restart() {
+impl Warnings<'_> {
+    pub(super) fn of_images(&mut self) {
+        let running = running_digests(self.pods);
+        let is_restart = self.context.wanted.is_restart();
+        for Updated { plan, pod } in &self.updated {
+            for (container, change) in plan.changed(pod) {
+                of_the_reference(container, change, &mut self.found);
+                // For a restart that is exactly the purpose.
+                if is_restart {
+                    continue;
+                }
+                let digest = digest_of(pod, &container.name);
+                let wanted = ImageReference::parse(&change.to).ok().and_then(|to| to.digest().map(str::to_owned));
+                let wanted = wanted.or_else(|| running.get(&(&container.name, change.to.as_str())).cloned());
+                if change.effect == Effect::Restart && digest.is_some() && digest == wanted {
+                    let (container, image) = (container.name.clone(), change.to.clone());
+                    self.found.insert(Warning::SameDigest { container, image });
+                }
+            }
+        }
+        if !is_restart {
+            self.pods_differ();
+        }
+        self.drifted();
+        self.below_partition();
+    }
+
+    fn pods_differ(&mut self) {
+        let mut images: BTreeMap<&ContainerName, BTreeSet<&str>> = BTreeMap::new();
+        for Updated { plan, pod } in &self.updated {
+            for (container, _) in plan.changed(pod) {
+                images.entry(&container.name).or_default().insert(&container.image);
+            }
+        }
+        for (container, images) in images.into_iter().filter(|(_, images)| images.len() > 1) {
+            let images = images.into_iter().map(str::to_owned).collect();
+            self.found.insert(Warning::PodsDiffer { container: container.clone(), images });
+        }
+    }
+
+    /// Containers whose image in the pods is not the template's.
+    fn drifted(&mut self) {
+        let (context, live) = (self.context, self.context.live);
+        if !live.workload.reference.kind.has_template() || live.workload.rolling_out().is_some() {
+            return;
+        }
+        let asked: BTreeSet<&ContainerName> = context.wanted.named().collect();
+        let stays = |plan: &ContainerPlan| plan.to.is_none() && !asked.contains(&plan.container);
+        let is_free = self.is_free();
+        for plan in self.containers {
+            let (name, template) = (&plan.container, context.known.template.get(&plan.container));
+            let to = template.and_then(|template| {
+                context.wanted.image(name, plan.list, &template.image).filter(|to| *to != template.image)
+            });
+            if let Some(template) = to
+                && let Some(made) = live.in_pods(name, &template).map(str::to_owned)
+            {
+                self.found.insert(Warning::RewrittenByAdmission { container: name.clone(), template, made });
+            }
+            let is_other = |to: &String| template.is_some_and(|template| !live.is_image(name, &template.image, to));
+            let changes = context.durable && is_free && plan.to.as_ref().is_some_and(is_other);
+            if !changes && !stays(plan) {
                 continue;
             }
-            let digest = digest_of(pod, &container.name);
-            let wanted = ImageReference::parse(&change.to).ok().and_then(|to| to.digest().map(str::to_owned));
-            let wanted = wanted.or_else(|| running.get(&(&container.name, change.to.as_str())).cloned());
-            if change.effect == Effect::Restart && digest.is_some() && digest == wanted {
-                warnings.insert(Warning::SameDigest { container: container.name.clone(), image: change.to.clone() });
+            let ours = self.of_the_template().map(|(_, pod)| pod);
+            let Some(drift) = Drift::of(context, name, ours) else { continue };
+            let ran = plan.to.as_ref().and_then(|to| drift::ran(context, name, live.in_pods(name, to).unwrap_or(to)));
+            self.found.insert(Warning::PodsDrifted {
+                container: name.clone(),
+                images: drift.images.into_iter().map(str::to_owned).collect(),
+                pods: drift.pods,
+                back_to: changes.then(|| ran.unwrap_or(&drift.template).to_owned()),
+                template: drift.template,
+            });
+        }
+    }
+
+    /// Pods below a StatefulSet's partition, which keep what they have.
+    fn below_partition(&mut self) {
+        let (context, workload) = (self.context, &self.context.live.workload);
+        let partition = partition::of(workload);
+        if !context.durable || partition == 0 {
+            return;
+        }
+        let is_kept = |(plan, pod): &&(PodPlan, &Pod)| {
+            plan.verdict == PodVerdict::Skipped && pod.is_present() && partition::is_below(workload, pod)
+        };
+        let named: BTreeSet<_> = context.wanted.named().collect();
+        for plan in self.containers {
+            if plan.to.is_none() && !named.contains(&plan.container) && !context.wanted.is_of_manifest() {
+                continue;
             }
+            let kept = self.pods.iter().filter(is_kept).map(|(_, pod)| *pod);
+            let template = plan.to.as_ref().or(context.known.template.get(&plan.container).map(|known| &known.image));
+            let Some(drift) = template.and_then(|image| Drift::from((image, &plan.container), context.live, kept))
+            else {
+                continue;
+            };
+            self.found.insert(Warning::PodsBelowPartition {
+                container: plan.container.clone(),
+                images: drift.images.into_iter().map(str::to_owned).collect(),
+                pods: drift.pods,
+                partition,
+                template: drift.template,
+            });
         }
     }
 }

@@ -1,64 +1,56 @@
 //! Warnings about the owner: who writes it, who scales it, what guards its pods.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
-use super::Updated;
+use super::{Updated, Warnings};
 use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
-use crate::plan::ContainerPlan;
-use crate::plan::context::Context;
+use crate::k8s::pod::Container;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::LiveWorkload;
+use crate::plan::{ContainerPlan, ImageChange};
 use crate::value::json_path::text;
 
-pub(super) fn warn(
-    context: &Context<'_>,
-    updated: &[Updated<'_>],
-    containers: &[ContainerPlan],
-    warnings: &mut BTreeSet<Warning>,
-) {
-    let live = context.live;
-    let owner_is_left_alone = !context.durable || !live.workload.reference.kind.has_template();
-    // A restart brings nothing that a later pod, or the owner's source, would lack.
-    let restart = context.wanted.is_restart();
-    if owner_is_left_alone && !restart && !live.controllers.is_empty() && template_differs(context, updated) {
-        warnings.insert(Warning::TemplateKeepsImage);
+impl Warnings<'_> {
+    pub(super) fn of_the_owner(&mut self) {
+        let (context, live) = (self.context, self.context.live);
+        let kind = live.workload.reference.kind;
+        let owner_is_left_alone = !context.durable || !kind.has_template();
+        // A restart brings nothing that a later pod, or the owner's source, would lack.
+        let restart = context.wanted.is_restart();
+        if owner_is_left_alone && !restart && !live.controllers.is_empty() && self.template_differs() {
+            self.found.insert(Warning::TemplateKeepsImage);
+        }
+        let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
+        if !restart {
+            self.found.extend(manager(live, self.containers.iter().filter_map(images).collect()));
+        }
+        if context.durable && kind.holds_by().restores_the_field() && is_held_back(live) {
+            let left = |before: Value| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() };
+            self.found.extend(left_strategy(live).map(left));
+        }
+        self.found.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
+        let vertical = live.surroundings.vertical_autoscalers.iter();
+        self.found.extend(vertical.filter_map(|autoscaler| resizes(autoscaler, live)));
+        let changed = self.containers.iter().filter(|plan| plan.to.is_some());
+        self.found.extend(changed.filter_map(|plan| {
+            let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
+            Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
+        }));
     }
-    let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
-    if !restart {
-        warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
-    }
-    if context.durable && context.live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live) {
-        let before =
-            left_strategy(live).map(|before| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() });
-        warnings.extend(before);
-    }
-    warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
-    let vertical = &live.surroundings.vertical_autoscalers;
-    warnings.extend(vertical.iter().filter_map(|autoscaler| resizes(autoscaler, live)));
-    let changed = containers.iter().filter(|plan| plan.to.is_some());
-    warnings.extend(changed.filter_map(|plan| {
-        let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
-        Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
-    }));
-}
 
-/// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.
-fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
-    let template = &context.known.template;
-    let is_other = |name: &ContainerName, template: &str, to: &str| {
-        template != to && context.live.in_pods(name, template) != Some(to)
-    };
-    let differs = |Updated { plan, pod }: &Updated<'_>| {
-        let mut changed = plan.changed(pod);
-        !plan.fields.is_empty()
-            || changed.any(|(container, change)| {
-                template.get(&container.name).is_some_and(|known| is_other(&container.name, &known.image, &change.to))
-            })
-    };
-    !context.live.workload.reference.kind.has_template() || updated.iter().any(differs)
+    /// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.
+    fn template_differs(&self) -> bool {
+        let (live, template) = (self.context.live, &self.context.known.template);
+        let is_other = |container: &Container, change: &ImageChange| {
+            let known = template.get(&container.name);
+            known.is_some_and(|known| !live.is_image(&container.name, &known.image, &change.to))
+        };
+        let differs = |Updated { plan, pod }: &Updated<'_>| {
+            !plan.fields.is_empty() || plan.changed(pod).any(|(container, change)| is_other(container, change))
+        };
+        !live.workload.reference.kind.has_template() || self.updated.iter().any(differs)
+    }
 }
 
 fn name_of(object: &Value) -> String {

@@ -1,46 +1,46 @@
 //! What traffic will see of a restart.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Updated;
+use super::{Updated, Warnings};
 use crate::change::reason::Warning;
 use crate::k8s::pod::{Container, ContainerPort, Pod};
-use crate::plan::context::Context;
 use crate::plan::drains::{drain_of, unrestored};
-use crate::plan::{LiveWorkload, PodPlan, PodVerdict};
+use crate::plan::{LiveWorkload, PodVerdict};
 use crate::rollout::drain::{self, Drain};
 use crate::state::record::Drained;
 
-pub(super) fn warn(
-    context: &Context<'_>,
-    updated: &[Updated<'_>],
-    pods: &[(PodPlan, &Pod)],
-    warnings: &mut BTreeSet<Warning>,
-) {
-    let (mut labels, mut gates): (BTreeMap<String, usize>, BTreeMap<String, usize>) = Default::default();
-    for (_, pod) in pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::Skipped) {
-        match unrestored(pod) {
-            Some(Drained::Label(label)) => *labels.entry(label.key).or_default() += 1,
-            Some(Drained::Gate(gate)) => *gates.entry(gate.gate).or_default() += 1,
-            None => {}
+impl Warnings<'_> {
+    pub(super) fn of_traffic(&mut self) {
+        let (context, live) = (self.context, self.context.live);
+        let (mut labels, mut gates): (BTreeMap<String, usize>, BTreeMap<String, usize>) = Default::default();
+        for (_, pod) in self.pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::Skipped) {
+            match unrestored(pod) {
+                Some(Drained::Label(label)) => *labels.entry(label.key).or_default() += 1,
+                Some(Drained::Gate(gate)) => *gates.entry(gate.gate).or_default() += 1,
+                None => {}
+            }
         }
-    }
-    warnings.extend(labels.into_iter().map(|(label, pods)| Warning::DrainLabelMissing { label, pods }));
-    warnings.extend(gates.into_iter().map(|(gate, pods)| Warning::DrainGateFalse { gate, pods }));
-    warnings.extend(missing_labels(context.live, pods.iter().map(|(_, pod)| *pod)));
-    no_probe(context, updated, warnings);
-    if !context.drains {
-        return;
-    }
-    for updated in updated {
-        let drain = drain_of(context.live, updated.pod, &updated.plan.fields);
-        if let Some(Drain::NotDrainable { services, why }) = drain
-            && (why.is_forbidden() || is_in_the_way(context.live, updated))
-        {
-            let (remedy, why) = (why.hint(&services), why.to_string());
-            warnings.insert(Warning::TrafficWhileDown { services, why, remedy });
+        self.found.extend(labels.into_iter().map(|(label, pods)| Warning::DrainLabelMissing { label, pods }));
+        self.found.extend(gates.into_iter().map(|(gate, pods)| Warning::DrainGateFalse { gate, pods }));
+        self.found.extend(missing_labels(live, self.pods.iter().map(|(_, pod)| *pod)));
+        // Containers that serve, and whose outage is not visible: the pod is not drained, and no probe makes it unready.
+        for updated in self.updated.iter().filter(|updated| updated.plan.drain.is_none()) {
+            let blind = updated.restarted().filter(|container| container.readiness_probe.is_none());
+            for container in blind.filter(|container| is_served(live, updated.pod, container)) {
+                self.found.insert(Warning::NoReadinessProbe { container: container.name.clone() });
+            }
+        }
+        for updated in self.updated.iter().filter(|_| context.drains) {
+            let drain = drain_of(live, updated.pod, &updated.plan.fields);
+            if let Some(Drain::NotDrainable { services, why }) = drain
+                && (why.is_forbidden() || is_in_the_way(live, updated))
+            {
+                let (remedy, why) = (why.hint(&services), why.to_string());
+                self.found.insert(Warning::TrafficWhileDown { services, why, remedy });
+            }
         }
     }
 }
@@ -56,31 +56,16 @@ pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Po
     found.into_iter().map(|(label, pods)| Warning::LabelMissing { label, pods }).collect()
 }
 
-/// Containers that serve traffic, and whose outage is not visible: the pod is not drained, and no probe makes it
-/// unready.
-fn no_probe(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    let services = &context.live.surroundings.services;
-    for updated in updated.iter().filter(|updated| updated.plan.drain.is_none()) {
-        let blind = updated.restarted();
-        for container in blind.filter(|container| container.readiness_probe.is_none()) {
-            if services
-                .iter()
-                .any(|service| drain::selects(service, updated.pod) && serves(service, updated.pod, container))
-            {
-                warnings.insert(Warning::NoReadinessProbe { container: container.name.clone() });
-            }
-        }
-    }
-}
-
 /// Whether traffic may go through a container that restarts: it serves a Service, or has a port, like a proxy in front
 /// of the one that serves. A container without a port is not in the way: while it is down, the pod is not ready.
 fn is_in_the_way(live: &LiveWorkload, updated: &Updated<'_>) -> bool {
-    let services = &live.surroundings.services;
-    let serves = |container: &Container| {
-        services.iter().any(|service| drain::selects(service, updated.pod) && serves(service, updated.pod, container))
-    };
-    updated.restarted().any(|container| !container.ports.is_empty() || serves(container))
+    updated.restarted().any(|container| !container.ports.is_empty() || is_served(live, updated.pod, container))
+}
+
+/// Whether a Service sends its traffic to the container.
+fn is_served(live: &LiveWorkload, pod: &Pod, container: &Container) -> bool {
+    let mut services = live.surroundings.services.iter();
+    services.any(|service| drain::selects(service, pod) && serves(service, pod, container))
 }
 
 /// Whether a Service that selects the pod sends its traffic to the container: it declares a target port, or none does

@@ -2,24 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::pod::ContainerList;
-use crate::kinds::{self, WorkloadKind};
-use crate::state::record::OWN_PREFIX;
-
-/// Metadata that the server or a controller sets.
-const SERVER_METADATA: [&str; 10] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generateName",
-    "generation",
-    "managedFields",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
+use crate::kinds::WorkloadKind;
+use crate::plan::outline::leave_out_notes;
 
 /// Where the ServiceAccount admission mounts the token that it adds.
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -57,17 +42,8 @@ fn without_server_fields(object: &Value) -> Value {
     let Some(fields) = object.as_object_mut() else { return object };
     fields.shift_remove("status");
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-        metadata.retain(|key, _| !SERVER_METADATA.contains(&key.as_str()));
-        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            annotations.retain(|key, _| key != LAST_APPLIED && !kinds::is_counter(key));
-        }
-        for map in ["annotations", "labels"] {
-            let Some(Value::Object(entries)) = metadata.get_mut(map) else { continue };
-            entries.retain(|key, _| !key.starts_with(OWN_PREFIX));
-            if entries.is_empty() {
-                metadata.shift_remove(map);
-            }
-        }
+        leave_out_notes(metadata);
+        metadata.retain(|key, _| !matches!(key.as_str(), "generateName" | "ownerReferences"));
     }
     object
 }

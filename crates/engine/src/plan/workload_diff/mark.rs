@@ -1,10 +1,9 @@
-//! What a changed field means for running pods, and which lines of the object a mark belongs to.
+//! What a changed field means for running pods.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
+use std::collections::BTreeSet;
 
 use crate::change::reason::{Reason, Warning};
+use crate::change::template::ORDER;
 use crate::change::{FieldEffect, INIT_RESIZE_SINCE, Row};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
@@ -64,100 +63,11 @@ pub struct Mark {
     pub effect: Effect,
 }
 
-/// One step from the object's root to a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Into a map, by key.
-    Key(String),
-    /// Into a list, by any of these: the element's name or other key, or its index.
-    Element(Vec<String>),
-}
-
-/// How the plan ends the path of a list whose elements only change places (`template.rs`).
-const ORDER: &str = " (order)";
-
-/// The keys by which the plan may identify a list's elements (`template.rs`).
-const ELEMENT_KEYS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "key"];
-
-impl Step {
-    /// Returns the step to a list's element.
-    pub fn element(index: usize, element: &Value) -> Self {
-        let labels = ELEMENT_KEYS.iter().filter_map(|key| match element.get(key)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        });
-        Self::Element(labels.chain([index.to_string()]).collect())
-    }
-}
-
 impl Mark {
-    /// Returns whether the field at the end of these steps is the mark's, or below it.
-    pub(super) fn covers(&self, steps: &[Step]) -> bool {
-        let mut rest = self.path.as_str();
-        for step in steps {
-            if rest.is_empty() || rest == ORDER {
-                return true;
-            }
-            let after = match step {
-                Step::Key(key) => {
-                    let plain = rest.strip_prefix('.').unwrap_or(rest).strip_prefix(key.as_str());
-                    plain.or_else(|| in_brackets(rest, key))
-                }
-                Step::Element(labels) => labels.iter().find_map(|label| in_brackets(rest, label)),
-            };
-            match after {
-                Some(after) if after.is_empty() || after.starts_with(['.', '[', ' ']) => rest = after,
-                Some(_) | None => return false,
-            }
-        }
-        rest.is_empty() || rest == ORDER
+    /// Returns the path of the field, without a word on what changes of it.
+    pub fn field(&self) -> &str {
+        self.path.strip_suffix(ORDER).unwrap_or(&self.path)
     }
-}
-
-/// Marks by path: an object may have as many marks as fields.
-#[derive(Debug)]
-pub struct MarkIndex<'m> {
-    by_path: BTreeMap<String, Vec<&'m Mark>>,
-}
-
-impl<'m> MarkIndex<'m> {
-    /// Indexes marks.
-    pub fn new(marks: &'m [Mark]) -> Self {
-        let mut by_path: BTreeMap<String, Vec<&Mark>> = BTreeMap::new();
-        for mark in marks {
-            let path = mark.path.strip_suffix(ORDER).unwrap_or(&mark.path);
-            by_path.entry(plain(path)).or_default().push(mark);
-        }
-        Self { by_path }
-    }
-
-    /// Finds the marks whose field is at the end of these steps, or above it; the widest first.
-    pub fn covering(&self, steps: &[Step]) -> Vec<&'m Mark> {
-        let mut found = Vec::new();
-        // A list's element goes by several names, so that a path can be written in as many ways.
-        let mut ways = vec![String::new()];
-        for step in steps {
-            let labels = match step {
-                Step::Key(key) => std::slice::from_ref(key),
-                Step::Element(labels) => labels.as_slice(),
-            };
-            ways =
-                ways.iter().flat_map(|way| labels.iter().map(move |label| format!("{way}.{}", plain(label)))).collect();
-            let marks = ways.iter().filter_map(|way| self.by_path.get(way.get(1..)?)).flatten();
-            found.extend(marks.filter(|mark| mark.covers(steps)));
-        }
-        found
-    }
-}
-
-/// The same for `a.b[c]`, `a[b].c` and `a.b.c`: where two paths coincide, [`Mark::covers`] decides.
-fn plain(path: &str) -> String {
-    path.replace('[', ".").replace(']', "")
-}
-
-fn in_brackets<'p>(path: &'p str, label: &str) -> Option<&'p str> {
-    path.strip_prefix('[')?.strip_prefix(label)?.strip_prefix(']')
 }
 
 /// Reads the marks off a plan.

@@ -12,7 +12,8 @@ mod mark;
 #[cfg(test)]
 mod tests;
 
-pub use mark::{Effect, Mark, MarkIndex, Step};
+pub use crate::change::template::labels;
+pub use mark::{Effect, Mark};
 
 use serde_json::Value;
 

@@ -197,35 +197,6 @@ fn each_change_is_marked_with_what_it_means() {
 }
 
 #[test]
-fn a_mark_covers_its_field_and_what_is_below_and_nothing_else() {
-    let key = |key: &str| Step::Key(key.into());
-    let named = |name: &str| Step::element(3, &json!({"name": name, "mountPath": "/x"}));
-    let env = [key("spec"), key("containers"), named("app"), key("env"), named("B.C/D"), key("value")];
-    let cases: [(&str, &[Step], bool); 13] = [
-        ("spec.containers[app].env[B.C/D].value", &env, true),
-        ("spec.containers[app].env[B.C/D]", &env, true),
-        ("spec.containers[app].env (order)", &env, true),
-        ("spec.containers[3].env[/x].value", &env, true),
-        ("spec.containers[app].env[B].value", &env, false),
-        ("spec.containers[app].envFrom", &env, false),
-        ("spec.containers[ap].env", &env, false),
-        ("spec.containers[app].env[B.C/D].value.deeper", &env, false),
-        ("metadata.annotations[a.b/c]", &[key("metadata"), key("annotations"), key("a.b/c")], true),
-        ("metadata.annotations[a.b/c]", &[key("metadata"), key("annotations"), key("a.b/d")], false),
-        ("metadata.annotations", &[key("metadata"), key("annotations")], true),
-        ("metadata.annotations", &[key("metadata")], false),
-        ("spec.a", &[key("spec"), key("ab")], false),
-    ];
-    for (path, steps, expected) in cases {
-        let mark = Mark { path: path.into(), effect: Effect::LeftAlone };
-        assert_eq!(mark.covers(steps), expected, "{path}");
-        let marks = [Mark { path: "spec.containers[other]".into(), ..mark.clone() }, mark.clone()];
-        let found = MarkIndex::new(&marks).covering(steps);
-        assert_eq!(found, if expected { vec![&mark] } else { vec![] }, "{path}");
-    }
-}
-
-#[test]
 fn a_pod_is_shown_without_what_admission_added() {
     let mount = json!({"name": "kube-api-access-abcde", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": true});
     let toleration =

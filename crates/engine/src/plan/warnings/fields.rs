@@ -1,0 +1,100 @@
+//! Labels, annotations, cpu and memory: what reads them, and what somebody has set in the pods alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Updated, Warnings};
+use crate::change::reason::Warning;
+use crate::change::{FieldChanges, Row};
+use crate::k8s::metadata::MetadataMap;
+
+/// What differs, the template's value, and the one that pods get.
+type Differs = (String, Option<String>, Option<String>);
+
+/// What pods have in place of what the template says: the values, and how many pods.
+#[derive(Default)]
+struct Found(BTreeMap<Differs, (BTreeSet<String>, usize)>);
+
+impl Found {
+    fn add(&mut self, differs: Differs, value: Option<String>) {
+        let (values, pods) = self.0.entry(differs).or_default();
+        values.insert(value.unwrap_or_else(|| "none".to_owned()));
+        *pods += 1;
+    }
+
+    fn into_all(self) -> impl Iterator<Item = (Differs, Vec<String>, usize)> {
+        self.0.into_iter().map(|(differs, (values, pods))| (differs, values.into_iter().collect(), pods))
+    }
+}
+
+impl Warnings<'_> {
+    pub(super) fn of_fields(&mut self) {
+        for Updated { plan, pod } in &self.updated {
+            self.found.extend(plan.fields.warnings(&plan.containers_of(pod)));
+        }
+        let old = self.updated.iter().filter_map(|updated| self.context.revision.older(updated.pod));
+        let old: Vec<String> = old.map(|old| old.current).collect();
+        if let Some(current) = old.first() {
+            self.found.insert(Warning::PodsOfOldRevision { pods: old.len(), current: current.clone() });
+        }
+        if self.is_at_rest() {
+            let (metadata, resized) = (self.metadata_differs(), self.resized());
+            let metadata = metadata.into_all().map(|((what, template, to), values, pods)| {
+                Warning::PodsMetadataDiffers { what, template, values, pods, to }
+            });
+            let resized = resized.into_all().map(|((what, template, to), values, pods)| Warning::PodsResized {
+                what,
+                template,
+                values,
+                pods,
+                to,
+            });
+            self.found.extend(metadata.chain(resized));
+        }
+    }
+
+    /// Values that the change sets and that differ from the template in some pods: they would be lost unnoticed.
+    fn metadata_differs(&self) -> Found {
+        let rows = |fields: &FieldChanges| {
+            let mut metadata = fields.metadata.clone();
+            // A value that the controller gives each pod is refused.
+            metadata.labels.retain(|key, _| !MetadataMap::Labels.is_reserved(key));
+            metadata.annotations.retain(|key, _| !MetadataMap::Annotations.is_reserved(key));
+            FieldChanges::from(metadata).rows()
+        };
+        let of_template = rows(self.context.wanted.fields());
+        let mut found = Found::default();
+        for (plan, _) in self.of_the_template() {
+            for Row { path, what, before, after, .. } in rows(&plan.fields) {
+                let Some(template) = of_template.iter().find(|row| row.path == path) else { continue };
+                if template.before != before {
+                    found.add((what, template.before.clone(), after), before);
+                }
+            }
+        }
+        found
+    }
+
+    /// Pods that have other cpu or memory than their template: the plan shows the pods' own values as the old ones.
+    fn resized(&self) -> Found {
+        let is_set = self.context.wanted.fields().of_resize().rows();
+        let of_template = |path: &str| is_set.iter().find(|row| row.path == path).map(|row| row.before.clone());
+        let mut found = Found::default();
+        for (plan, pod) in self.of_the_template() {
+            let changed = plan.fields.of_resize().rows();
+            let drift = FieldChanges::drift(self.context.live.workload.template(), pod).rows();
+            // What the pod asks for already is right.
+            for Row { path, what, before, after, .. } in changed.iter().filter(|row| row.before != row.after).cloned() {
+                let drifted = || drift.iter().find(|row| row.path == path).map(|row| row.before.clone());
+                if let Some(template) = of_template(&path).or_else(drifted).filter(|template| *template != before) {
+                    found.add((what, template, after), before);
+                }
+            }
+            for Row { path, what, before, after, .. } in drift {
+                if of_template(&path).is_none() && !changed.iter().any(|row| row.path == path) {
+                    found.add((what, before, None), after);
+                }
+            }
+        }
+        found
+    }
+}
