@@ -24,6 +24,10 @@ pub struct ValueChange {
 }
 
 impl ValueChange {
+    pub(super) fn reversed(&self) -> Self {
+        Self { from: self.to.clone(), to: self.from.clone() }
+    }
+
     /// Takes what was before from values that changed first.
     pub(super) fn begin_where<K: Ord>(values: &mut BTreeMap<K, Self>, first: &BTreeMap<K, Self>) {
         for (key, value) in values {
@@ -98,7 +102,7 @@ impl FieldChange for MetadataChange {
     }
 
     fn reversed(&self) -> Self {
-        self.filter_map(|_, _, value| Some(ValueChange { from: value.to.clone(), to: value.from.clone() }))
+        self.filter_map(|_, _, value| Some(value.reversed()))
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {

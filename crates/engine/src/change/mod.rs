@@ -13,9 +13,7 @@ pub mod asked_resources;
 mod image;
 mod metadata;
 pub mod new_images;
-mod pod_resources;
 pub mod reason;
-mod resizes;
 mod resources;
 pub mod target;
 pub mod template;
@@ -32,16 +30,15 @@ use self::template::{TemplateDiff, by_key};
 use crate::k8s::metadata::RESTARTED_AT;
 use crate::k8s::names::ContainerName;
 use crate::k8s::operations::{Operations, PodPart};
-use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::k8s::pod::{Container, ContainerList, Pod, ResourceHolder};
 use crate::k8s::workload::Workload;
+use crate::value::kubelet_version::KubeletVersion;
 use crate::value::qos;
 
 pub use image::TemplateImage;
 pub(crate) use image::{image_in, list_in};
 pub use metadata::{MetadataChange, ValueChange};
-pub use pod_resources::PodResourcesChange;
-pub use resizes::INIT_RESIZE_SINCE;
-pub use resources::{ContainerResources, ResourceField, ResourcesChange, resizing};
+pub use resources::{HolderChange, INIT_RESIZE_SINCE, ResourceField, ResourcesChange, resizing};
 pub use tolerations::TolerationsChange;
 
 /// Whether a rollout brings in what was wanted, or takes it back.
@@ -101,9 +98,6 @@ pub struct FieldChanges {
     /// cpu and memory.
     #[serde(skip_serializing_if = "ResourcesChange::is_empty")]
     pub resources: ResourcesChange,
-    /// cpu and memory of the pod as a whole.
-    #[serde(skip_serializing_if = "PodResourcesChange::is_empty")]
-    pub pod_resources: PodResourcesChange,
 }
 
 /// One kind of change that is no image.
@@ -299,8 +293,8 @@ impl From<MetadataChange> for FieldChanges {
 }
 
 impl FieldChanges {
-    fn kinds(&self) -> [&dyn FieldChange; 4] {
-        [&self.metadata, &self.tolerations, &self.resources, &self.pod_resources]
+    fn kinds(&self) -> [&dyn FieldChange; 3] {
+        [&self.metadata, &self.tolerations, &self.resources]
     }
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
@@ -308,7 +302,6 @@ impl FieldChanges {
             metadata: MetadataChange::between(before, after, claimed),
             tolerations: TolerationsChange::between(before, after, claimed),
             resources: ResourcesChange::between(before, after, claimed),
-            pod_resources: PodResourcesChange::between(before, after, claimed),
         }
     }
 
@@ -317,12 +310,13 @@ impl FieldChanges {
         self.kinds().iter().all(|kind| kind.is_empty())
     }
 
-    fn reversed(&self) -> Self {
+    /// Returns the same the other way round.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
         Self {
             metadata: self.metadata.reversed(),
             tolerations: self.tolerations.reversed(),
             resources: self.resources.reversed(),
-            pod_resources: self.pod_resources.reversed(),
         }
     }
 
@@ -334,7 +328,6 @@ impl FieldChanges {
         self.metadata.covers(&other.metadata)
             && self.tolerations.covers(&other.tolerations)
             && self.resources.covers(&other.resources)
-            && self.pod_resources.covers(&other.pod_resources)
     }
 
     /// Takes what was before from a change that came first, of what both of them set.
@@ -342,7 +335,6 @@ impl FieldChanges {
         self.metadata.begin_where(&first.metadata);
         self.tolerations.begin_where(&first.tolerations);
         self.resources.begin_where(&first.resources);
-        self.pod_resources.begin_where(&first.pod_resources);
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
@@ -352,7 +344,7 @@ impl FieldChanges {
     /// Returns why they cannot be brought into a pod with these containers.
     pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
         let mut reasons: Vec<Reason> = self.kinds().iter().flat_map(|kind| kind.refused_in(containers)).collect();
-        reasons.extend(containers.pod.into_iter().flat_map(|pod| pod_resources::refused_together(self, pod)));
+        reasons.extend(containers.pod.into_iter().flat_map(|pod| resources::refused_together(self, pod)));
         reasons
     }
 
@@ -368,8 +360,46 @@ impl FieldChanges {
             metadata: self.metadata.left_in(pod),
             tolerations: self.tolerations.left_in(pod),
             resources: self.resources.left_in(pod),
-            pod_resources: self.pod_resources.left_in(pod),
         }
+    }
+
+    /// Returns whether it changes cpu or memory.
+    pub fn resizes(&self) -> bool {
+        !self.resources.is_empty()
+    }
+
+    /// Returns whether it changes cpu or memory of the pod as a whole.
+    pub fn resizes_as_a_whole(&self) -> bool {
+        self.resources.0.contains_key(&ResourceHolder::Pod)
+    }
+
+    /// Returns the containers whose cpu or memory changes.
+    pub fn resized(&self) -> impl Iterator<Item = &ContainerName> {
+        self.resources.0.keys().filter_map(ResourceHolder::container)
+    }
+
+    /// Returns only the changes of cpu and memory.
+    #[must_use]
+    pub fn of_resize(&self) -> Self {
+        self.resources.clone().into()
+    }
+
+    /// Returns the containers of a pod that restart for a resize that it does not ask for yet.
+    pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
+        self.resources.restarting_in(pod)
+    }
+
+    /// Returns what a pod has of cpu and memory in place of what its template says, `from` the template's: a resize of the pod
+    /// alone, or a webhook's.
+    #[must_use]
+    pub fn drift(template: &Value, pod: &Pod) -> Self {
+        ResourcesChange::drift(template, pod).into()
+    }
+
+    /// Returns the same, as a server and kubelets of these versions do it.
+    #[must_use]
+    pub fn done_by<'v>(self, versions: impl IntoIterator<Item = &'v KubeletVersion>) -> Self {
+        Self { resources: self.resources.done_by(versions), ..self }
     }
 
     /// Adds a label that a pod is to have.
@@ -478,7 +508,7 @@ pub fn diff(before: &Value, after: &Value) -> Difference {
         fields: FieldChanges::between(before, after, &mut claimed),
     };
     let rest = template::diff(before, after, claimed);
-    let class = |template: &Value| qos::class(&pod_resources::filled_in(template.get("spec").unwrap_or(&Value::Null)));
+    let class = |template: &Value| qos::class(&resources::filled_in(template.get("spec").unwrap_or(&Value::Null)));
     // Most differences are of images alone.
     let may_differ = change.fields.resizes() || rest != TemplateDiff::default();
     let classes = Some((before, after)).filter(|_| may_differ).map(|(before, after)| (class(before), class(after)));

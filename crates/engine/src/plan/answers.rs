@@ -316,7 +316,7 @@ impl WorkloadPlan {
             return Some(Reason::AdmissionRefused { message, others: Vec::new() });
         }
         if part == PodPart::Resize {
-            let values = plan.fields.added_by_admission(before, answer);
+            let values = plan.fields.resources.added_by_admission(before, answer);
             return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
         }
         // A container that is not to change stays as well.

@@ -87,6 +87,11 @@ impl Quantity {
         Some(if rounded.negative { -value } else { value })
     }
 
+    /// Reads a text in thousandths, as [`Self::thousandths`]; `None` where it is no quantity either.
+    pub fn amount(text: Option<&String>) -> Option<i128> {
+        text?.parse::<Self>().ok()?.thousandths()
+    }
+
     /// Makes a quantity of thousandths, written as memory usually is where `binary`.
     #[must_use]
     pub fn of_thousandths(value: i128, binary: bool) -> Self {

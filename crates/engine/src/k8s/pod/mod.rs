@@ -5,6 +5,7 @@
 mod environment;
 mod managed_fields;
 mod memo;
+mod resources;
 mod restart_policy;
 mod status;
 
@@ -16,6 +17,8 @@ use serde_json::Value;
 pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
 pub use managed_fields::PastResize;
 pub use memo::Memo;
+use resources::quantities;
+pub use resources::{ResizePolicy, ResourceHolder, Resources};
 pub use restart_policy::{ExitCodes, RestartPolicy, RestartRule, StaysDown};
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
@@ -46,12 +49,9 @@ pub struct Pod {
     /// `metadata.managedFields` go back to its creation: whoever has set an image since has an entry.
     #[serde(default)]
     pub tracked: bool,
-    /// The containers that were resized, from `metadata.managedFields`.
+    /// What was resized of it, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub resized: BTreeMap<ContainerName, PastResize>,
-    /// That the pod was resized as a whole, from `metadata.managedFields`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resized_as_a_whole: Option<PastResize>,
+    pub resized: BTreeMap<ResourceHolder, PastResize>,
     /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_writers: BTreeMap<String, BTreeSet<String>>,
@@ -213,54 +213,6 @@ pub struct Container {
     pub resize_policy: Vec<ResizePolicy>,
 }
 
-/// `requests` and `limits`, as the API writes quantities.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Resources {
-    /// What a node keeps for it, by resource.
-    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
-    pub requests: BTreeMap<String, String>,
-    /// What it may not exceed, by resource.
-    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
-    pub limits: BTreeMap<String, String>,
-}
-
-impl Resources {
-    /// The names of the two.
-    pub const MAPS: [&'static str; 2] = ["requests", "limits"];
-
-    /// Returns one of the two by its name.
-    pub fn map(&self, name: &str) -> &BTreeMap<String, String> {
-        if name == "requests" { &self.requests } else { &self.limits }
-    }
-
-    /// Returns one of the two by its name, to change it.
-    pub fn map_mut(&mut self, name: &str) -> &mut BTreeMap<String, String> {
-        if name == "requests" { &mut self.requests } else { &mut self.limits }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.limits.is_empty()
-    }
-}
-
-/// What a resize of one resource does to a container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ResizePolicy {
-    /// `cpu` or `memory`.
-    pub resource_name: String,
-    /// `NotRequired` or `RestartContainer`.
-    pub restart_policy: String,
-}
-
-impl ResizePolicy {
-    /// Returns whether a resize of a resource restarts the container.
-    pub fn restarts(&self, resource: &str) -> bool {
-        self.resource_name == resource && self.restart_policy == "RestartContainer"
-    }
-}
-
 /// A port that a container says it listens on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -306,13 +258,6 @@ pub struct Probe {
     pub period_seconds: Option<u32>,
     /// Seconds before the first one; the API's default is 0.
     pub initial_delay_seconds: Option<u32>,
-}
-
-/// Reads quantities, which a manifest may also write as numbers.
-fn quantities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
-    let text = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
-    let values = Option::<BTreeMap<String, Value>>::deserialize(deserializer)?.unwrap_or_default();
-    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
 }
 
 /// Reads `null` as nothing, as Go does.
@@ -414,7 +359,7 @@ impl Pod {
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);
         let tracked = managed_fields::is_tracked(&metadata.managed_fields, &metadata.creation_timestamp);
-        let (resized, resized_as_a_whole) = managed_fields::resized(&metadata.managed_fields);
+        let resized = managed_fields::resized(&metadata.managed_fields);
         let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
@@ -428,7 +373,6 @@ impl Pod {
             image_set,
             tracked,
             resized,
-            resized_as_a_whole,
             gate_writers,
             spec,
             status,
