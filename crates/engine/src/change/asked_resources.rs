@@ -22,53 +22,15 @@ pub struct AskedResources {
     pub values: BTreeMap<ResourceField, String>,
 }
 
-/// What is wrong with a list of resources.
+/// What is wrong with a list of resources, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskedResourcesError {
-    /// No equals sign, or nothing before it.
-    #[error("{flag}: {word:?} is not of the form RESOURCE=QUANTITY")]
-    Malformed {
-        /// The flag.
-        flag: &'static str,
-        /// As written.
-        word: String,
-    },
-    /// Neither cpu nor memory.
-    #[error("{flag}: {resource:?} cannot be changed in a running pod, only cpu and memory can{}", meant(*.near))]
-    Unknown {
-        /// The flag.
-        flag: &'static str,
-        /// As written.
-        resource: String,
-        /// What it may have been meant for.
-        near: Option<&'static str>,
-    },
-    /// One resource twice.
-    #[error("{flag}: {resource} is named twice")]
-    Twice {
-        /// The flag.
-        flag: &'static str,
-        /// As written.
-        resource: String,
-    },
-    /// No quantity.
-    #[error("{flag}: {quantity:?} is not a quantity of {resource}, such as {}", if resource == "cpu" { "200m" } else { "256Mi" })]
-    Quantity {
-        /// The flag.
-        flag: &'static str,
-        /// The resource.
-        resource: String,
-        /// As written.
-        quantity: String,
-    },
-}
-
-fn meant(near: Option<&str>) -> String {
-    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+#[error("{flag}: {problem}")]
+pub struct AskedResourcesError {
+    flag: &'static str,
+    problem: String,
 }
 
 impl AskedResources {
-    /// Returns whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -79,27 +41,20 @@ impl AskedResources {
     /// At the first word that does not fit.
     pub fn add(&mut self, map: &'static str, list: &str) -> Result<(), AskedResourcesError> {
         let flag = if map == "requests" { "--requests" } else { "--limits" };
+        let error = |problem: String| AskedResourcesError { flag, problem };
         for word in list.split(',').filter(|word| !word.is_empty()) {
-            let malformed = || AskedResourcesError::Malformed { flag, word: word.to_owned() };
+            let malformed = || error(format!("{word:?} is not of the form RESOURCE=QUANTITY"));
             let (resource, quantity) = word.split_once('=').ok_or_else(malformed)?;
             let field = ResourceField::ALL.into_iter().find(|field| field.parts() == (map, resource));
-            let unknown = || {
-                let written = resource.to_lowercase();
-                // A gpu is no slip of the fingers.
-                let near = suggest::closest(&written, ["cpu", "memory"].into_iter())
-                    .filter(|near| near.chars().next() == written.chars().next());
-                AskedResourcesError::Unknown { flag, resource: resource.to_owned(), near }
-            };
-            let field = field.ok_or_else(unknown)?;
-            let not_one =
-                || AskedResourcesError::Quantity { flag, resource: resource.to_owned(), quantity: quantity.to_owned() };
-            let read: Quantity = quantity.parse().map_err(|_| not_one())?;
-            let zero: Quantity = "0".parse().map_err(|_| not_one())?;
-            if read < zero {
-                return Err(not_one());
+            let field = field.ok_or_else(|| error(unknown(resource)))?;
+            let example = if resource == "cpu" { "200m" } else { "256Mi" };
+            let no_quantity = || error(format!("{quantity:?} is not a quantity of {resource}, such as {example}"));
+            let read: Quantity = quantity.parse().map_err(|_| no_quantity())?;
+            if read.is_negative() {
+                return Err(no_quantity());
             }
             if self.values.insert(field, read.rounded_up_to_thousandths().to_string()).is_some() {
-                return Err(AskedResourcesError::Twice { flag, resource: resource.to_owned() });
+                return Err(error(format!("{resource} is named twice")));
             }
         }
         Ok(())
@@ -157,6 +112,15 @@ impl AskedResources {
         let name = |container: &Value| container.get("name").and_then(Value::as_str).map(str::to_owned);
         (containers.len() > 1).then(|| containers.iter().filter_map(name).collect())
     }
+}
+
+/// A word that is neither cpu nor memory; a gpu is no slip of the fingers.
+fn unknown(resource: &str) -> String {
+    let written = resource.to_lowercase();
+    let near = suggest::closest(&written, ["cpu", "memory"].into_iter());
+    let near = near.filter(|near| near.chars().next() == written.chars().next());
+    let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    format!("{resource:?} cannot be changed in a running pod, only cpu and memory can{meant}")
 }
 
 #[cfg(test)]

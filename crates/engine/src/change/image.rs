@@ -16,12 +16,9 @@ use crate::value::json_path::element;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateImage {
-    /// The container's list in the pod spec.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub list: ContainerList,
-    /// Before.
     pub from: String,
-    /// After.
     pub to: String,
     /// What pods get in place of the one before, where the server makes another one of it when it creates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

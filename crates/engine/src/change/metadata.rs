@@ -17,9 +17,7 @@ use crate::value::selector;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValueChange {
-    /// Before.
     pub from: Option<String>,
-    /// After.
     pub to: Option<String>,
 }
 
@@ -42,10 +40,8 @@ impl ValueChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MetadataChange {
-    /// Of `metadata.labels`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, ValueChange>,
-    /// Of `metadata.annotations`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, ValueChange>,
 }

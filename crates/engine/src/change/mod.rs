@@ -9,6 +9,8 @@
 //! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in
 //! place.
 
+#![expect(missing_docs, reason = "a name that says everything has no comment")]
+
 pub mod asked_resources;
 mod image;
 mod metadata;
@@ -55,9 +57,7 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", try_from = "Written")]
 pub struct Change {
-    /// By container.
     pub images: BTreeMap<ContainerName, TemplateImage>,
-    /// Everything else.
     #[serde(flatten)]
     pub fields: FieldChanges,
 }
@@ -89,13 +89,10 @@ impl TryFrom<Written> for Change {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FieldChanges {
-    /// Labels and annotations.
     #[serde(skip_serializing_if = "MetadataChange::is_empty")]
     pub metadata: MetadataChange,
-    /// Tolerations.
     #[serde(skip_serializing_if = "TolerationsChange::is_empty")]
     pub tolerations: TolerationsChange,
-    /// cpu and memory.
     #[serde(skip_serializing_if = "ResourcesChange::is_empty")]
     pub resources: ResourcesChange,
 }
@@ -210,7 +207,6 @@ pub struct Row {
     pub before: Option<String>,
     /// After; `None` where it is absent.
     pub after: Option<String>,
-    /// What that does.
     pub effect: FieldEffect,
 }
 
@@ -229,7 +225,6 @@ pub enum FieldEffect {
 pub struct Containers<'a> {
     /// The pod that runs; none of a template.
     pub pod: Option<&'a Pod>,
-    /// All of them.
     pub all: Vec<(ContainerList, &'a Container)>,
     /// Those that restart with the change.
     pub restarting: Vec<&'a ContainerName>,
@@ -249,7 +244,6 @@ impl Containers<'_> {
 pub enum FieldProgress {
     /// The pod does not ask for all of them yet.
     NotAsked,
-    /// The kubelet is working on them.
     Waiting {
         /// Its words, if it says something.
         why: Option<String>,
@@ -260,10 +254,8 @@ pub enum FieldProgress {
     Failed {
         /// CamelCase, for machines.
         reason: String,
-        /// Its words.
         message: String,
     },
-    /// The pod has them all.
     Done,
 }
 
@@ -305,12 +297,10 @@ impl FieldChanges {
         }
     }
 
-    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.kinds().iter().all(|kind| kind.is_empty())
     }
 
-    /// Returns the same the other way round.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -363,7 +353,6 @@ impl FieldChanges {
         }
     }
 
-    /// Returns whether it changes cpu or memory.
     pub fn resizes(&self) -> bool {
         !self.resources.is_empty()
     }
@@ -373,12 +362,10 @@ impl FieldChanges {
         self.resources.0.contains_key(&ResourceHolder::Pod)
     }
 
-    /// Returns the containers whose cpu or memory changes.
     pub fn resized(&self) -> impl Iterator<Item = &ContainerName> {
         self.resources.0.keys().filter_map(ResourceHolder::container)
     }
 
-    /// Returns only the changes of cpu and memory.
     #[must_use]
     pub fn of_resize(&self) -> Self {
         self.resources.clone().into()
@@ -408,7 +395,6 @@ impl FieldChanges {
         self.metadata.labels.insert(key.to_owned(), change);
     }
 
-    /// Returns how far they are in a pod.
     pub fn progress_in(&self, pod: &Pod) -> FieldProgress {
         self.of_part(PodPart::Pod, pod).or(self.of_part(PodPart::Resize, pod))
     }
@@ -437,19 +423,16 @@ impl FieldChanges {
         Self::between(template, &wanted, &mut Claimed::new()).rows().into_iter().next()
     }
 
-    /// Returns what changes, as it is shown.
     pub fn rows(&self) -> Vec<Row> {
         self.kinds().iter().flat_map(|kind| kind.rows()).collect()
     }
 }
 
 impl Change {
-    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.images.is_empty() && self.fields.is_empty()
     }
 
-    /// Returns the same change the other way round.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let images = self.images.iter().map(|(name, image)| (name.clone(), image.reversed()));
@@ -496,7 +479,6 @@ pub struct Difference {
     pub change: Change,
     /// The quality of service classes, where they differ.
     pub qos: Option<(&'static str, &'static str)>,
-    /// Everything else.
     pub rest: TemplateDiff,
 }
 

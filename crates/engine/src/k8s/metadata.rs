@@ -30,9 +30,7 @@ pub fn is_observed(object: &Value) -> bool {
 /// One of the two maps of an object's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetadataMap {
-    /// `metadata.labels`.
     Labels,
-    /// `metadata.annotations`.
     Annotations,
 }
 

@@ -56,11 +56,8 @@ name! {
 /// One pod: a pod of the same name with another uid is another pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PodKey {
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
-    /// The uid.
     pub uid: Uid,
 }
 
@@ -73,11 +70,8 @@ impl fmt::Display for PodKey {
 /// A workload by kind and name, as on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadRef {
-    /// The kind.
     pub kind: WorkloadKind,
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
 }
 

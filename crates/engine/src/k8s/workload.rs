@@ -15,7 +15,6 @@ use crate::value::int_or_percent::IntOrPercent;
 pub struct Workload {
     /// Kind, namespace and name.
     pub reference: WorkloadRef,
-    /// Its uid.
     pub uid: Uid,
     /// The whole object as the server sent it.
     pub object: Value,
@@ -60,7 +59,6 @@ impl Workload {
         self.object.pointer(pointer).and_then(Value::as_i64)
     }
 
-    /// Returns how many pods the owner wants.
     pub fn desired_replicas(&self) -> u32 {
         self.reference.kind.replicas().of(&self.object)
     }

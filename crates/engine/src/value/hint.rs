@@ -47,7 +47,6 @@ impl Spoken {
         self
     }
 
-    /// Adds one word.
     #[must_use]
     pub fn of(mut self, word: impl fmt::Display) -> Self {
         self.words.push(word.to_string());
@@ -83,14 +82,12 @@ enum Piece {
 pub struct Hint(Vec<Piece>);
 
 impl Hint {
-    /// Adds text.
     #[must_use]
     pub fn then(mut self, text: impl Into<String>) -> Self {
         self.0.push(Piece::Text(text.into()));
         self
     }
 
-    /// Adds a command.
     #[must_use]
     pub fn command(mut self, command: Spoken) -> Self {
         self.0.push(Piece::Command(command));

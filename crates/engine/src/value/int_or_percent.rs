@@ -14,9 +14,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum IntOrPercent {
-    /// A number.
     Int(u32),
-    /// A percentage.
     Percent(u32),
 }
 

@@ -45,7 +45,6 @@ pub struct Quantity {
     written: Option<String>,
 }
 
-/// Says that a text is no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a quantity")]
 pub struct NotAQuantity {
@@ -66,6 +65,10 @@ impl Quantity {
                 Err(NotAQuantity { text: value.to_string() })
             }
         }
+    }
+
+    pub fn is_negative(&self) -> bool {
+        self.negative && !self.digits.is_empty()
     }
 
     /// Rounds up to thousandths, as the server does with `limits` and `requests` (`SetDefaults_ResourceList`).

@@ -42,11 +42,9 @@ type Values = BTreeMap<ResourceField, ValueChange>;
 #[serde(transparent)]
 pub struct ResourcesChange(pub BTreeMap<ResourceHolder, HolderChange>);
 
-/// The values of one holder that change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HolderChange {
-    /// A container's list in the pod spec.
     #[serde(skip_serializing_if = "is_plain")]
     pub list: ContainerList,
     /// It is an init container that has done its work, and what it asks for counts only when the pod is next made: server or

@@ -12,22 +12,17 @@ use crate::value::quantity::Quantity;
 /// One of the four values that can be changed in a running pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ResourceField {
-    /// `requests.cpu`.
     #[serde(rename = "requests.cpu")]
     RequestsCpu,
-    /// `requests.memory`.
     #[serde(rename = "requests.memory")]
     RequestsMemory,
-    /// `limits.cpu`.
     #[serde(rename = "limits.cpu")]
     LimitsCpu,
-    /// `limits.memory`.
     #[serde(rename = "limits.memory")]
     LimitsMemory,
 }
 
 impl ResourceField {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::RequestsCpu, Self::RequestsMemory, Self::LimitsCpu, Self::LimitsMemory];
 
     /// Each request with its limit.

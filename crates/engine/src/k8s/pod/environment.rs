@@ -4,30 +4,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An environment variable that comes from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EnvVar {
-    /// Where it comes from.
     pub value_from: EnvVarSource,
 }
 
-/// Where an environment variable comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EnvVarSource {
-    /// A field of the pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field_ref: Option<FieldRef>,
-    /// A key of a ConfigMap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_map_key_ref: Option<NameRef>,
-    /// A key of a Secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_key_ref: Option<NameRef>,
 }
 
-/// A field of the pod.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FieldRef {
@@ -39,7 +32,6 @@ pub struct FieldRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct NameRef {
-    /// The name.
     pub name: String,
 }
 
@@ -47,10 +39,8 @@ pub struct NameRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EnvFrom {
-    /// A ConfigMap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_map_ref: Option<NameRef>,
-    /// A Secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_ref: Option<NameRef>,
 }

@@ -36,9 +36,7 @@ pub struct Pod {
     pub generation: Option<i64>,
     /// `metadata.creationTimestamp`, RFC 3339, whole seconds.
     pub created: String,
-    /// `metadata.labels`.
     pub labels: BTreeMap<String, String>,
-    /// `metadata.annotations`.
     pub annotations: BTreeMap<String, String>,
     /// `metadata.ownerReferences`, in the API's order (patches test by index).
     pub owners: Vec<OwnerReference>,
@@ -55,9 +53,7 @@ pub struct Pod {
     /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_writers: BTreeMap<String, BTreeSet<String>>,
-    /// `spec`.
     pub spec: PodSpec,
-    /// `status`.
     pub status: PodStatus,
     /// What was read from its annotations before.
     #[serde(skip)]
@@ -67,7 +63,6 @@ pub struct Pod {
 /// Who set the image of a container last, as `metadata.managedFields` shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageSet {
-    /// The field manager.
     pub manager: String,
     /// When that manager last changed any of its fields of this pod, RFC 3339, whole seconds.
     pub time: String,
@@ -80,15 +75,12 @@ impl ImageSet {
     }
 }
 
-/// An owner reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// The owner's kind, such as `ReplicaSet`.
     pub kind: String,
-    /// The owner's name.
     pub name: String,
-    /// The owner's uid.
     pub uid: Uid,
     /// It is the managing controller.
     pub controller: bool,
@@ -136,7 +128,6 @@ pub struct PodSpec {
     pub init_containers: Vec<Container>,
 }
 
-/// The operating system of a pod's containers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct PodOs {
@@ -172,7 +163,6 @@ pub struct Toleration {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReadinessGate {
-    /// The condition's type.
     pub condition_type: String,
 }
 
@@ -180,7 +170,6 @@ pub struct ReadinessGate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Container {
-    /// The name.
     pub name: ContainerName,
     /// The image as asked for.
     pub image: String,
@@ -205,7 +194,6 @@ pub struct Container {
     pub env: Vec<EnvVar>,
     /// ConfigMaps and Secrets that the environment has as a whole.
     pub env_from: Vec<EnvFrom>,
-    /// What it asks for.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Resources::is_empty")]
     pub resources: Resources,
     /// What a resize of it does; fixed when the pod is made.
@@ -220,7 +208,6 @@ pub struct ContainerPort {
     /// Its name, by which a Service may refer to it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its number.
     pub container_port: u32,
 }
 
@@ -242,11 +229,9 @@ pub struct PreStop {
     pub sleep: Option<Sleep>,
 }
 
-/// A hook that sleeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sleep {
-    /// The seconds to sleep.
     pub seconds: u64,
 }
 
@@ -269,10 +254,8 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserial
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub enum ContainerList {
-    /// `spec.containers`.
     #[default]
     Containers,
-    /// `spec.initContainers`.
     InitContainers,
 }
 
@@ -285,7 +268,6 @@ impl Container {
 }
 
 impl ContainerList {
-    /// Returns the name of the list in `spec`.
     pub fn spec_field(self) -> &'static str {
         match self {
             Self::Containers => "containers",
@@ -293,7 +275,6 @@ impl ContainerList {
         }
     }
 
-    /// Returns the name of the list in `status`.
     pub fn status_field(self) -> &'static str {
         match self {
             Self::Containers => "containerStatuses",
@@ -380,7 +361,6 @@ impl Pod {
         })
     }
 
-    /// Returns whether a node was found for it.
     pub fn is_scheduled(&self) -> bool {
         !self.spec.node_name.is_empty()
     }
@@ -402,7 +382,6 @@ impl Pod {
         Some(condition.message.as_deref().or(condition.reason.as_deref()).unwrap_or_default())
     }
 
-    /// Returns the managing owner.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
     }
@@ -450,17 +429,14 @@ impl Pod {
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
     }
 
-    /// Returns a condition by its type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
-    /// Returns the condition `Ready`.
     pub fn ready_condition(&self) -> Option<&Condition> {
         self.condition("Ready")
     }
 
-    /// Returns whether the condition `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.ready_condition().is_some_and(|condition| condition.status == "True")
     }

@@ -22,7 +22,6 @@ pub enum ResourceHolder {
 }
 
 impl ResourceHolder {
-    /// Returns the container's name.
     pub fn container(&self) -> Option<&ContainerName> {
         match self {
             Self::Container(name) => Some(name),

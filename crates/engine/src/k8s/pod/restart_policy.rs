@@ -28,18 +28,15 @@ const RESTARTING_ALL: &str = "RestartingAllContainers";
 pub struct RestartRule {
     /// `Restart` or `RestartAllContainers`.
     pub action: String,
-    /// Which exit codes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_codes: Option<ExitCodes>,
 }
 
-/// A set of exit codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct ExitCodes {
     /// `In` or `NotIn`.
     pub operator: String,
-    /// The codes.
     #[serde(deserialize_with = "or_default")]
     pub values: Vec<i64>,
 }
@@ -149,7 +146,6 @@ impl fmt::Display for RestartPolicy<'_> {
 /// A container that has ended and stays so.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StaysDown<'p> {
-    /// How it ended.
     pub ended: &'p Terminated,
     /// What keeps the kubelet from starting it again.
     pub policy: RestartPolicy<'p>,

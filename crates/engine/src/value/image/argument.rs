@@ -12,12 +12,7 @@ pub enum ImageArgument {
     Whole(ImageReference),
     /// `:TAG`, `@DIGEST` or `:TAG@DIGEST` keeps the repository of the present image as it is written there. A part that is
     /// not given **goes away**: nothing says that the present tag belongs to another digest.
-    Version {
-        /// The tag.
-        tag: Option<String>,
-        /// The digest.
-        digest: Option<String>,
-    },
+    Version { tag: Option<String>, digest: Option<String> },
 }
 
 impl ImageArgument {
