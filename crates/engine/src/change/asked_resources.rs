@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::change::ResourceField;
+use crate::change::new_images::{each_container, missing};
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
@@ -78,28 +79,17 @@ impl AskedResources {
         if self.is_empty() {
             return Ok(());
         }
-        let mut known: Vec<ContainerName> = Vec::new();
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);
-            for container in containers.into_iter().flatten() {
-                let name = ContainerName::from(container.get("name").and_then(Value::as_str).unwrap_or_default());
-                let is_meant = if self.containers.is_empty() {
-                    list == ContainerList::Containers
-                } else {
-                    self.containers.contains(&name)
-                };
-                if is_meant {
-                    // What is no container the server refuses.
-                    let _ = self
-                        .values
-                        .iter()
-                        .try_for_each(|(field, value)| field.set(container, Some(value.as_str()).filter(|_| is_put)));
-                }
-                known.push(name);
+        let known = each_container(spec, |list, name, container| {
+            let is_meant = match self.containers.is_empty() {
+                true => list == ContainerList::Containers,
+                false => self.containers.contains(name),
+            };
+            for (field, value) in self.values.iter().filter(|_| is_meant) {
+                // What is no container the server refuses.
+                let _ = field.set(container, Some(value.as_str()).filter(|_| is_put));
             }
-        }
-        let missing = self.containers.iter().filter(|name| !known.contains(name));
-        let reasons: Vec<Reason> = missing.map(|name| Reason::container_not_found(name, &known)).collect();
+        });
+        let reasons: Vec<Reason> = missing(self.containers.iter(), &known).collect();
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
     }
 

@@ -47,7 +47,6 @@ pub struct MetadataChange {
 }
 
 impl MetadataChange {
-    /// Returns one of the two maps.
     pub fn of(&self, map: MetadataMap) -> &BTreeMap<String, ValueChange> {
         match map {
             MetadataMap::Labels => &self.labels,

@@ -176,7 +176,7 @@ fn is_plain(list: &ContainerList) -> bool {
 /// Returns the containers that both templates have, by list and name. Lists that are not what the API serves are left out.
 fn in_both<'v>(before: &'v Value, after: &'v Value) -> Vec<(ContainerList, String, &'v Value, &'v Value)> {
     let mut pairs = Vec::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         let pointer = format!("/spec/{}", list.spec_field());
         let named = |template: &'v Value| by_key(template.pointer(&pointer)?, "name");
         let (Some(old), Some(new)) = (named(before), named(after)) else { continue };
@@ -187,7 +187,11 @@ fn in_both<'v>(before: &'v Value, after: &'v Value) -> Vec<(ContainerList, Strin
     pairs
 }
 
-/// Returns a container of a template.
+fn container_in<'v>(template: &'v Value, list: ContainerList, name: &ContainerName) -> Option<&'v Value> {
+    let containers = template.get("spec")?.get(list.spec_field())?.as_array()?;
+    containers.iter().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
+}
+
 fn container_mut<'v>(template: &'v mut Value, list: ContainerList, name: &ContainerName) -> Option<&'v mut Value> {
     let containers = template.pointer_mut(&format!("/spec/{}", list.spec_field()))?.as_array_mut()?;
     containers.iter_mut().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
@@ -196,7 +200,6 @@ fn container_mut<'v>(template: &'v mut Value, list: ContainerList, name: &Contai
 /// Paths that kinds of change have read and answer for.
 pub(super) type Claimed = BTreeSet<String>;
 
-/// One change, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The path in the template, such as `metadata.labels.tier`.
@@ -226,7 +229,6 @@ pub struct Containers<'a> {
     /// The pod that runs; none of a template.
     pub pod: Option<&'a Pod>,
     pub all: Vec<(ContainerList, &'a Container)>,
-    /// Those that restart with the change.
     pub restarting: Vec<&'a ContainerName>,
 }
 
@@ -331,14 +333,12 @@ impl FieldChanges {
         self.kinds().iter().flat_map(|kind| kind.refused(workload, direction)).collect()
     }
 
-    /// Returns why they cannot be brought into a pod with these containers.
     pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
         let mut reasons: Vec<Reason> = self.kinds().iter().flat_map(|kind| kind.refused_in(containers)).collect();
         reasons.extend(containers.pod.into_iter().flat_map(|pod| resources::refused_together(self, pod)));
         reasons
     }
 
-    /// Returns what is worth knowing of a pod with these containers.
     pub fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning> {
         self.kinds().iter().flat_map(|kind| kind.warnings(containers)).collect()
     }
@@ -357,7 +357,6 @@ impl FieldChanges {
         !self.resources.is_empty()
     }
 
-    /// Returns whether it changes cpu or memory of the pod as a whole.
     pub fn resizes_as_a_whole(&self) -> bool {
         self.resources.0.contains_key(&ResourceHolder::Pod)
     }
@@ -389,7 +388,6 @@ impl FieldChanges {
         Self { resources: self.resources.done_by(versions), ..self }
     }
 
-    /// Adds a label that a pod is to have.
     pub fn label(&mut self, pod: &Pod, key: &str, to: &str) {
         let change = ValueChange { from: pod.labels.get(key).cloned(), to: Some(to.to_owned()) };
         self.metadata.labels.insert(key.to_owned(), change);

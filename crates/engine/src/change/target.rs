@@ -56,30 +56,20 @@ pub fn what_it_does(before: &str) -> Hint {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Not a kind that this program knows.
     #[error("unsupported kind {word:?}; supported: {}{}", known(), suggested(suggestion.as_deref()))]
     UnknownKind { word: String, suggestion: Option<String> },
-    /// A kind that this program does not update.
     #[error("{kind}: {UPDATED_BY_CONTROLLER}")]
     UpdatedByController { kind: WorkloadKind },
-    /// A kind without a name.
     #[error("{word} was given without a name: write {word}/NAME, or give -l SELECTOR or --all")]
     NameMissing { word: String },
-    /// `TYPE/NAME` beside `TYPE NAME`.
     #[error(
         "{word:?} is not TYPE/NAME as the other words are: write all targets as TYPE/NAME, or one TYPE and its names"
     )]
-    MixedForms {
-        /// The word that differs.
-        word: String,
-    },
-    /// A name beside a selector.
+    MixedForms { word: String },
     #[error("-l, --field-selector and --all cannot be combined with a name ({word})")]
     NameAndSelector { word: String },
-    /// A part of `TYPE/NAME` is empty, or there is a second slash.
     #[error("{word:?} is not of the form TYPE/NAME")]
     Malformed { word: String },
-    /// An image without its container.
     #[error("{word:?} is neither TYPE/NAME nor CONTAINER=IMAGE; did you mean {suggestion}?")]
     EqualsMissing { word: String, suggestion: String },
     /// `side = :v2`, `side :v2`: blanks around the equals sign, or in its place.
@@ -89,22 +79,13 @@ pub enum TargetError {
     #[error(
         "{container}={image} is an image of another repository; did you mean {container}={sign}{image}? Say {container}=docker.io/library/{image} for that repository"
     )]
-    SignMissing {
-        container: String,
-        image: String,
-        /// The sign: `:` or `@`.
-        sign: char,
-    },
-    /// The image is no reference.
+    SignMissing { container: String, image: String, sign: char },
     #[error("the image for container {container} is not a valid image reference: {source}")]
     Image { container: String, source: ImageError },
-    /// One container twice.
     #[error("two images were given for container {container}")]
     ImageTwice { container: String },
-    /// `*` without `--all-containers`.
     #[error("'*' stands for every container of the pod, injected ones too; say --all-containers if you mean it")]
     AllContainers,
-    /// No container before the equals sign, or no equals sign.
     #[error("{word:?} is not of the form CONTAINER=IMAGE")]
     NotAnImage { word: String },
 }
@@ -153,7 +134,6 @@ fn blanks_where(words: &[String]) -> &'static str {
     if has_sign { "blanks around the equals sign" } else { "a blank in place of the equals sign" }
 }
 
-/// Returns the kinds that are updated in place.
 pub fn known() -> String {
     WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }

@@ -72,7 +72,7 @@ pub fn diff(before: &Value, after: &Value, claimed: BTreeSet<String>) -> Templat
     compare_but(part(before, "metadata"), part(after, "metadata"), "metadata", &[], &mut paths);
     let (before, after) = (part(before, "spec"), part(after, "spec"));
     compare_but(before, after, "spec", &["containers", "initContainers"], &mut paths);
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         containers(before, after, list, &mut found, &mut paths);
     }
     found.other = paths.sorted();

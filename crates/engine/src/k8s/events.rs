@@ -134,7 +134,6 @@ impl PodEvents {
         read
     }
 
-    /// Returns when a container's definition changed.
     pub fn changed_at(&self, name: &ContainerName) -> Option<&str> {
         self.changed.get(name).map(String::as_str)
     }

@@ -14,7 +14,6 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// Returns the name as in the API.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -16,22 +16,17 @@ const LONGEST: u64 = i64::MAX.unsigned_abs();
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
-    /// Nothing was given.
     #[error("duration is empty: give one such as 30s, 5m or 1h30m")]
     Empty,
-    /// A minus sign.
     #[error("duration {given:?} is negative")]
     Negative { given: String },
-    /// The text has something other than a number where a number should be.
     #[error("duration {given:?} is not a number of seconds, nor numbers with units such as 30s, 5m or 1h30m")]
     Malformed { given: String },
-    /// A number with a fraction, or one of several, has no unit.
     #[error("duration {given:?} has a number without a unit (ns, us, ms, s, m or h)")]
     MissingUnit { given: String },
     /// A unit that Go does not have, such as `d`.
     #[error("duration {given:?} has an unknown unit {unit:?}: it must be ns, us, ms, s, m or h")]
     UnknownUnit { given: String, unit: String },
-    /// More than Go can hold.
     #[error("duration {given:?} is longer than 292 years")]
     TooLong { given: String },
 }

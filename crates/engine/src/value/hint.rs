@@ -23,12 +23,10 @@ pub struct Spoken {
     is_whole: bool,
 }
 
-/// Returns a command of kubectl's.
 pub fn kubectl(words: &str) -> Spoken {
     Spoken { words: vec!["kubectl".to_owned()], is_whole: false }.and(words)
 }
 
-/// Returns a command of this program's.
 pub fn inplace(words: &str) -> Spoken {
     kubectl("inplace").and(words)
 }
@@ -40,7 +38,6 @@ impl Spoken {
         Self { is_whole: true, ..self }
     }
 
-    /// Adds words, separated by blanks.
     #[must_use]
     pub fn and(mut self, words: &str) -> Self {
         self.words.extend(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
@@ -53,7 +50,6 @@ impl Spoken {
         self
     }
 
-    /// Adds the namespace, where there is one.
     #[must_use]
     pub fn in_namespace(self, namespace: &str) -> Self {
         if namespace.is_empty() { self } else { self.of("-n").of(namespace) }

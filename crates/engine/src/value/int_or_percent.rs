@@ -18,7 +18,6 @@ pub enum IntOrPercent {
     Percent(u32),
 }
 
-/// Says that a text or value is neither a number nor a percentage.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given} is neither a number such as 1 nor a percentage such as \"25%\"")]
 pub struct IntOrPercentError {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{
     Claimed, Containers, Direction, FieldChange, FieldChanges, FieldEffect, FieldProgress, Row, ValueChange,
-    container_mut, in_both, is_plain,
+    container_in, container_mut, in_both, is_plain,
 };
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::names::ContainerName;
@@ -221,7 +221,11 @@ impl ResourcesChange {
         let holders = pod.all_containers().map(|(_, container)| ResourceHolder::from(&container.name));
         for holder in holders.chain([ResourceHolder::Pod]) {
             let Some(held) = Held::of(pod, &holder) else { continue };
-            let Some(of_template) = in_template(template, held.list(), &holder) else { continue };
+            let of_template = match &holder {
+                ResourceHolder::Container(name) => container_in(template, held.list(), name),
+                ResourceHolder::Pod => template.get("spec"),
+            };
+            let Some(of_template) = of_template else { continue };
             let filled = if holder == ResourceHolder::Pod { filled_in(of_template).into_owned() } else { Value::Null };
             for field in ResourceField::ALL {
                 let present = held.resources().and_then(|resources| field.of(resources));
@@ -475,14 +479,6 @@ fn path(list: ContainerList, holder: &ResourceHolder, field: ResourceField) -> S
         }
         ResourceHolder::Pod => format!("spec.resources.{field}"),
     }
-}
-
-/// A holder in a template, the parent of its `resources`.
-fn in_template<'v>(template: &'v Value, list: ContainerList, holder: &ResourceHolder) -> Option<&'v Value> {
-    let spec = template.get("spec")?;
-    let ResourceHolder::Container(name) = holder else { return Some(spec) };
-    let mut containers = spec.get(list.spec_field())?.as_array()?.iter();
-    containers.find(|one| one.get("name").and_then(Value::as_str) == Some(name.as_str()))
 }
 
 /// The values that differ between two containers of one name, or two pods. What is no quantity is left to others.

@@ -115,7 +115,6 @@ impl fmt::Display for Permission {
     }
 }
 
-/// What is to be permitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub command: ClusterCommand,

@@ -88,7 +88,7 @@ pub(super) fn resized(managed_fields: &[Value]) -> BTreeMap<ResourceHolder, Past
 
 /// What an entry owns of each container.
 fn containers_in(entry: &Value) -> impl Iterator<Item = (ContainerName, &Value)> {
-    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(move |list| {
+    ContainerList::ALL.into_iter().flat_map(move |list| {
         let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
         let containers = entry.pointer(&pointer).and_then(Value::as_object).into_iter().flatten();
         containers.filter_map(|(key, fields)| Some((key_text(key, "name")?.into(), fields)))

@@ -2,7 +2,7 @@
 //!
 //! Promise: a field that is not read here is never written either: patches name single paths (`rollout/patch`).
 
-mod environment;
+mod container;
 mod managed_fields;
 mod memo;
 mod resources;
@@ -14,7 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
+pub use container::{
+    Container, ContainerList, ContainerPort, EnvFrom, EnvVar, EnvVarSource, FieldRef, Lifecycle, NameRef, PreStop,
+    Probe, Sleep,
+};
 pub use managed_fields::PastResize;
 pub use memo::Memo;
 use resources::quantities;
@@ -24,10 +27,8 @@ pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running,
 
 use crate::k8s::names::{ContainerName, PodKey, Uid};
 
-/// One pod as last observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pod {
-    /// Namespace, name and uid.
     pub key: PodKey,
     /// `metadata.resourceVersion`: a decimal number since the API promises it to be comparable (KEP-5504), and in
     /// practice ever since etcd 3; 0 when it is none.
@@ -86,7 +87,6 @@ pub struct OwnerReference {
     pub controller: bool,
 }
 
-/// The part of `spec` that is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
@@ -120,10 +120,8 @@ pub struct PodSpec {
     /// What a pod of its RuntimeClass costs besides its containers, by resource.
     #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
     pub overhead: BTreeMap<String, String>,
-    /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
-    /// Init containers and sidecars, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
 }
@@ -166,128 +164,9 @@ pub struct ReadinessGate {
     pub condition_type: String,
 }
 
-/// A container's part of `spec` that is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Container {
-    pub name: ContainerName,
-    /// The image as asked for.
-    pub image: String,
-    /// `Always` makes an init container a sidecar.
-    pub restart_policy: Option<String>,
-    /// For which exit codes it is started again besides.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub restart_policy_rules: Vec<RestartRule>,
-    /// When traffic may come.
-    pub readiness_probe: Option<Probe>,
-    /// When the other probes begin.
-    pub startup_probe: Option<Probe>,
-    /// `Always`, `IfNotPresent` or `Never`; fixed when the pod is made.
-    pub image_pull_policy: String,
-    /// What runs before it is stopped.
-    pub lifecycle: Lifecycle,
-    /// The ports that it says it listens on: information only, since it may listen on others.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub ports: Vec<ContainerPort>,
-    /// The environment variables that come from elsewhere; those with a value of their own are not kept.
-    #[serde(deserialize_with = "environment::variables_from_elsewhere")]
-    pub env: Vec<EnvVar>,
-    /// ConfigMaps and Secrets that the environment has as a whole.
-    pub env_from: Vec<EnvFrom>,
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Resources::is_empty")]
-    pub resources: Resources,
-    /// What a resize of it does; fixed when the pod is made.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub resize_policy: Vec<ResizePolicy>,
-}
-
-/// A port that a container says it listens on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerPort {
-    /// Its name, by which a Service may refer to it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    pub container_port: u32,
-}
-
-/// The part of a container's hooks that is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Lifecycle {
-    /// Runs before the container is stopped, within the grace period.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pre_stop: Option<PreStop>,
-}
-
-/// The part of a preStop hook that is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PreStop {
-    /// It only sleeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sleep: Option<Sleep>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Sleep {
-    pub seconds: u64,
-}
-
-/// The part of a probe that is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Probe {
-    /// Seconds between two probes; the API's default is 10.
-    pub period_seconds: Option<u32>,
-    /// Seconds before the first one; the API's default is 0.
-    pub initial_delay_seconds: Option<u32>,
-}
-
 /// Reads `null` as nothing, as Go does.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// The list of the pod spec that a container is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-pub enum ContainerList {
-    #[default]
-    Containers,
-    InitContainers,
-}
-
-impl Container {
-    /// Returns whether it runs for the pod's whole life, and so restarts when its image changes: plain init containers do
-    /// not.
-    pub fn is_long_lived(&self, list: ContainerList) -> bool {
-        list == ContainerList::Containers || self.is_sidecar()
-    }
-}
-
-impl ContainerList {
-    pub fn spec_field(self) -> &'static str {
-        match self {
-            Self::Containers => "containers",
-            Self::InitContainers => "initContainers",
-        }
-    }
-
-    pub fn status_field(self) -> &'static str {
-        match self {
-            Self::Containers => "containerStatuses",
-            Self::InitContainers => "initContainerStatuses",
-        }
-    }
-}
-
-impl Container {
-    /// Returns whether this init container is a sidecar (`restartPolicy: Always`).
-    pub fn is_sidecar(&self) -> bool {
-        self.restart_policy.as_deref() == Some("Always")
-    }
 }
 
 /// Metadata as the watch delivers it, before the parts that are not needed are dropped.
@@ -386,7 +265,6 @@ impl Pod {
         self.owners.iter().find(|owner| owner.controller)
     }
 
-    /// Returns whether its managing owner is one of these.
     pub fn is_controlled_by(&self, owners: &BTreeSet<Uid>) -> bool {
         self.controller().is_some_and(|owner| owners.contains(&owner.uid))
     }
@@ -399,7 +277,6 @@ impl Pod {
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
     }
 
-    /// Returns the containers of one list, in the API's order.
     pub fn containers(&self, list: ContainerList) -> &[Container] {
         match list {
             ContainerList::Containers => &self.spec.containers,
@@ -407,13 +284,11 @@ impl Pod {
         }
     }
 
-    /// Returns every container with its list, in the API's order.
     pub fn all_containers(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
         let containers = self.spec.containers.iter().map(|container| (ContainerList::Containers, container));
         containers.chain(self.spec.init_containers.iter().map(|container| (ContainerList::InitContainers, container)))
     }
 
-    /// Returns the statuses of one list, in the API's order.
     pub fn statuses(&self, list: ContainerList) -> &[ContainerStatus] {
         match list {
             ContainerList::Containers => &self.status.container_statuses,

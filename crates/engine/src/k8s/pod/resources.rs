@@ -61,15 +61,12 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// The names of the two.
     pub const MAPS: [&'static str; 2] = ["requests", "limits"];
 
-    /// Returns one of the two by its name.
     pub fn map(&self, name: &str) -> &BTreeMap<String, String> {
         if name == "requests" { &self.requests } else { &self.limits }
     }
 
-    /// Returns one of the two by its name, to change it.
     pub fn map_mut(&mut self, name: &str) -> &mut BTreeMap<String, String> {
         if name == "requests" { &mut self.requests } else { &mut self.limits }
     }
@@ -90,7 +87,6 @@ pub struct ResizePolicy {
 }
 
 impl ResizePolicy {
-    /// Returns whether a resize of a resource restarts the container.
     pub fn restarts(&self, resource: &str) -> bool {
         self.resource_name == resource && self.restart_policy == "RestartContainer"
     }
@@ -112,7 +108,6 @@ impl Pod {
         }
     }
 
-    /// Returns the same to change it.
     pub fn resources_mut(&mut self, holder: &ResourceHolder) -> Option<&mut Resources> {
         let spec = &mut self.spec;
         let mut containers = spec.containers.iter_mut().chain(&mut spec.init_containers);

@@ -61,7 +61,6 @@ pub struct RestartPolicy<'a> {
     of_pod: &'a str,
     /// The container with a policy of its own, if its kubelet goes by that, or may.
     own: Option<(ContainerList, &'a Container)>,
-    /// Whether it does.
     is_certain: bool,
     restarts_all: bool,
 }
@@ -93,12 +92,10 @@ impl<'a> RestartPolicy<'a> {
         (self.is_certain || own == of_pod).then_some(own)
     }
 
-    /// Returns whether it is started again, however it ended.
     pub fn is_always(&self) -> bool {
         EXIT_CODES.into_iter().all(|code| self.starts_again(code) == Some(true))
     }
 
-    /// Returns whether it is not started again, however it ended.
     pub fn is_never(&self) -> bool {
         EXIT_CODES.into_iter().all(|code| self.starts_again(code) == Some(false))
     }

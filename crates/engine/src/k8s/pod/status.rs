@@ -8,7 +8,6 @@ use super::{Resources, or_default};
 use crate::k8s::mask;
 use crate::k8s::names::ContainerName;
 
-/// The part of `status` that is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodStatus {
@@ -24,10 +23,8 @@ pub struct PodStatus {
     /// The requests that the kubelet has kept for the pod as a whole (1.36).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocated_resources: Option<BTreeMap<String, String>>,
-    /// Of the containers.
     #[serde(deserialize_with = "or_default")]
     pub container_statuses: Vec<ContainerStatus>,
-    /// Of init containers and sidecars.
     #[serde(deserialize_with = "or_default")]
     pub init_container_statuses: Vec<ContainerStatus>,
 }
@@ -39,9 +36,7 @@ pub struct Condition {
     pub kind: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// When the status last changed.
     pub last_transition_time: Option<String>,
-    /// CamelCase reason.
     pub reason: Option<String>,
     /// Sentence, without credentials.
     #[serde(deserialize_with = "masked_if_any")]
