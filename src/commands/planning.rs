@@ -174,7 +174,7 @@ pub(super) async fn make_for(
         }
         if plan.verdict == Verdict::InPlace && plan.resizes() {
             // Whether those that have done their work are resized depends on the kubelets.
-            if plan.fields.resizes_init_containers() {
+            if plan.fields.resources.reaches_init_containers() {
                 cluster.kubelets(&mut live, Nodes::OfEveryPod).await;
             }
             let namespace = &live.workload.reference.namespace;

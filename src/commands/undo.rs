@@ -130,7 +130,7 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
         shell.note(&note);
     }
     let at_work = || live.pods.iter().find_map(|pod| Some((&pod.key.name, resizing(pod)?)));
-    if fields.keeps_resized()
+    if fields.resources.is_kept_by_pods()
         && let Some((pod, progress)) = at_work()
     {
         let why = progress.why().map_or_else(String::new, |why| format!(": {why}"));
@@ -142,7 +142,7 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
 
 /// The same where only pods go back, and nothing else records what they had.
 pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: &Shell) {
-    let rows = undone.turned_round().rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods);
+    let rows = undone.reversed().rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods);
     for Row { what, .. } in rows {
         shell.note(&format!("{}: the {what} stays: it cannot be removed from a running pod", live.workload.reference));
     }

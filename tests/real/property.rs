@@ -123,7 +123,7 @@ fn edit(random: &mut Random, pod: &mut Value) {
 }
 
 fn is_in_place(pod: &Value, diff: &Difference, server: KubeletVersion) -> bool {
-    if diff.change.fields.oldest_server(&pod["spec"]).is_some_and(|needs| server < needs) {
+    if diff.change.fields.resources.oldest_server(&pod["spec"]).is_some_and(|needs| server < needs) {
         return false;
     }
     let object = json!({"metadata": {"name": "p", "uid": "u"}});

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::change::ResourceField;
+use crate::change::new_images::{each_container, missing};
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
@@ -22,53 +23,15 @@ pub struct AskedResources {
     pub values: BTreeMap<ResourceField, String>,
 }
 
-/// What is wrong with a list of resources.
+/// What is wrong with a list of resources, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskedResourcesError {
-    /// No equals sign, or nothing before it.
-    #[error("{flag}: {word:?} is not of the form RESOURCE=QUANTITY")]
-    Malformed {
-        /// The flag.
-        flag: &'static str,
-        /// As written.
-        word: String,
-    },
-    /// Neither cpu nor memory.
-    #[error("{flag}: {resource:?} cannot be changed in a running pod, only cpu and memory can{}", meant(*.near))]
-    Unknown {
-        /// The flag.
-        flag: &'static str,
-        /// As written.
-        resource: String,
-        /// What it may have been meant for.
-        near: Option<&'static str>,
-    },
-    /// One resource twice.
-    #[error("{flag}: {resource} is named twice")]
-    Twice {
-        /// The flag.
-        flag: &'static str,
-        /// As written.
-        resource: String,
-    },
-    /// No quantity.
-    #[error("{flag}: {quantity:?} is not a quantity of {resource}, such as {}", if resource == "cpu" { "200m" } else { "256Mi" })]
-    Quantity {
-        /// The flag.
-        flag: &'static str,
-        /// The resource.
-        resource: String,
-        /// As written.
-        quantity: String,
-    },
-}
-
-fn meant(near: Option<&str>) -> String {
-    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+#[error("{flag}: {problem}")]
+pub struct AskedResourcesError {
+    flag: &'static str,
+    problem: String,
 }
 
 impl AskedResources {
-    /// Returns whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -79,27 +42,20 @@ impl AskedResources {
     /// At the first word that does not fit.
     pub fn add(&mut self, map: &'static str, list: &str) -> Result<(), AskedResourcesError> {
         let flag = if map == "requests" { "--requests" } else { "--limits" };
+        let error = |problem: String| AskedResourcesError { flag, problem };
         for word in list.split(',').filter(|word| !word.is_empty()) {
-            let malformed = || AskedResourcesError::Malformed { flag, word: word.to_owned() };
+            let malformed = || error(format!("{word:?} is not of the form RESOURCE=QUANTITY"));
             let (resource, quantity) = word.split_once('=').ok_or_else(malformed)?;
             let field = ResourceField::ALL.into_iter().find(|field| field.parts() == (map, resource));
-            let unknown = || {
-                let written = resource.to_lowercase();
-                // A gpu is no slip of the fingers.
-                let near = suggest::closest(&written, ["cpu", "memory"].into_iter())
-                    .filter(|near| near.chars().next() == written.chars().next());
-                AskedResourcesError::Unknown { flag, resource: resource.to_owned(), near }
-            };
-            let field = field.ok_or_else(unknown)?;
-            let not_one =
-                || AskedResourcesError::Quantity { flag, resource: resource.to_owned(), quantity: quantity.to_owned() };
-            let read: Quantity = quantity.parse().map_err(|_| not_one())?;
-            let zero: Quantity = "0".parse().map_err(|_| not_one())?;
-            if read < zero {
-                return Err(not_one());
+            let field = field.ok_or_else(|| error(unknown(resource)))?;
+            let example = if resource == "cpu" { "200m" } else { "256Mi" };
+            let no_quantity = || error(format!("{quantity:?} is not a quantity of {resource}, such as {example}"));
+            let read: Quantity = quantity.parse().map_err(|_| no_quantity())?;
+            if read.is_negative() {
+                return Err(no_quantity());
             }
             if self.values.insert(field, read.rounded_up_to_thousandths().to_string()).is_some() {
-                return Err(AskedResourcesError::Twice { flag, resource: resource.to_owned() });
+                return Err(error(format!("{resource} is named twice")));
             }
         }
         Ok(())
@@ -123,28 +79,17 @@ impl AskedResources {
         if self.is_empty() {
             return Ok(());
         }
-        let mut known: Vec<ContainerName> = Vec::new();
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);
-            for container in containers.into_iter().flatten() {
-                let name = ContainerName::from(container.get("name").and_then(Value::as_str).unwrap_or_default());
-                let is_meant = if self.containers.is_empty() {
-                    list == ContainerList::Containers
-                } else {
-                    self.containers.contains(&name)
-                };
-                if is_meant {
-                    // What is no container the server refuses.
-                    let _ = self
-                        .values
-                        .iter()
-                        .try_for_each(|(field, value)| field.set(container, Some(value.as_str()).filter(|_| is_put)));
-                }
-                known.push(name);
+        let known = each_container(spec, |list, name, container| {
+            let is_meant = match self.containers.is_empty() {
+                true => list == ContainerList::Containers,
+                false => self.containers.contains(name),
+            };
+            for (field, value) in self.values.iter().filter(|_| is_meant) {
+                // What is no container the server refuses.
+                let _ = field.set(container, Some(value.as_str()).filter(|_| is_put));
             }
-        }
-        let missing = self.containers.iter().filter(|name| !known.contains(name));
-        let reasons: Vec<Reason> = missing.map(|name| Reason::container_not_found(name, &known)).collect();
+        });
+        let reasons: Vec<Reason> = missing(self.containers.iter(), &known).collect();
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
     }
 
@@ -157,6 +102,15 @@ impl AskedResources {
         let name = |container: &Value| container.get("name").and_then(Value::as_str).map(str::to_owned);
         (containers.len() > 1).then(|| containers.iter().filter_map(name).collect())
     }
+}
+
+/// A word that is neither cpu nor memory; a gpu is no slip of the fingers.
+fn unknown(resource: &str) -> String {
+    let written = resource.to_lowercase();
+    let near = suggest::closest(&written, ["cpu", "memory"].into_iter());
+    let near = near.filter(|near| near.chars().next() == written.chars().next());
+    let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    format!("{resource:?} cannot be changed in a running pod, only cpu and memory can{meant}")
 }
 
 #[cfg(test)]

@@ -5,23 +5,19 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Claimed, container_mut, in_both, is_plain};
+use super::{Claimed, container_in, container_mut, in_both, is_plain};
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
 use crate::value::image::{ImageError, ImageReference};
 use crate::value::json_path::element;
 
-/// One container's image in the template, before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateImage {
-    /// The container's list in the pod spec.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub list: ContainerList,
-    /// Before.
     pub from: String,
-    /// After.
     pub to: String,
     /// What pods get in place of the one before, where the server makes another one of it when it creates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +28,6 @@ pub struct TemplateImage {
 }
 
 impl TemplateImage {
-    /// Returns the image that pods get.
     pub fn in_pods(&self) -> &str {
         self.to_in_pods.as_deref().unwrap_or(&self.to)
     }
@@ -62,7 +57,6 @@ impl TemplateImage {
     }
 }
 
-/// Returns the images of the containers that both templates have.
 pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> BTreeMap<ContainerName, TemplateImage> {
     let mut changes = BTreeMap::new();
     for (list, name, container, other) in in_both(before, after) {
@@ -80,20 +74,12 @@ pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> B
     changes
 }
 
-/// Returns in which list a template has a container.
 pub(crate) fn list_in(template: &Value, name: &ContainerName) -> Option<ContainerList> {
-    let lists = [ContainerList::Containers, ContainerList::InitContainers];
-    lists.into_iter().find(|list| container_in(template, *list, name).is_some())
+    ContainerList::ALL.into_iter().find(|list| container_in(template, *list, name).is_some())
 }
 
-/// Returns the image that a template has for a container.
 pub(crate) fn image_in<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
     container_in(template, list_in(template, name)?, name)?.get("image")?.as_str()
-}
-
-fn container_in<'t>(template: &'t Value, list: ContainerList, name: &ContainerName) -> Option<&'t Value> {
-    let containers = template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array()?;
-    containers.iter().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
 }
 
 fn image(container: &Value) -> Option<&str> {

@@ -17,13 +17,15 @@ use crate::value::selector;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValueChange {
-    /// Before.
     pub from: Option<String>,
-    /// After.
     pub to: Option<String>,
 }
 
 impl ValueChange {
+    pub(super) fn reversed(&self) -> Self {
+        Self { from: self.to.clone(), to: self.from.clone() }
+    }
+
     /// Takes what was before from values that changed first.
     pub(super) fn begin_where<K: Ord>(values: &mut BTreeMap<K, Self>, first: &BTreeMap<K, Self>) {
         for (key, value) in values {
@@ -38,16 +40,13 @@ impl ValueChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MetadataChange {
-    /// Of `metadata.labels`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, ValueChange>,
-    /// Of `metadata.annotations`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, ValueChange>,
 }
 
 impl MetadataChange {
-    /// Returns one of the two maps.
     pub fn of(&self, map: MetadataMap) -> &BTreeMap<String, ValueChange> {
         match map {
             MetadataMap::Labels => &self.labels,
@@ -98,7 +97,7 @@ impl FieldChange for MetadataChange {
     }
 
     fn reversed(&self) -> Self {
-        self.filter_map(|_, _, value| Some(ValueChange { from: value.to.clone(), to: value.from.clone() }))
+        self.filter_map(|_, _, value| Some(value.reversed()))
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {

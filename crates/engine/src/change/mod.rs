@@ -9,13 +9,13 @@
 //! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in
 //! place.
 
+#![expect(missing_docs, reason = "a name that says everything has no comment")]
+
 pub mod asked_resources;
 mod image;
 mod metadata;
 pub mod new_images;
-mod pod_resources;
 pub mod reason;
-mod resizes;
 mod resources;
 pub mod target;
 pub mod template;
@@ -32,16 +32,15 @@ use self::template::{TemplateDiff, by_key};
 use crate::k8s::metadata::RESTARTED_AT;
 use crate::k8s::names::ContainerName;
 use crate::k8s::operations::{Operations, PodPart};
-use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::k8s::pod::{Container, ContainerList, Pod, ResourceHolder};
 use crate::k8s::workload::Workload;
+use crate::value::kubelet_version::KubeletVersion;
 use crate::value::qos;
 
 pub use image::TemplateImage;
 pub(crate) use image::{image_in, list_in};
 pub use metadata::{MetadataChange, ValueChange};
-pub use pod_resources::PodResourcesChange;
-pub use resizes::INIT_RESIZE_SINCE;
-pub use resources::{ContainerResources, ResourceField, ResourcesChange, resizing};
+pub use resources::{HolderChange, INIT_RESIZE_SINCE, ResourceField, ResourcesChange, resizing};
 pub use tolerations::TolerationsChange;
 
 /// Whether a rollout brings in what was wanted, or takes it back.
@@ -58,9 +57,7 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", try_from = "Written")]
 pub struct Change {
-    /// By container.
     pub images: BTreeMap<ContainerName, TemplateImage>,
-    /// Everything else.
     #[serde(flatten)]
     pub fields: FieldChanges,
 }
@@ -92,18 +89,12 @@ impl TryFrom<Written> for Change {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FieldChanges {
-    /// Labels and annotations.
     #[serde(skip_serializing_if = "MetadataChange::is_empty")]
     pub metadata: MetadataChange,
-    /// Tolerations.
     #[serde(skip_serializing_if = "TolerationsChange::is_empty")]
     pub tolerations: TolerationsChange,
-    /// cpu and memory.
     #[serde(skip_serializing_if = "ResourcesChange::is_empty")]
     pub resources: ResourcesChange,
-    /// cpu and memory of the pod as a whole.
-    #[serde(skip_serializing_if = "PodResourcesChange::is_empty")]
-    pub pod_resources: PodResourcesChange,
 }
 
 /// One kind of change that is no image.
@@ -185,7 +176,7 @@ fn is_plain(list: &ContainerList) -> bool {
 /// Returns the containers that both templates have, by list and name. Lists that are not what the API serves are left out.
 fn in_both<'v>(before: &'v Value, after: &'v Value) -> Vec<(ContainerList, String, &'v Value, &'v Value)> {
     let mut pairs = Vec::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         let pointer = format!("/spec/{}", list.spec_field());
         let named = |template: &'v Value| by_key(template.pointer(&pointer)?, "name");
         let (Some(old), Some(new)) = (named(before), named(after)) else { continue };
@@ -196,7 +187,11 @@ fn in_both<'v>(before: &'v Value, after: &'v Value) -> Vec<(ContainerList, Strin
     pairs
 }
 
-/// Returns a container of a template.
+fn container_in<'v>(template: &'v Value, list: ContainerList, name: &ContainerName) -> Option<&'v Value> {
+    let containers = template.get("spec")?.get(list.spec_field())?.as_array()?;
+    containers.iter().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
+}
+
 fn container_mut<'v>(template: &'v mut Value, list: ContainerList, name: &ContainerName) -> Option<&'v mut Value> {
     let containers = template.pointer_mut(&format!("/spec/{}", list.spec_field()))?.as_array_mut()?;
     containers.iter_mut().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
@@ -205,7 +200,6 @@ fn container_mut<'v>(template: &'v mut Value, list: ContainerList, name: &Contai
 /// Paths that kinds of change have read and answer for.
 pub(super) type Claimed = BTreeSet<String>;
 
-/// One change, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The path in the template, such as `metadata.labels.tier`.
@@ -216,7 +210,6 @@ pub struct Row {
     pub before: Option<String>,
     /// After; `None` where it is absent.
     pub after: Option<String>,
-    /// What that does.
     pub effect: FieldEffect,
 }
 
@@ -235,9 +228,7 @@ pub enum FieldEffect {
 pub struct Containers<'a> {
     /// The pod that runs; none of a template.
     pub pod: Option<&'a Pod>,
-    /// All of them.
     pub all: Vec<(ContainerList, &'a Container)>,
-    /// Those that restart with the change.
     pub restarting: Vec<&'a ContainerName>,
 }
 
@@ -255,7 +246,6 @@ impl Containers<'_> {
 pub enum FieldProgress {
     /// The pod does not ask for all of them yet.
     NotAsked,
-    /// The kubelet is working on them.
     Waiting {
         /// Its words, if it says something.
         why: Option<String>,
@@ -266,10 +256,8 @@ pub enum FieldProgress {
     Failed {
         /// CamelCase, for machines.
         reason: String,
-        /// Its words.
         message: String,
     },
-    /// The pod has them all.
     Done,
 }
 
@@ -299,8 +287,8 @@ impl From<MetadataChange> for FieldChanges {
 }
 
 impl FieldChanges {
-    fn kinds(&self) -> [&dyn FieldChange; 4] {
-        [&self.metadata, &self.tolerations, &self.resources, &self.pod_resources]
+    fn kinds(&self) -> [&dyn FieldChange; 3] {
+        [&self.metadata, &self.tolerations, &self.resources]
     }
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
@@ -308,21 +296,19 @@ impl FieldChanges {
             metadata: MetadataChange::between(before, after, claimed),
             tolerations: TolerationsChange::between(before, after, claimed),
             resources: ResourcesChange::between(before, after, claimed),
-            pod_resources: PodResourcesChange::between(before, after, claimed),
         }
     }
 
-    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.kinds().iter().all(|kind| kind.is_empty())
     }
 
-    fn reversed(&self) -> Self {
+    #[must_use]
+    pub fn reversed(&self) -> Self {
         Self {
             metadata: self.metadata.reversed(),
             tolerations: self.tolerations.reversed(),
             resources: self.resources.reversed(),
-            pod_resources: self.pod_resources.reversed(),
         }
     }
 
@@ -334,7 +320,6 @@ impl FieldChanges {
         self.metadata.covers(&other.metadata)
             && self.tolerations.covers(&other.tolerations)
             && self.resources.covers(&other.resources)
-            && self.pod_resources.covers(&other.pod_resources)
     }
 
     /// Takes what was before from a change that came first, of what both of them set.
@@ -342,21 +327,18 @@ impl FieldChanges {
         self.metadata.begin_where(&first.metadata);
         self.tolerations.begin_where(&first.tolerations);
         self.resources.begin_where(&first.resources);
-        self.pod_resources.begin_where(&first.pod_resources);
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
         self.kinds().iter().flat_map(|kind| kind.refused(workload, direction)).collect()
     }
 
-    /// Returns why they cannot be brought into a pod with these containers.
     pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
         let mut reasons: Vec<Reason> = self.kinds().iter().flat_map(|kind| kind.refused_in(containers)).collect();
-        reasons.extend(containers.pod.into_iter().flat_map(|pod| pod_resources::refused_together(self, pod)));
+        reasons.extend(containers.pod.into_iter().flat_map(|pod| resources::refused_together(self, pod)));
         reasons
     }
 
-    /// Returns what is worth knowing of a pod with these containers.
     pub fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning> {
         self.kinds().iter().flat_map(|kind| kind.warnings(containers)).collect()
     }
@@ -368,17 +350,49 @@ impl FieldChanges {
             metadata: self.metadata.left_in(pod),
             tolerations: self.tolerations.left_in(pod),
             resources: self.resources.left_in(pod),
-            pod_resources: self.pod_resources.left_in(pod),
         }
     }
 
-    /// Adds a label that a pod is to have.
+    pub fn resizes(&self) -> bool {
+        !self.resources.is_empty()
+    }
+
+    pub fn resizes_as_a_whole(&self) -> bool {
+        self.resources.0.contains_key(&ResourceHolder::Pod)
+    }
+
+    pub fn resized(&self) -> impl Iterator<Item = &ContainerName> {
+        self.resources.0.keys().filter_map(ResourceHolder::container)
+    }
+
+    #[must_use]
+    pub fn of_resize(&self) -> Self {
+        self.resources.clone().into()
+    }
+
+    /// Returns the containers of a pod that restart for a resize that it does not ask for yet.
+    pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
+        self.resources.restarting_in(pod)
+    }
+
+    /// Returns what a pod has of cpu and memory in place of what its template says, `from` the template's: a resize of the pod
+    /// alone, or a webhook's.
+    #[must_use]
+    pub fn drift(template: &Value, pod: &Pod) -> Self {
+        ResourcesChange::drift(template, pod).into()
+    }
+
+    /// Returns the same, as a server and kubelets of these versions do it.
+    #[must_use]
+    pub fn done_by<'v>(self, versions: impl IntoIterator<Item = &'v KubeletVersion>) -> Self {
+        Self { resources: self.resources.done_by(versions), ..self }
+    }
+
     pub fn label(&mut self, pod: &Pod, key: &str, to: &str) {
         let change = ValueChange { from: pod.labels.get(key).cloned(), to: Some(to.to_owned()) };
         self.metadata.labels.insert(key.to_owned(), change);
     }
 
-    /// Returns how far they are in a pod.
     pub fn progress_in(&self, pod: &Pod) -> FieldProgress {
         self.of_part(PodPart::Pod, pod).or(self.of_part(PodPart::Resize, pod))
     }
@@ -407,19 +421,16 @@ impl FieldChanges {
         Self::between(template, &wanted, &mut Claimed::new()).rows().into_iter().next()
     }
 
-    /// Returns what changes, as it is shown.
     pub fn rows(&self) -> Vec<Row> {
         self.kinds().iter().flat_map(|kind| kind.rows()).collect()
     }
 }
 
 impl Change {
-    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.images.is_empty() && self.fields.is_empty()
     }
 
-    /// Returns the same change the other way round.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let images = self.images.iter().map(|(name, image)| (name.clone(), image.reversed()));
@@ -466,7 +477,6 @@ pub struct Difference {
     pub change: Change,
     /// The quality of service classes, where they differ.
     pub qos: Option<(&'static str, &'static str)>,
-    /// Everything else.
     pub rest: TemplateDiff,
 }
 
@@ -478,7 +488,7 @@ pub fn diff(before: &Value, after: &Value) -> Difference {
         fields: FieldChanges::between(before, after, &mut claimed),
     };
     let rest = template::diff(before, after, claimed);
-    let class = |template: &Value| qos::class(&pod_resources::filled_in(template.get("spec").unwrap_or(&Value::Null)));
+    let class = |template: &Value| qos::class(&resources::filled_in(template.get("spec").unwrap_or(&Value::Null)));
     // Most differences are of images alone.
     let may_differ = change.fields.resizes() || rest != TemplateDiff::default();
     let classes = Some((before, after)).filter(|_| may_differ).map(|(before, after)| (class(before), class(after)));

@@ -16,34 +16,47 @@ use crate::k8s::pod::ContainerList;
 /// though the present one is no reference ([`Reason::ImageMalformed`]). All other images are replaced all the same.
 pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
     let mut reasons = images.resources.put(spec).err().unwrap_or_default();
+    let known = each_container(spec, |list, name, container| {
+        let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
+        let Some(argument) = images.by_container.get(name).or(all) else { return };
+        let present = container.get("image").and_then(Value::as_str).unwrap_or_default();
+        match (argument.resolve(present), container.as_object_mut()) {
+            (Ok(image), Some(container)) => drop(container.insert("image".into(), image.into())),
+            (Ok(_), None) => {}
+            (Err(error), _) => reasons.push(Reason::ImageMalformed {
+                container: name.clone(),
+                list,
+                image: argument.to_string(),
+                why: error.to_string(),
+            }),
+        }
+    });
+    reasons.extend(missing(images.by_container.keys(), &known));
+    if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+}
+
+/// Shows every container of a pod spec, and returns their names.
+pub(super) fn each_container(
+    spec: &mut Value,
+    mut show: impl FnMut(ContainerList, &ContainerName, &mut Value),
+) -> Vec<ContainerName> {
     let mut known: Vec<ContainerName> = Vec::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);
         for container in containers.into_iter().flatten() {
-            let text = |key: &str| container.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let (name, present) = (ContainerName::from(text("name")), text("image"));
-            let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
-            if let Some(argument) = images.by_container.get(&name).or(all) {
-                match argument.resolve(&present) {
-                    Ok(image) => {
-                        if let Some(container) = container.as_object_mut() {
-                            container.insert("image".into(), image.into());
-                        }
-                    }
-                    Err(error) => reasons.push(Reason::ImageMalformed {
-                        container: name.clone(),
-                        list,
-                        image: argument.to_string(),
-                        why: error.to_string(),
-                    }),
-                }
-            }
+            let name = ContainerName::from(container.get("name").and_then(Value::as_str).unwrap_or_default());
+            show(list, &name, container);
             known.push(name);
         }
     }
-    let missing = images.by_container.keys().filter(|name| !known.contains(name));
-    reasons.extend(missing.map(|name| Reason::container_not_found(name, &known)));
-    if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    known
+}
+
+pub(super) fn missing<'n>(
+    names: impl Iterator<Item = &'n ContainerName>,
+    known: &[ContainerName],
+) -> impl Iterator<Item = Reason> {
+    names.filter(|name| !known.contains(name)).map(|name| Reason::container_not_found(name, known))
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ pub struct Request {
     pub named: Vec<(WorkloadKind, String)>,
     /// Kinds whose objects a selector picks.
     pub selected: Vec<WorkloadKind>,
-    /// The wanted images.
     pub images: Images,
 }
 
@@ -27,12 +26,10 @@ pub struct Images {
     pub by_container: BTreeMap<ContainerName, ImageArgument>,
     /// `'*=IMAGE'`: of every container that is not named.
     pub all: Option<ImageArgument>,
-    /// cpu and memory.
     pub resources: AskedResources,
 }
 
 impl Images {
-    /// Returns whether nothing was given.
     pub fn is_empty(&self) -> bool {
         self.by_container.is_empty() && self.all.is_none() && self.resources.is_empty()
     }
@@ -57,100 +54,40 @@ pub fn what_it_does(before: &str) -> Hint {
     Hint::from(before).command(inplace("plan --against OLD.yaml -f NEW.yaml"))
 }
 
-/// What is wrong with the words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Not a kind that this program knows.
     #[error("unsupported kind {word:?}; supported: {}{}", known(), suggested(suggestion.as_deref()))]
-    UnknownKind {
-        /// As written.
-        word: String,
-        /// What may have been meant.
-        suggestion: Option<String>,
-    },
-    /// A kind that this program does not update.
+    UnknownKind { word: String, suggestion: Option<String> },
     #[error("{kind}: {UPDATED_BY_CONTROLLER}")]
-    UpdatedByController {
-        /// The kind.
-        kind: WorkloadKind,
-    },
-    /// A kind without a name.
+    UpdatedByController { kind: WorkloadKind },
     #[error("{word} was given without a name: write {word}/NAME, or give -l SELECTOR or --all")]
-    NameMissing {
-        /// As written.
-        word: String,
-    },
-    /// `TYPE/NAME` beside `TYPE NAME`.
+    NameMissing { word: String },
     #[error(
         "{word:?} is not TYPE/NAME as the other words are: write all targets as TYPE/NAME, or one TYPE and its names"
     )]
-    MixedForms {
-        /// The word that differs.
-        word: String,
-    },
-    /// A name beside a selector.
+    MixedForms { word: String },
     #[error("-l, --field-selector and --all cannot be combined with a name ({word})")]
-    NameAndSelector {
-        /// The name.
-        word: String,
-    },
-    /// A part of `TYPE/NAME` is empty, or there is a second slash.
+    NameAndSelector { word: String },
     #[error("{word:?} is not of the form TYPE/NAME")]
-    Malformed {
-        /// As written.
-        word: String,
-    },
-    /// An image without its container.
+    Malformed { word: String },
     #[error("{word:?} is neither TYPE/NAME nor CONTAINER=IMAGE; did you mean {suggestion}?")]
-    EqualsMissing {
-        /// As written.
-        word: String,
-        /// What may have been meant.
-        suggestion: String,
-    },
+    EqualsMissing { word: String, suggestion: String },
     /// `side = :v2`, `side :v2`: blanks around the equals sign, or in its place.
     #[error("{:?} has {}; did you mean {meant}?", words.join(" "), blanks_where(words))]
-    Blanks {
-        /// As written.
-        words: Vec<String>,
-        /// What may have been meant.
-        meant: String,
-    },
+    Blanks { words: Vec<String>, meant: String },
     /// A tag without its colon, or a digest without its at sign: as an image it would be another repository.
     #[error(
         "{container}={image} is an image of another repository; did you mean {container}={sign}{image}? Say {container}=docker.io/library/{image} for that repository"
     )]
-    SignMissing {
-        /// The container.
-        container: String,
-        /// As written.
-        image: String,
-        /// The sign: `:` or `@`.
-        sign: char,
-    },
-    /// The image is no reference.
+    SignMissing { container: String, image: String, sign: char },
     #[error("the image for container {container} is not a valid image reference: {source}")]
-    Image {
-        /// The container.
-        container: String,
-        /// What is wrong.
-        source: ImageError,
-    },
-    /// One container twice.
+    Image { container: String, source: ImageError },
     #[error("two images were given for container {container}")]
-    ImageTwice {
-        /// The container.
-        container: String,
-    },
-    /// `*` without `--all-containers`.
+    ImageTwice { container: String },
     #[error("'*' stands for every container of the pod, injected ones too; say --all-containers if you mean it")]
     AllContainers,
-    /// No container before the equals sign, or no equals sign.
     #[error("{word:?} is not of the form CONTAINER=IMAGE")]
-    NotAnImage {
-        /// As written.
-        word: String,
-    },
+    NotAnImage { word: String },
 }
 
 impl TargetError {
@@ -197,7 +134,6 @@ fn blanks_where(words: &[String]) -> &'static str {
     if has_sign { "blanks around the equals sign" } else { "a blank in place of the equals sign" }
 }
 
-/// Returns the kinds that are updated in place.
 pub fn known() -> String {
     WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }

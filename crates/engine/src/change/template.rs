@@ -15,7 +15,6 @@ use crate::value::json_path::{element, join};
 /// How many paths are named; the last of them says how many more there are.
 const MAX_PATHS: usize = 100;
 
-/// What differs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TemplateDiff {
     /// Containers that only the second has.
@@ -28,12 +27,9 @@ pub struct TemplateDiff {
     pub other: Vec<String>,
 }
 
-/// A container and its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedContainer {
-    /// Its list in the pod spec.
     pub list: ContainerList,
-    /// Its name.
     pub name: ContainerName,
 }
 
@@ -82,7 +78,7 @@ pub fn diff(before: &Value, after: &Value, claimed: BTreeSet<String>) -> Templat
     compare_but(part(before, "metadata"), part(after, "metadata"), "metadata", &[], &mut paths);
     let (before, after) = (part(before, "spec"), part(after, "spec"));
     compare_but(before, after, "spec", &["containers", "initContainers"], &mut paths);
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         containers(before, after, list, &mut found, &mut paths);
     }
     found.other = paths.sorted();

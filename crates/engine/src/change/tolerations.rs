@@ -21,9 +21,7 @@ const PATH: &str = "spec.tolerations";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TolerationsChange {
-    /// Before.
     pub from: Vec<Toleration>,
-    /// After.
     pub to: Vec<Toleration>,
 }
 

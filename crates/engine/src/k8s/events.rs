@@ -14,11 +14,9 @@ use crate::k8s::names::{ContainerName, Uid};
 use crate::value::duration;
 use crate::value::image;
 
-/// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// The object that it is about.
     pub uid: Uid,
     /// The container, where it is about one.
     pub container: Option<ContainerName>,
@@ -34,7 +32,6 @@ pub struct Event {
     /// When it happened first, where it happened more than once (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_time: Option<String>,
-    /// How often.
     pub count: i64,
 }
 
@@ -137,7 +134,6 @@ impl PodEvents {
         read
     }
 
-    /// Returns when a container's definition changed.
     pub fn changed_at(&self, name: &ContainerName) -> Option<&str> {
         self.changed.get(name).map(String::as_str)
     }

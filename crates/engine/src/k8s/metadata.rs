@@ -16,7 +16,6 @@ pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration
 /// The annotation of an owner that holds the lock of a rollout.
 pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
 
-/// Returns whether an object is being deleted.
 pub fn is_terminating(object: &Value) -> bool {
     object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null())
 }
@@ -30,9 +29,7 @@ pub fn is_observed(object: &Value) -> bool {
 /// One of the two maps of an object's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetadataMap {
-    /// `metadata.labels`.
     Labels,
-    /// `metadata.annotations`.
     Annotations,
 }
 
@@ -40,7 +37,6 @@ impl MetadataMap {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Labels, Self::Annotations];
 
-    /// Returns the name of the map in `metadata`.
     pub fn field(self) -> &'static str {
         match self {
             Self::Labels => "labels",
@@ -53,7 +49,6 @@ impl MetadataMap {
         crate::value::json_path::join(&format!("metadata.{}", self.field()), key)
     }
 
-    /// Returns the map of a pod.
     pub fn of(self, pod: &Pod) -> &BTreeMap<String, String> {
         match self {
             Self::Labels => &pod.labels,

@@ -14,7 +14,6 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// Returns the name as in the API.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -56,11 +55,8 @@ name! {
 /// One pod: a pod of the same name with another uid is another pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PodKey {
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
-    /// The uid.
     pub uid: Uid,
 }
 
@@ -73,11 +69,8 @@ impl fmt::Display for PodKey {
 /// A workload by kind and name, as on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkloadRef {
-    /// The kind.
     pub kind: WorkloadKind,
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
 }
 

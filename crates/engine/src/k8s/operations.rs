@@ -33,7 +33,6 @@ impl PodPart {
         }
     }
 
-    /// Returns whether it is the pod itself.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(crate) fn is_pod(&self) -> bool {
         *self == Self::Pod
@@ -54,27 +53,22 @@ impl Operations {
         self.list.push(PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path), value }));
     }
 
-    /// Adds a value, or replaces it.
     pub(crate) fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.list.push(PatchOperation::Add(AddOperation { path: PointerBuf::from_tokens(path), value }));
     }
 
-    /// Replaces an existing value.
     pub(crate) fn replace<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.list.push(PatchOperation::Replace(ReplaceOperation { path: PointerBuf::from_tokens(path), value }));
     }
 
-    /// Removes an existing value.
     pub(crate) fn remove<'a>(&mut self, path: impl IntoIterator<Item = &'a str>) {
         self.list.push(PatchOperation::Remove(RemoveOperation { path: PointerBuf::from_tokens(path) }));
     }
 
-    /// Sets a label or annotation, or removes it.
     pub(crate) fn set(&mut self, map: MetadataMap, key: &str, to: Option<String>) {
         self.metadata.insert((map, key.to_owned()), to);
     }
 
-    /// Returns whether a label or annotation is set or removed.
     pub(crate) fn sets(&self, map: MetadataMap, key: &str) -> bool {
         self.metadata.contains_key(&(map, key.to_owned()))
     }

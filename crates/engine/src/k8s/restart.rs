@@ -17,23 +17,13 @@ const NO_TAG: &str = "restarted";
 /// Why what runs cannot be pinned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotPinnable {
-    /// The image of the spec is no reference.
     #[error("its image {image:?} is malformed: {reason}")]
-    Image {
-        /// The image.
-        image: String,
-        /// What is wrong with it.
-        reason: ImageError,
-    },
+    Image { image: String, reason: ImageError },
     /// The runtime reports no digest that a registry knows: an image that was built or loaded on the node.
     #[error(
         "no registry's digest is known of what it runs (imageID {image_id:?}), so the same content cannot be asked for"
     )]
-    NoDigest {
-        /// What the runtime reports.
-        image_id: String,
-    },
-    /// There is no container yet.
+    NoDigest { image_id: String },
     #[error("it has no container yet whose digest could be asked for")]
     NoContainer,
 }

@@ -10,27 +10,17 @@ use crate::k8s::pod::Pod;
 use crate::kinds::{PodOrder, Rounding, Unavailability, WorkloadKind};
 use crate::value::int_or_percent::IntOrPercent;
 
-/// One workload as last read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
-    /// Kind, namespace and name.
     pub reference: WorkloadRef,
-    /// Its uid.
     pub uid: Uid,
-    /// The whole object as the server sent it.
     pub object: Value,
 }
 
-/// How many pods may be down at once, as the owner says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnerUnavailable {
     /// This many, or this share; percentages round as the owner's controller rounds them.
-    Up {
-        /// The owner's value, or its default.
-        to: IntOrPercent,
-        /// The controller rounds a percentage up.
-        rounds_up: bool,
-    },
+    Up { to: IntOrPercent, rounds_up: bool },
     /// The owner's spec does not say; one at a time.
     One,
 }
@@ -50,22 +40,18 @@ impl Workload {
         Some(Self { reference, uid, object })
     }
 
-    /// Returns the pod template; for a pod, the pod.
     pub fn template(&self) -> &Value {
         self.object.pointer(self.reference.kind.template_pointer()).unwrap_or(&Value::Null)
     }
 
-    /// Returns an integer of the object.
     fn integer(&self, pointer: &str) -> Option<i64> {
         self.object.pointer(pointer).and_then(Value::as_i64)
     }
 
-    /// Returns how many pods the owner wants.
     pub fn desired_replicas(&self) -> u32 {
         self.reference.kind.replicas().of(&self.object)
     }
 
-    /// Returns the owner's `minReadySeconds`.
     pub fn min_ready_seconds(&self) -> u32 {
         self.integer("/spec/minReadySeconds").and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0)
     }
@@ -106,7 +92,6 @@ impl Workload {
         self.reference.kind.rolling_out(&self.object)
     }
 
-    /// Returns whether pods go strictly one after the other, by ordinal.
     pub fn is_ordered_ready(&self) -> bool {
         self.reference.kind.is_ordered_ready(&self.object)
     }
@@ -126,12 +111,10 @@ impl Workload {
         self.object.pointer(self.reference.kind.selector_pointer()?).map(selector_query)
     }
 
-    /// Returns the uid of this object's controller, if it has one.
     pub fn controller_uid(&self) -> Option<Uid> {
         self.controller().map(|(_, _, uid)| uid)
     }
 
-    /// Returns kind, name and uid of this object's controller, if it has one.
     pub fn controller(&self) -> Option<(String, String, Uid)> {
         let owner = controller_of(&self.object)?;
         let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -306,7 +306,7 @@ fn admitted(plan: &PodPlan, before: &Pod, part: PodPart, answer: &Pod) -> Option
         return Some(Reason::AdmissionRefused { message, others: Vec::new() });
     }
     if part == PodPart::Resize {
-        let values = plan.fields.added_by_admission(before, answer);
+        let values = plan.fields.resources.added_by_admission(before, answer);
         return (!values.is_empty()).then_some(Reason::AdmissionAdds { values });
     }
     // A container that is not to change stays as well.

@@ -215,7 +215,7 @@ pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) ->
 
 fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &LiveWorkload) -> Option<Reason> {
     let spec = live.workload.template().get("spec").unwrap_or(&Value::Null);
-    let needs = fields.oldest_server(spec).map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
+    let needs = fields.resources.oldest_server(spec).map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
     (server < needs).then(|| Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
 }
 
@@ -341,8 +341,8 @@ pub(super) fn none_unavailable(workload: &Workload, allowed: Option<u32>, restar
 /// Each container of the template and of the pods, once, with what changes.
 fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerPlan> {
     let known = context.known.containers.iter();
-    let of_pods = pods.iter().flat_map(|(plan, _)| plan.fields.restarting());
-    let resized: BTreeSet<&ContainerName> = context.wanted.fields().restarting().chain(of_pods).collect();
+    let of_pods = pods.iter().flat_map(|(plan, _)| plan.fields.resources.restarting());
+    let resized: BTreeSet<&ContainerName> = context.wanted.fields().resources.restarting().chain(of_pods).collect();
     let plan = |(name, list): &(ContainerName, ContainerList)| {
         let plan = container_plan(context, pods, name, *list)?;
         Some(ContainerPlan { resize_restarts: resized.contains(name), is_down: is_down(pods, name), ..plan })

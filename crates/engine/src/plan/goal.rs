@@ -36,7 +36,7 @@ impl WorkloadPlan {
                 (name.clone(), ContainerGoal { from, to, restarts, goes_back, ..ContainerGoal::default() })
             });
             let mut containers = containers.collect();
-            ContainerGoal::add_resized(&mut containers, pod.fields.restarting().cloned());
+            ContainerGoal::add_resized(&mut containers, pod.fields.resources.restarting().cloned());
             let (key, fields, drain) = (pod.pod.clone(), pod.fields.clone(), pod.drain.clone());
             PodGoal { key, containers, fields, drain, kubelet: pod.kubelet }.into()
         });

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::known::{ByPod, Purpose};
 use crate::change::reason::Reason;
-use crate::change::{Change, PodResourcesChange, Row, TemplateImage, image_in, list_in};
+use crate::change::{Change, FieldChanges, Row, TemplateImage, image_in, list_in};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::plan::live::LiveWorkload;
@@ -175,7 +175,7 @@ fn is_restart(pods: &[(&Pod, UpdateRecord)]) -> bool {
             let digest = to.as_ref().and_then(|to| to.digest());
             digest.is_some() && digest == repo_digest(&container.image_id)
         };
-        record.fields().is_empty() && record.containers.values().all(is_the_same)
+        record.resized.is_empty() && record.containers.values().all(is_the_same)
     })
 }
 
@@ -187,11 +187,8 @@ fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
 /// When an update of pods alone was made, by the server's clock, where the pods show it.
 fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
     let images = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
-    let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized.get(name)));
-    let as_a_whole = pods.iter().filter(|(_, record)| record.pod_resources != PodResourcesChange::default());
-    let as_a_whole = as_a_whole.filter_map(|(pod, _)| pod.resized_as_a_whole.as_ref());
-    let times =
-        images.flatten().map(|set| &set.time).chain(resized.flatten().chain(as_a_whole).map(|resized| &resized.at));
+    let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|holder| pod.resized.get(holder)));
+    let times = images.flatten().map(|set| &set.time).chain(resized.flatten().map(|resized| &resized.at));
     times.filter(|time| !time.is_empty()).max().cloned()
 }
 
@@ -269,7 +266,7 @@ fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
             let digest = Some(container.image_id.as_str()).filter(|id| !id.is_empty());
             wanted.note(pod, name, back_to(list, name, &container.from, digest, pin_digest));
         }
-        let resources = record.fields().in_force(pod).turned_round();
+        let resources = FieldChanges::from(record.resources().in_force(pod)).reversed();
         if !resources.is_empty() {
             wanted.resources.insert(pod.key.clone(), resources);
         }

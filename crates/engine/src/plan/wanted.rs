@@ -171,11 +171,8 @@ impl<'a> Wanted<'a> {
         }
         let mut fields = self.of_pods.as_ref().unwrap_or(&self.diff.change.fields).clone();
         if let Some(template) = &self.manifest_template {
-            let back = FieldChanges::drift(template, pod).turned_round().done_by(&self.versions);
-            fields.resources = fields.resources.with(back.resources, |name| pod.resized.contains_key(name));
-            if pod.resized_as_a_whole.is_some() {
-                fields.pod_resources = fields.pod_resources.with(back.pod_resources);
-            }
+            let back = FieldChanges::drift(template, pod).reversed().done_by(&self.versions);
+            fields.resources = fields.resources.with(back.resources, |holder| pod.resized.contains_key(holder));
         }
         fields.left_in(pod)
     }
@@ -250,7 +247,7 @@ impl<'a> Wanted<'a> {
 fn keep_their_class(live: &LiveWorkload, diff: &Difference, of_template: &str) -> bool {
     let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && pod.is_present();
     let mut pods = live.pods.iter().filter(is_theirs).peekable();
-    pods.peek().is_some() && pods.all(|pod| diff.change.fields.keeps_class(pod, of_template))
+    pods.peek().is_some() && pods.all(|pod| diff.change.fields.resources.keeps_class(pod, of_template))
 }
 
 /// The versions of the server and of the kubelets that are known; none where the server's is not.

@@ -165,7 +165,7 @@ fn container_end(
 /// Whether another container runs than before the resize that this rollout has noted.
 fn has_restarted_by_resize(pod: &Pod, name: &ContainerName, rollout: &RolloutId) -> bool {
     UpdateRecord::of(pod).filter(|record| record.id == *rollout).is_some_and(|record| {
-        let restarts = record.resized.get(name).is_some_and(|resized| !resized.change.restarting.is_empty());
+        let restarts = record.restarts_by_resize(name).is_some();
         restarts && !record.is_before_its_resize(pod, name)
     })
 }
@@ -182,7 +182,7 @@ fn started_again(
     let of_image = record.container(pod, name).cloned();
     let before = of_image.or_else(|| record.resize_baseline(pod, name))?;
     let since_the_first = || {
-        let resized = record.resized.get(name).filter(|_| wanted.by_resize && record.restarts_twice(name))?;
+        let resized = record.restarts_by_resize(name).filter(|_| wanted.by_resize && record.restarts_twice(name))?;
         let planned = 1 + i64::from(resized.container_id.is_some());
         u64::try_from(status.restart_count - resized.restarts? - planned).ok()
     };

@@ -223,7 +223,7 @@ impl ContainerGoal {
         });
         let mut wanted: BTreeMap<ContainerName, Self> = images.collect();
         let record = UpdateRecord::of(pod).filter(|record| record.id == *id);
-        let restarted = record.iter().flat_map(|record| change.fields.restarted_by(&record.resources()));
+        let restarted = record.iter().flat_map(|record| change.fields.resources.restarted_by(&record.resources()));
         Self::add_resized(&mut wanted, change.fields.restarting_in(pod).into_iter().chain(restarted));
         wanted
     }

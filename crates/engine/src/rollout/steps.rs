@@ -5,7 +5,7 @@
 
 use crate::change::FieldProgress;
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{Pod, ResourceHolder};
 use crate::rollout::patch::{NewImage, PodPart};
 use crate::state::record::{ContainerRecord, UpdateRecord};
 
@@ -59,7 +59,8 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
 pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let is_resized = |name: &ContainerName| pod_goal.containers.get(name).is_some_and(|wanted| wanted.by_resize);
     let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
-    record.is_some_and(|record| record.resized.keys().any(is_resized)) && !resizes_next(pod_goal, pod)
+    record.is_some_and(|record| record.resized.keys().filter_map(ResourceHolder::container).any(is_resized))
+        && !resizes_next(pod_goal, pod)
 }
 
 /// Returns whether the pod asks for everything of the steps up to this one.
@@ -89,7 +90,7 @@ pub(super) fn takes_down(pod_goal: &PodGoal, pod: &Pod) -> bool {
 /// Returns whether the pod's next resize has to be noted first: where it restarts a container, which one ran before;
 /// for `PodsOnly`, the old cpu and memory. A template has a history for that.
 pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
-    let unasked = pod_goal.fields.unasked_in(pod);
+    let unasked = pod_goal.fields.resources.unasked_in(pod);
     let is_needed = goal.mode == Mode::PodsOnly || unasked.restarting().next().is_some();
     let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
     is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))

@@ -9,9 +9,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::{ContainerResources, FieldChanges, PodResourcesChange, ResourcesChange};
+use crate::change::{HolderChange, ResourcesChange};
 use crate::k8s::names::{ContainerName, RolloutId};
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{Pod, ResourceHolder};
 use crate::state::manager::is_same_writer;
 
 /// The prefix of this program's annotations and labels.
@@ -30,13 +30,10 @@ pub struct UpdateRecord {
     pub manager: String,
     /// The changed containers; none while a pod that was never updated is drained.
     pub containers: BTreeMap<ContainerName, ContainerRecord>,
-    /// The containers that are resized, where that restarts them or is done to pods alone: recorded before the resize
-    /// is requested, since the API server drops everything else from a resize.
+    /// What is resized, where that restarts a container or is done to pods alone: recorded before the resize is requested,
+    /// since the API server drops everything else from a resize.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub resized: BTreeMap<ContainerName, ResizeRecord>,
-    /// The pod-level resources that are resized, recorded like those of the containers.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub pod_resources: PodResourcesChange,
+    pub resized: BTreeMap<ResourceHolder, ResizeRecord>,
     /// Containers that earlier updates changed and this one did not: the field manager's next write updates the time in
     /// the managed fields, and without these the proof of the earlier updates would be lost with it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -125,13 +122,13 @@ pub struct DrainedLabel {
     pub value: String,
 }
 
-/// One container that is resized.
+/// One container that is resized, or the pod as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResizeRecord {
     /// The values before and after.
     #[serde(flatten)]
-    pub change: ContainerResources,
+    pub change: HolderChange,
     /// `status.containerStatuses[].containerID` before.
     #[serde(rename = "containerID", default, skip_serializing_if = "Option::is_none")]
     pub container_id: Option<String>,
@@ -177,10 +174,6 @@ pub struct ContainerRecord {
     pub starts: Vec<NotedStart>,
 }
 
-fn is_nothing(change: &PodResourcesChange) -> bool {
-    *change == PodResourcesChange::default()
-}
-
 impl fmt::Display for Drained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -201,7 +194,6 @@ impl UpdateRecord {
             manager: field_manager.to_owned(),
             containers: BTreeMap::new(),
             resized: BTreeMap::new(),
-            pod_resources: PodResourcesChange::default(),
             earlier: BTreeMap::new(),
             drained: None,
             later: BTreeMap::new(),
@@ -219,24 +211,23 @@ impl UpdateRecord {
 
     /// Returns whether it records an update: a record that says that the pod is drained, or was taken over, does not.
     pub fn is_of_update(&self) -> bool {
-        !self.containers.is_empty() || !self.resized.is_empty() || !is_nothing(&self.pod_resources)
+        !self.containers.is_empty() || !self.resized.is_empty()
     }
 
     /// Returns what was resized.
-    pub fn fields(&self) -> FieldChanges {
-        let (resources, pod_resources) = (self.resources(), self.pod_resources.clone());
-        FieldChanges { resources, pod_resources, ..FieldChanges::default() }
+    pub fn resources(&self) -> ResourcesChange {
+        ResourcesChange(self.resized.iter().map(|(holder, record)| (holder.clone(), record.change.clone())).collect())
     }
 
-    /// Returns what was resized of the containers.
-    pub fn resources(&self) -> ResourcesChange {
-        ResourcesChange(self.resized.iter().map(|(name, record)| (name.clone(), record.change.clone())).collect())
+    /// Returns the record of a container that restarts for its resize.
+    pub fn restarts_by_resize(&self, name: &ContainerName) -> Option<&ResizeRecord> {
+        self.resized.get(&name.into()).filter(|record| !record.change.restarting.is_empty())
     }
 
     /// Returns the baseline of a container that restarts for its resize, as if its image had been set again:
     /// `None` where its image was changed after it.
     pub fn resize_baseline(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
-        let record = self.resized.get(name).filter(|record| !record.change.restarting.is_empty())?;
+        let record = self.restarts_by_resize(name)?;
         let (_, _, container) = pod.container(name).filter(|_| !self.containers.contains_key(name))?;
         let status = pod.container_status(name).map(|(_, _, status)| status);
         Some(ContainerRecord {
@@ -255,28 +246,25 @@ impl UpdateRecord {
 
     /// Returns whether it records all of a resize that the pod does not ask for yet, and the containers that run before
     /// it.
-    pub fn notes_resize(&self, unasked: &FieldChanges, pod: &Pod) -> bool {
-        let mut of_pod = unasked.pod_resources.values.iter();
-        of_pod.all(|(field, value)| self.pod_resources.values.get(field) == Some(value))
-            && unasked.resources.0.iter().all(|(name, change)| {
-                let Some(noted) = self.resized.get(name) else { return false };
-                let same = change.values.iter().all(|(field, value)| noted.change.values.get(field) == Some(value));
-                same && (change.restarting.is_empty() || self.is_before_its_resize(pod, name))
-            })
+    pub fn notes_resize(&self, unasked: &ResourcesChange, pod: &Pod) -> bool {
+        unasked.0.iter().all(|(holder, change)| {
+            let Some(noted) = self.resized.get(holder) else { return false };
+            let same = change.values.iter().all(|(field, value)| noted.change.values.get(field) == Some(value));
+            let is_before = || holder.container().is_none_or(|name| self.is_before_its_resize(pod, name));
+            same && (change.restarting.is_empty() || is_before())
+        })
     }
 
     /// Returns whether a container was restarted twice: first by its cpu or memory, and then by its image.
     pub fn restarts_twice(&self, name: &ContainerName) -> bool {
-        let by_resize = self.resized.get(name).is_some_and(|record| !record.change.restarting.is_empty());
-        by_resize && self.containers.contains_key(name)
+        self.restarts_by_resize(name).is_some() && self.containers.contains_key(name)
     }
 
     /// Returns whether a container that restarts for its resize is still the old one; not where its image was
     /// changed after it.
     pub fn is_before_its_resize(&self, pod: &Pod, name: &ContainerName) -> bool {
         let status = pod.container_status(name).map(|(_, _, status)| status);
-        let before = self.resized.get(name).filter(|record| !record.change.restarting.is_empty());
-        let before = before.filter(|_| !self.containers.contains_key(name));
+        let before = self.restarts_by_resize(name).filter(|_| !self.containers.contains_key(name));
         before.zip(status).is_some_and(|(record, status)| record.container_id == status.container_id)
     }
 

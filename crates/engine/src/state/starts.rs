@@ -26,7 +26,7 @@ const MOST_STARTS: u64 = 6;
 pub fn noted(pod: &Pod, name: &ContainerName) -> Vec<NotedStart> {
     let record = UpdateRecord::of(pod);
     // The text is noted together with cpu and memory (`GetBackoffKey`): with other ones it is another text.
-    if record.as_ref().is_some_and(|record| record.resized.contains_key(name)) {
+    if record.as_ref().is_some_and(|record| record.resized.contains_key(&name.into())) {
         return Vec::new();
     }
     let known = record.as_ref().and_then(|record| record.containers.get(name).or_else(|| record.earlier.get(name)));

@@ -14,44 +14,21 @@ const HOUR: u64 = 60 * MINUTE;
 /// The longest duration that Go has: 2^63 - 1 nanoseconds, about 292 years.
 const LONGEST: u64 = i64::MAX.unsigned_abs();
 
-/// Says why a text is no duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
-    /// Nothing was given.
     #[error("duration is empty: give one such as 30s, 5m or 1h30m")]
     Empty,
-    /// A minus sign.
     #[error("duration {given:?} is negative")]
-    Negative {
-        /// The text.
-        given: String,
-    },
-    /// The text has something other than a number where a number should be.
+    Negative { given: String },
     #[error("duration {given:?} is not a number of seconds, nor numbers with units such as 30s, 5m or 1h30m")]
-    Malformed {
-        /// The text.
-        given: String,
-    },
-    /// A number with a fraction, or one of several, has no unit.
+    Malformed { given: String },
     #[error("duration {given:?} has a number without a unit (ns, us, ms, s, m or h)")]
-    MissingUnit {
-        /// The text.
-        given: String,
-    },
+    MissingUnit { given: String },
     /// A unit that Go does not have, such as `d`.
     #[error("duration {given:?} has an unknown unit {unit:?}: it must be ns, us, ms, s, m or h")]
-    UnknownUnit {
-        /// The text.
-        given: String,
-        /// The unit.
-        unit: String,
-    },
-    /// More than Go can hold.
+    UnknownUnit { given: String, unit: String },
     #[error("duration {given:?} is longer than 292 years")]
-    TooLong {
-        /// The text.
-        given: String,
-    },
+    TooLong { given: String },
 }
 
 /// Reads `1m30s`, `500ms`, `1h2m3.5s`, `0`, or a whole number of seconds such as `30`.

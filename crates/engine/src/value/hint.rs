@@ -23,12 +23,10 @@ pub struct Spoken {
     is_whole: bool,
 }
 
-/// Returns a command of kubectl's.
 pub fn kubectl(words: &str) -> Spoken {
     Spoken { words: vec!["kubectl".to_owned()], is_whole: false }.and(words)
 }
 
-/// Returns a command of this program's.
 pub fn inplace(words: &str) -> Spoken {
     kubectl("inplace").and(words)
 }
@@ -40,21 +38,18 @@ impl Spoken {
         Self { is_whole: true, ..self }
     }
 
-    /// Adds words, separated by blanks.
     #[must_use]
     pub fn and(mut self, words: &str) -> Self {
         self.words.extend(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
         self
     }
 
-    /// Adds one word.
     #[must_use]
     pub fn of(mut self, word: impl fmt::Display) -> Self {
         self.words.push(word.to_string());
         self
     }
 
-    /// Adds the namespace, where there is one.
     #[must_use]
     pub fn in_namespace(self, namespace: &str) -> Self {
         if namespace.is_empty() { self } else { self.of("-n").of(namespace) }
@@ -83,14 +78,12 @@ enum Piece {
 pub struct Hint(Vec<Piece>);
 
 impl Hint {
-    /// Adds text.
     #[must_use]
     pub fn then(mut self, text: impl Into<String>) -> Self {
         self.0.push(Piece::Text(text.into()));
         self
     }
 
-    /// Adds a command.
     #[must_use]
     pub fn command(mut self, command: Spoken) -> Self {
         self.0.push(Piece::Command(command));

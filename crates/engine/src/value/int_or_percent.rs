@@ -14,13 +14,10 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum IntOrPercent {
-    /// A number.
     Int(u32),
-    /// A percentage.
     Percent(u32),
 }
 
-/// Says that a text or value is neither a number nor a percentage.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given} is neither a number such as 1 nor a percentage such as \"25%\"")]
 pub struct IntOrPercentError {

@@ -17,7 +17,6 @@ pub struct KubeletVersion {
 }
 
 impl KubeletVersion {
-    /// Makes the version `major.minor`.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }
@@ -27,7 +26,6 @@ impl KubeletVersion {
         self.major
     }
 
-    /// Returns the second number.
     pub const fn minor(self) -> u32 {
         self.minor
     }
@@ -44,7 +42,6 @@ impl fmt::Display for KubeletVersion {
     }
 }
 
-/// Says that a text is no version of the form `v1.36.3`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is no kubelet version such as v1.32.4")]
 pub struct KubeletVersionError {

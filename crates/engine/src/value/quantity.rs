@@ -45,7 +45,6 @@ pub struct Quantity {
     written: Option<String>,
 }
 
-/// Says that a text is no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a quantity")]
 pub struct NotAQuantity {
@@ -68,6 +67,10 @@ impl Quantity {
         }
     }
 
+    pub fn is_negative(&self) -> bool {
+        self.negative && !self.digits.is_empty()
+    }
+
     /// Rounds up to thousandths, as the server does with `limits` and `requests` (`SetDefaults_ResourceList`).
     #[must_use]
     pub fn rounded_up_to_thousandths(self) -> Self {
@@ -85,6 +88,11 @@ impl Quantity {
         let digits = if rounded.digits.is_empty() { "0" } else { &rounded.digits };
         let value: i128 = (zeros <= 40).then(|| format!("{digits}{}", "0".repeat(zeros)).parse().ok()).flatten()?;
         Some(if rounded.negative { -value } else { value })
+    }
+
+    /// Reads a text in thousandths, as [`Self::thousandths`]; `None` where it is no quantity either.
+    pub fn amount(text: Option<&String>) -> Option<i128> {
+        text?.parse::<Self>().ok()?.thousandths()
     }
 
     /// Makes a quantity of thousandths, written as memory usually is where `binary`.

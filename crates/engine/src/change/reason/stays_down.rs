@@ -26,9 +26,7 @@ pub struct NotStartedAgain {
 /// A container with a policy of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Own {
-    /// Its list in the pod spec.
     pub list: ContainerList,
-    /// The container.
     pub container: ContainerName,
 }
 
@@ -36,11 +34,8 @@ pub struct Own {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ended {
-    /// Its pod.
     pub pod: PodKey,
-    /// The container.
     pub container: ContainerName,
-    /// Its exit code.
     pub exit_code: i64,
 }
 

@@ -1,9 +1,13 @@
-//! cpu and memory of containers: changed in the pods that run, by the subresource `resize` (KEP-1287).
+//! cpu and memory, of containers and of the pod as a whole: changed in the pods that run, all of them in one request to the
+//! subresource `resize` (KEP-1287, KEP-5419).
 //!
-//! The rules are those of `ValidatePodResize` (pkg/apis/core/validation). A resize is done once the kubelet has allocated it
-//! and the runtime has it: `allocatedResources` and `resources` of the container's status, and no condition of a resize. A
-//! container that has not begun has none of them yet.
+//! The rules are those of `ValidatePodResize` and `validatePodLevelResourcesResize` (pkg/apis/core/validation). Pods have more than
+//! their template says: the API server fills in requests when it creates them (`SetDefaults_Pod` and `defaultPodRequests` in
+//! pkg/apis/core/v1/defaults.go).
 
+mod evidence;
+mod in_pods;
+mod rules;
 pub(super) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,60 +16,115 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, ValueChange, container_mut, in_both,
+    Claimed, Containers, Direction, FieldChange, FieldChanges, FieldEffect, FieldProgress, Row, ValueChange,
+    container_in, container_mut, in_both, is_plain,
 };
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::names::ContainerName;
 use crate::k8s::operations::{Operations, PodPart};
-use crate::k8s::pod::{Condition, Container, ContainerList, ContainerStatus, Pod, ResizePolicy, Resources};
+use crate::k8s::pod::{ContainerList, Pod, ResizePolicy, ResourceHolder, Resources};
 use crate::k8s::workload::Workload;
 use crate::value::json_path::element;
 use crate::value::quantity::Quantity;
 
-pub use values::{ContainerResources, ResourceField};
-use values::{InPod, is_same};
+pub use evidence::resizing;
+pub(super) use in_pods::filled_in;
+use in_pods::{Held, InPod, as_in_pods};
+pub use rules::INIT_RESIZE_SINCE;
+pub(super) use rules::refused_together;
+pub use values::ResourceField;
+use values::is_same;
 
-/// The cpu and memory that change, by container.
+type Values = BTreeMap<ResourceField, ValueChange>;
+
+/// The cpu and memory that change, by what has them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(transparent)]
-pub struct ResourcesChange(pub BTreeMap<ContainerName, ContainerResources>);
+pub struct ResourcesChange(pub BTreeMap<ResourceHolder, HolderChange>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HolderChange {
+    #[serde(skip_serializing_if = "is_plain")]
+    pub list: ContainerList,
+    /// It is an init container that has done its work, and what it asks for counts only when the pod is next made: server or
+    /// kubelets are too old to resize it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_plain_init: bool,
+    /// In the template, as the API writes quantities.
+    pub values: Values,
+    /// In the pods that are created from it, where that differs from the template.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub in_pods: Values,
+    /// Those whose change restarts the container: its `resizePolicy` says so. One that has done its work does not run again;
+    /// with such a policy for either resource it is not resized at all.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub restarting: BTreeSet<ResourceField>,
+}
+
+impl HolderChange {
+    fn new(list: ContainerList) -> Self {
+        Self { list, ..Self::default() }
+    }
+
+    /// What a pod that is created from the template gets of it.
+    fn of_pod(&self, field: ResourceField) -> Option<&ValueChange> {
+        self.in_pods.get(&field).or_else(|| self.values.get(&field))
+    }
+
+    /// The same of every value: those of the template, and what follows from them.
+    fn of_pods(&self) -> impl Iterator<Item = (ResourceField, &ValueChange)> + Clone {
+        let of_template = self.values.iter().map(|(field, value)| (*field, self.in_pods.get(field).unwrap_or(value)));
+        let implied = self.in_pods.iter().filter(|(field, _)| !self.values.contains_key(field));
+        of_template.chain(implied.map(|(field, value)| (*field, value)))
+    }
+
+    /// What pods that run get of it: what they cannot lose they keep.
+    fn reaching(&self) -> impl Iterator<Item = (ResourceField, &ValueChange)> + Clone {
+        self.of_pods().filter(|(field, value)| !self.stays(*field, value))
+    }
+
+    /// As [`ResourceField::stays`].
+    fn stays(&self, field: ResourceField, value: &ValueChange) -> bool {
+        field.stays(value, |limit| self.of_pod(limit))
+    }
+
+    /// What a holder would ask for.
+    fn after(&self, present: &Resources) -> Resources {
+        let mut resources = present.clone();
+        for (field, change) in self.reaching() {
+            let (map, resource) = field.parts();
+            resources.map_mut(map).extend(change.to.clone().map(|to| (resource.to_owned(), to)));
+        }
+        resources
+    }
+}
 
 impl ResourcesChange {
-    fn iter(&self) -> impl Iterator<Item = (&ContainerName, ContainerList, ResourceField, &ValueChange)> {
-        self.0.iter().flat_map(|(name, change)| {
-            change.values.iter().map(move |(field, value)| (name, change.list, *field, value))
+    fn iter(&self) -> impl Iterator<Item = (&ResourceHolder, &HolderChange, ResourceField, &ValueChange)> {
+        self.0.iter().flat_map(|(holder, change)| {
+            change.values.iter().map(move |(field, value)| (holder, change, *field, value))
         })
     }
 
     /// Those that a running pod can have.
     fn in_pod<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = InPod<'a>> {
-        self.0.iter().flat_map(move |(name, changes)| {
-            let found = pod.container(name).filter(|_| !changes.is_plain_init);
-            found.into_iter().flat_map(move |(list, _, container)| {
-                let of_container = move |(field, change): (ResourceField, &'a ValueChange)| InPod {
-                    list,
-                    container,
-                    status: pod.container_status(name).map(|(_, _, status)| status),
-                    whole: pod.spec.resources.as_ref(),
-                    field,
-                    change,
-                };
-                changes.in_pods().map(of_container)
-            })
-        })
+        let held = self.0.iter().filter(|(_, change)| !change.is_plain_init);
+        let held = held.filter_map(move |(holder, change)| Some((Held::of(pod, holder)?, change)));
+        held.flat_map(|(held, change)| change.reaching().map(move |(field, change)| InPod { held, field, change }))
     }
 
     /// Returns what a pod does not ask for yet.
+    #[must_use]
     pub fn unasked_in(&self, pod: &Pod) -> Self {
         self.in_values_of(pod, |value| !value.is_asked())
     }
 
     /// Those of its values that are chosen, with the pod's own before.
-    fn in_values_of(&self, pod: &Pod, chosen: impl Fn(&InPod<'_>) -> bool) -> Self {
+    fn in_values_of(&self, pod: &Pod, is_chosen: impl Fn(&InPod<'_>) -> bool) -> Self {
         let mut left = Self::default();
-        for value in self.in_pod(pod).filter(chosen) {
-            let name = value.container.name.clone();
-            let entry = left.0.entry(name).or_insert_with(|| ContainerResources::new(value.list));
+        for value in self.in_pod(pod).filter(is_chosen) {
+            let entry = left.entry(&value);
             let change = ValueChange { from: value.present().cloned(), to: value.change.to.clone() };
             entry.values.insert(value.field, change);
             entry.restarting.extend(Some(value.field).filter(|_| value.restarts()));
@@ -73,91 +132,116 @@ impl ResourcesChange {
         left
     }
 
+    fn entry(&mut self, value: &InPod<'_>) -> &mut HolderChange {
+        self.0.entry(value.held.holder.clone()).or_insert_with(|| HolderChange::new(value.held.list()))
+    }
+
     /// Returns those of its values that a pod asks for now: whatever else it asks for, somebody has set since.
     #[must_use]
     pub fn in_force(&self, pod: &Pod) -> Self {
         let mut kept = Self::default();
         for value in self.in_pod(pod).filter(InPod::is_asked) {
-            let entry =
-                kept.0.entry(value.container.name.clone()).or_insert_with(|| ContainerResources::new(value.list));
-            entry.values.insert(value.field, value.change.clone());
+            kept.entry(&value).values.insert(value.field, value.change.clone());
         }
         kept
     }
 
-    /// Returns the same the other way round.
+    /// Returns this and what another one has besides, of what is chosen.
     #[must_use]
-    pub fn turned_round(&self) -> Self {
-        FieldChange::reversed(self)
-    }
-
-    /// Returns this and what another one has besides, of the containers that are chosen.
-    #[must_use]
-    pub fn with(mut self, other: Self, is_chosen: impl Fn(&ContainerName) -> bool) -> Self {
-        for (name, change) in other.0.into_iter().filter(|(name, _)| is_chosen(name)) {
-            let entry = self.0.entry(name).or_insert_with(|| ContainerResources::new(change.list));
+    pub fn with(mut self, other: Self, is_chosen: impl Fn(&ResourceHolder) -> bool) -> Self {
+        for (holder, change) in other.0.into_iter().filter(|(holder, _)| is_chosen(holder)) {
+            let entry = self.0.entry(holder).or_insert_with(|| HolderChange::new(change.list));
             entry.is_plain_init = change.is_plain_init;
             for (field, value) in change.values {
-                entry.values.entry(field).or_insert(value);
+                if entry.of_pod(field).is_none() {
+                    entry.values.insert(field, value);
+                }
             }
         }
         self
     }
 
-    /// Server and kubelets take it for init containers, too, that have done their work, unless a `resizePolicy` would restart
-    /// them (`ValidatePodResize`).
-    pub(super) fn reaches_init_containers(&mut self) {
-        let reached = self.0.values_mut().filter(|change| change.restarting.is_empty());
-        reached.for_each(|change| change.is_plain_init = false);
+    /// Returns the pod as it would ask for cpu and memory.
+    #[must_use]
+    pub fn asked_of(&self, pod: &Pod) -> Pod {
+        let mut asked = pod.clone();
+        for (holder, change) in self.0.iter().filter(|(_, change)| !change.is_plain_init) {
+            if change.reaching().next().is_some()
+                && let Some(resources) = asked.resources_mut(holder)
+            {
+                *resources = change.after(resources);
+            }
+        }
+        asked
+    }
+
+    /// Returns what the server would set in the containers of a pod besides, by path, where it answers a resize with this pod;
+    /// `None` is gone.
+    pub fn added_by_admission(&self, pod: &Pod, answer: &Pod) -> Vec<(String, Option<String>)> {
+        let mut added = Vec::new();
+        for (list, container) in self.asked_of(pod).all_containers() {
+            let holder = ResourceHolder::from(&container.name);
+            let Some(answered) = answer.resources(&holder) else { continue };
+            for field in ResourceField::ALL {
+                let value = field.of(answered);
+                if !is_same(value, field.of(&container.resources)) {
+                    added.push((path(list, &holder, field), value.cloned()));
+                }
+            }
+        }
+        added
     }
 
     /// Returns the containers of a pod that restart once it asks for all of it.
     pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
         let restarting = self.in_pod(pod).filter(|value| value.restarts() && !value.is_asked());
-        restarting.map(|value| value.container.name.clone()).collect()
-    }
-
-    /// Whether a container is to have the values that another change gives it.
-    pub(super) fn asks_the_same(&self, other: &Self, name: &ContainerName) -> bool {
-        let Some((wanted, other)) = self.0.get(name).zip(other.0.get(name)) else { return false };
-        let to = |field| wanted.all().find(|(known, _)| *known == field).and_then(|(_, change)| change.to.as_ref());
-        other.values.iter().all(|(field, change)| is_same(to(*field), change.to.as_ref()))
+        restarting.filter_map(|value| value.held.holder.container().cloned()).collect()
     }
 
     /// Returns the containers that restart with it, as it says itself.
     pub fn restarting(&self) -> impl Iterator<Item = &ContainerName> {
-        let restarts = |change: &ContainerResources| !change.is_plain_init && !change.restarting.is_empty();
-        self.0.iter().filter(move |(_, change)| restarts(change)).map(|(name, _)| name)
+        let restarts = |change: &HolderChange| !change.is_plain_init && !change.restarting.is_empty();
+        self.0.iter().filter(move |(_, change)| restarts(change)).filter_map(|(holder, _)| holder.container())
     }
 
-    /// What a container of a pod would ask for.
-    fn after(&self, container: &Container) -> Resources {
-        let mut resources = container.resources.clone();
-        for (field, change) in self.0.get(&container.name).into_iter().flat_map(ContainerResources::in_pods) {
-            let (map, resource) = field.parts();
-            if let Some(to) = &change.to {
-                resources.map_mut(map).insert(resource.to_owned(), to.clone());
+    /// Returns the containers that have restarted for a resize that was noted, and that this is the same as.
+    pub fn restarted_by(&self, noted: &Self) -> Vec<ContainerName> {
+        noted.restarting().filter(|name| self.asks_the_same(noted, &ResourceHolder::from(*name))).cloned().collect()
+    }
+
+    fn asks_the_same(&self, other: &Self, holder: &ResourceHolder) -> bool {
+        let Some((wanted, other)) = self.0.get(holder).zip(other.0.get(holder)) else { return false };
+        let to = |field| wanted.of_pod(field).and_then(|change| change.to.as_ref());
+        other.values.iter().all(|(field, change)| is_same(to(*field), change.to.as_ref()))
+    }
+
+    /// As [`FieldChanges::drift`].
+    pub(super) fn drift(template: &Value, pod: &Pod) -> Self {
+        let mut found = Self::default();
+        let holders = pod.all_containers().map(|(_, container)| ResourceHolder::from(&container.name));
+        for holder in holders.chain([ResourceHolder::Pod]) {
+            let Some(held) = Held::of(pod, &holder) else { continue };
+            let of_template = match &holder {
+                ResourceHolder::Container(name) => container_in(template, held.list(), name),
+                ResourceHolder::Pod => template.get("spec"),
+            };
+            let Some(of_template) = of_template else { continue };
+            let filled = if holder == ResourceHolder::Pod { filled_in(of_template).into_owned() } else { Value::Null };
+            for field in ResourceField::ALL {
+                let present = held.resources().and_then(|resources| field.of(resources));
+                let change = field.drift(of_template, present, pod.resized.get(&holder));
+                // What the template does not say a new pod may have as a whole all the same.
+                let comes_with_a_pod = |change: &ValueChange| {
+                    change.from.is_none() && is_same(change.to.as_ref(), field.text_of(&filled).as_ref())
+                };
+                if let Some(change) = change.filter(|change| !comes_with_a_pod(change)) {
+                    let entry = found.0.entry(holder.clone()).or_insert_with(|| HolderChange::new(held.list()));
+                    entry.is_plain_init = !held.is_long_lived();
+                    entry.values.insert(field, change);
+                }
             }
         }
-        resources
-    }
-
-    /// The request that would be above its limit.
-    fn above_its_limit(&self, list: ContainerList, container: &Container) -> Option<Reason> {
-        if !self.0.contains_key(&container.name) {
-            return None;
-        }
-        let resources = self.after(container);
-        let text = |field: ResourceField| field.of(&resources);
-        let quantity = |field| text(field)?.parse::<Quantity>().ok();
-        let pairs = [
-            (ResourceField::RequestsCpu, ResourceField::LimitsCpu),
-            (ResourceField::RequestsMemory, ResourceField::LimitsMemory),
-        ];
-        let is_above = |(request, limit)| quantity(request).zip(quantity(limit)).is_some_and(|(has, most)| has > most);
-        let (request, limit) = pairs.into_iter().find(|pair| is_above(*pair))?;
-        let path = path(list, &container.name, request);
-        Some(Reason::RequestAboveLimit { path, value: text(request)?.into(), limit: text(limit)?.into() })
+        found
     }
 }
 
@@ -171,57 +255,53 @@ impl FieldChange for ResourcesChange {
     }
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
-        let mut change = Self::default();
-        let (old, new) = (&before["spec"], &after["spec"]);
-        for (list, name, container, other) in in_both(before, after) {
-            let path = format!("{}.resources", element(&format!("spec.{}", list.spec_field()), &name));
-            let values = changed(container, other, &path, claimed);
-            if !values.is_empty() {
-                let implied = implied(container, other, &values);
-                let is_plain_init = list == ContainerList::InitContainers
-                    && other.get("restartPolicy").and_then(Value::as_str) != Some("Always");
-                let has_policy = |field: &&ResourceField| {
-                    restarts(other, field.parts().1) && !field.is_the_same_limit((container, old), (other, new))
-                };
-                let of_any = is_plain_init && ["cpu", "memory"].iter().any(|resource| restarts(other, resource));
-                let restarting = values.keys().chain(implied.keys()).filter(|field| of_any || has_policy(field));
-                let restarting = restarting.copied().collect();
-                let resources = ContainerResources { list, is_plain_init, values, implied, restarting };
-                change.0.insert(ContainerName::from(name.as_str()), resources);
-            }
+        let specs = (&before["spec"], &after["spec"]);
+        let mut changes = BTreeMap::new();
+        for (list, name, old, new) in in_both(before, after) {
+            let change = between_containers(list, &name, (old, new), specs, claimed);
+            changes.insert(ResourceHolder::Container(name.into()), change);
         }
-        change
+        changes.insert(ResourceHolder::Pod, between_pods(specs, claimed));
+        changes.retain(|_, change| change.of_pods().next().is_some());
+        Self(changes)
     }
 
     fn reversed(&self) -> Self {
-        let turned = |values: &BTreeMap<ResourceField, ValueChange>| {
-            let turn = |value: &ValueChange| ValueChange { from: value.to.clone(), to: value.from.clone() };
-            values.iter().map(|(field, value)| (*field, turn(value))).collect()
+        let turned = |values: &Values| values.iter().map(|(field, value)| (*field, value.reversed())).collect();
+        let turn = |change: &HolderChange| {
+            let (values, in_pods) = (turned(&change.values), turned(&change.in_pods));
+            HolderChange { values, in_pods, ..change.clone() }
         };
-        let containers = self.0.iter().map(|(name, change)| {
-            let (values, implied) = (turned(&change.values), turned(&change.implied));
-            (name.clone(), ContainerResources { values, implied, ..change.clone() })
-        });
-        Self(containers.collect())
+        Self(self.0.iter().map(|(holder, change)| (holder.clone(), turn(change))).collect())
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {
-        for (name, change) in &self.0 {
-            let container = container_mut(template, change.list, name)?;
-            change.values.iter().try_for_each(|(field, value)| field.set(container, value.to.as_deref()))?;
+        for (holder, change) in self.0.iter().filter(|(_, change)| !change.values.is_empty()) {
+            let place = match holder {
+                ResourceHolder::Container(name) => container_mut(template, change.list, name)?,
+                ResourceHolder::Pod => template.get_mut("spec")?,
+            };
+            change.values.iter().try_for_each(|(field, value)| field.set(place, value.to.as_deref()))?;
+            let is_empty = place["resources"].as_object().is_some_and(serde_json::Map::is_empty);
+            // Without any value it still takes precedence over the containers' (`ComputePodQOS`).
+            if *holder == ResourceHolder::Pod && is_empty {
+                place.as_object_mut()?.shift_remove("resources");
+            }
         }
         Some(())
     }
 
     fn covers(&self, other: &Self) -> bool {
-        other.iter().all(|(name, _, field, _)| self.0.get(name).is_some_and(|known| known.values.contains_key(&field)))
+        let sets =
+            |holder, field| self.0.get(holder).is_some_and(|change: &HolderChange| change.of_pod(field).is_some());
+        other.0.iter().all(|(holder, change)| change.of_pods().all(|(field, _)| sets(holder, field)))
     }
 
     fn begin_where(&mut self, first: &Self) {
-        for (name, change) in &mut self.0 {
-            if let Some(first) = first.0.get(name) {
+        for (holder, change) in &mut self.0 {
+            if let Some(first) = first.0.get(holder) {
                 ValueChange::begin_where(&mut change.values, &first.values);
-                ValueChange::begin_where(&mut change.implied, &first.implied);
+                ValueChange::begin_where(&mut change.in_pods, &first.in_pods);
             }
         }
     }
@@ -231,35 +311,28 @@ impl FieldChange for ResourcesChange {
         if direction == Direction::Back {
             return Vec::new();
         }
-        let of = |(name, list, field, value): (&ContainerName, ContainerList, ResourceField, &ValueChange)| {
-            let path = || path(list, name, field);
-            match &value.to {
-                None => Some(Reason::ResourceRemoved { path: path() }),
-                Some(to) => {
-                    field.has_part_of_a_byte(to).then(|| Reason::FractionalMemory { path: path(), value: to.clone() })
+        let of = |(holder, change, field, value): (&ResourceHolder, &HolderChange, ResourceField, &ValueChange)| {
+            let path = path(change.list, holder, field);
+            match &change.of_pod(field).unwrap_or(value).to {
+                None => Some(Reason::ResourceRemoved { path }),
+                // The kubelet rounds a container's up, and never reports it as done.
+                Some(to) if holder.container().is_some() && field.has_part_of_a_byte(to) => {
+                    Some(Reason::FractionalMemory { path, value: to.clone() })
                 }
+                Some(_) => None,
             }
         };
         self.iter().filter_map(of).collect()
     }
 
     fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
-        let mut reasons = Vec::new();
-        reasons.extend(containers.all.iter().filter_map(|(list, container)| self.above_its_limit(*list, container)));
-        let Some(pod) = containers.pod else { return reasons };
-        let is_mute = |value: InPod<'_>| {
-            value.status.is_some_and(|status| status.state.running.is_some() && status.resources.is_none())
-        };
-        if self.in_pod(pod).any(is_mute) {
-            reasons.push(Reason::ResizeNotSupported { node: pod.spec.node_name.clone() });
-        }
-        reasons
+        rules::refused_in(self, containers)
     }
 
     fn warnings(&self, _: &Containers<'_>) -> Vec<Warning> {
-        let tiny = self.iter().filter_map(|(name, list, field, value)| {
+        let tiny = self.iter().filter_map(|(holder, change, field, value)| {
             let bytes = field.tiny_bytes(value.to.as_ref()?)?;
-            Some(Warning::MemoryTiny { path: path(list, name, field), value: value.to.clone()?, bytes })
+            Some(Warning::MemoryTiny { path: path(change.list, holder, field), value: value.to.clone()?, bytes })
         });
         tiny.collect()
     }
@@ -273,93 +346,124 @@ impl FieldChange for ResourcesChange {
     fn conflict_in(&self, pod: &Pod) -> Option<String> {
         let is_known = |value: &InPod<'_>| value.is_asked() || is_same(value.present(), value.change.from.as_ref());
         let other = self.in_pod(pod).find(|value| !is_known(value))?;
-        Some(path(other.list, &other.container.name, other.field))
+        Some(path(other.held.list(), other.held.holder, other.field))
     }
 
     fn progress_in(&self, pod: &Pod) -> FieldProgress {
-        if !self.unasked_in(pod).is_empty() {
-            return FieldProgress::NotAsked;
+        let mut values = self.in_pod(pod).peekable();
+        if self.in_pod(pod).any(|value| !value.is_asked()) {
+            FieldProgress::NotAsked
+        } else if values.peek().is_none() {
+            FieldProgress::Done
+        } else {
+            evidence::progress_of(pod, values.all(|value| evidence::has(&value)))
         }
-        if self.in_pod(pod).next().is_none() {
-            return FieldProgress::Done;
-        }
-        // The kubelet reports nothing about a container that has not begun. The container starts with what is
-        // allocated, and that is decided before the pod's generation is reported as observed (`HandlePodUpdates`, from
-        // 1.34 on).
-        let tells = pod.status.observed_generation.is_some();
-        let is_done = |value: InPod<'_>| {
-            let done = |status: &ContainerStatus| {
-                (tells && status.has_not_begun()) || has(status, value.field, value.change.to.as_ref())
-            };
-            value.status.is_some_and(done)
-        };
-        progress_of(pod, self.in_pod(pod).all(is_done))
     }
 
     fn write(&self, pod: &Pod, operations: &mut Operations) {
-        for (name, change) in &self.unasked_in(pod).0 {
-            let Some((list, index, container)) = pod.container(name) else { continue };
-            let index = index.to_string();
-            operations.test(["spec", list.spec_field(), &index, "name"], json!(name));
-            if let Some((list, index, status)) = pod.container_status(name) {
-                let index = index.to_string();
-                operations.test(["status", list.status_field(), &index, "containerID"], json!(status.container_id));
+        for (holder, change) in &self.unasked_in(pod).0 {
+            let Some(held) = Held::of(pod, holder) else { continue };
+            let mut path = vec!["spec"];
+            let index;
+            if let Some((list, at, container)) = held.container {
+                index = at.to_string();
+                path.extend([list.spec_field(), &index]);
+                operations.test(path.iter().copied().chain(["name"]), json!(container.name));
             }
-            let base = ["spec", list.spec_field(), index.as_str(), "resources"];
+            if let Some((list, at, status)) = held.status {
+                let at = at.to_string();
+                operations.test(["status", list.status_field(), &at, "containerID"], json!(status.container_id));
+            }
+            path.push("resources");
+            let wanted = change.after(held.resources().unwrap_or(&Resources::default()));
+            let Some(present) = held.resources() else {
+                operations.test(path.iter().copied(), Value::Null);
+                operations.add(path, json!(wanted));
+                continue;
+            };
             // The maps as a whole: one that is absent cannot be added to.
             for map in Resources::MAPS {
-                let present = container.resources.map(map);
-                let mut wanted = present.clone();
-                for (field, value) in change.values.iter().filter(|(field, _)| field.parts().0 == map) {
-                    wanted.extend(value.to.clone().map(|to| (field.parts().1.to_owned(), to)));
+                let (present, wanted) = (present.map(map), wanted.map(map));
+                if wanted != present {
+                    let path = path.iter().copied().chain([map]);
+                    operations.test(path.clone(), if present.is_empty() { Value::Null } else { json!(present) });
+                    operations.add(path, json!(wanted));
                 }
-                if wanted == *present {
-                    continue;
-                }
-                let path = base.into_iter().chain([map]);
-                let before = if present.is_empty() { Value::Null } else { json!(present) };
-                operations.test(path.clone(), before);
-                operations.add(path, json!(wanted));
             }
         }
     }
 
     fn rows(&self) -> Vec<Row> {
-        let row = |(name, list, field, value): (&ContainerName, ContainerList, ResourceField, &ValueChange)| {
-            let (map, resource) = field.parts();
+        let row = |holder: &ResourceHolder, change: &HolderChange, field: ResourceField, of_pods: &ValueChange| {
+            let value = change.values.get(&field).unwrap_or(of_pods);
             Row {
-                path: path(list, name, field),
-                what: format!("{name} {map}.{resource}"),
+                path: path(change.list, holder, field),
+                what: match holder {
+                    ResourceHolder::Container(name) => format!("{name} {field}"),
+                    ResourceHolder::Pod => format!("{field} of the pod"),
+                },
                 before: value.from.clone(),
                 after: value.to.clone(),
-                effect: match self.0.get(name) {
-                    Some(change) if change.is_plain_init || change.stays(field, value) => FieldEffect::LaterPods,
-                    Some(change) if change.restarting.contains(&field) => FieldEffect::Restarts(name.clone()),
-                    Some(_) | None => FieldEffect::InPlace,
+                effect: match holder {
+                    _ if change.is_plain_init || change.stays(field, of_pods) => FieldEffect::LaterPods,
+                    ResourceHolder::Container(name) if change.restarting.contains(&field) => {
+                        FieldEffect::Restarts(name.clone())
+                    }
+                    ResourceHolder::Container(_) | ResourceHolder::Pod => FieldEffect::InPlace,
                 },
             }
         };
-        let implied = self.0.iter().flat_map(|(name, change)| {
-            change.implied.iter().map(move |(field, value)| (name, change.list, *field, value))
-        });
-        self.iter().chain(implied).map(row).collect()
+        let rows = |(holder, change)| {
+            HolderChange::of_pods(change).map(move |(field, value)| row(holder, change, field, value))
+        };
+        self.0.iter().flat_map(rows).collect()
     }
 }
 
-/// The requests that follow the limits that change, where neither template has any.
-fn implied(
-    before: &Value,
-    after: &Value,
-    values: &BTreeMap<ResourceField, ValueChange>,
-) -> BTreeMap<ResourceField, ValueChange> {
-    let of = |field: &ResourceField| match field {
-        ResourceField::LimitsCpu => Some(ResourceField::RequestsCpu),
-        ResourceField::LimitsMemory => Some(ResourceField::RequestsMemory),
-        ResourceField::RequestsCpu | ResourceField::RequestsMemory => None,
-    };
+/// What changes of a container of two templates. Requests follow the limits that change, where neither template has any.
+fn between_containers(
+    list: ContainerList,
+    name: &str,
+    (before, after): (&Value, &Value),
+    specs: (&Value, &Value),
+    claimed: &mut Claimed,
+) -> HolderChange {
+    let path = format!("{}.resources", element(&format!("spec.{}", list.spec_field()), name));
+    let values = changed(before, after, &path, claimed);
     let has_none = |field: &ResourceField| field.of_value(before).is_none() && field.of_value(after).is_none();
-    let limits = values.iter().filter_map(|(field, value)| Some((of(field)?, value.clone())));
-    limits.filter(|(field, _)| has_none(field)).collect()
+    let implied = values.iter().filter_map(|(field, value)| Some((field.request()?, value.clone())));
+    let in_pods: Values = implied.filter(|(field, _)| has_none(field)).collect();
+    let is_plain_init = list == ContainerList::InitContainers && after["restartPolicy"] != "Always";
+    let has_policy = |field: &&ResourceField| {
+        restarts(after, field.parts().1) && !field.is_the_same_limit((before, specs.0), (after, specs.1))
+    };
+    let of_any = is_plain_init && ["cpu", "memory"].iter().any(|resource| restarts(after, resource));
+    let restarting = values.keys().chain(in_pods.keys()).filter(|field| of_any || has_policy(field)).copied().collect();
+    HolderChange { list, is_plain_init, values, in_pods, restarting }
+}
+
+/// What changes of the pod as a whole between two specs of templates.
+fn between_pods((before, after): (&Value, &Value), claimed: &mut Claimed) -> HolderChange {
+    const PATH: &str = "spec.resources";
+    let is_there = |spec: &Value| spec.get("resources").is_some_and(|resources| !resources.is_null());
+    let mut found = HolderChange::default();
+    if !is_there(before) && !is_there(after) {
+        return found;
+    }
+    found.values = changed(before, after, PATH, claimed);
+    if found.values.is_empty() && is_there(before) != is_there(after) {
+        // Without any value it still takes precedence over the containers' (`ComputePodQOS`).
+        claimed.remove(PATH);
+    }
+    let (Some(from), Some(to)) = (as_in_pods(before), as_in_pods(after)) else { return found };
+    for field in ResourceField::ALL {
+        let change = ValueChange { from: field.of(&from).cloned(), to: field.of(&to).cloned() };
+        let is_changed = found.values.contains_key(&field) || !is_same(change.from.as_ref(), change.to.as_ref());
+        if is_changed && found.values.get(&field) != Some(&change) {
+            found.in_pods.insert(field, change);
+        }
+    }
+    found
 }
 
 /// Whether a resize of a resource restarts a container of a template.
@@ -368,114 +472,22 @@ fn restarts(container: &Value, resource: &str) -> bool {
     serde_json::from_value::<Vec<ResizePolicy>>(policies).is_ok_and(|all| all.iter().any(|one| one.restarts(resource)))
 }
 
-/// How far a resize is that a pod asks for, by the kubelet's word; `is_done` where the pod has its values.
-pub(super) fn progress_of(pod: &Pod, is_done: bool) -> FieldProgress {
-    if !pod.is_scheduled() {
-        return FieldProgress::Done;
-    }
-    if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) {
-        return FieldProgress::Waiting { why: None, deferred: false };
-    }
-    match resizing(pod) {
-        // A kubelet before 1.34 does not report which resize its status is about: of one that it has allocated nothing
-        // is pending.
-        Some(FieldProgress::Failed { .. } | FieldProgress::Waiting { deferred: true, .. })
-            if is_done && pod.status.observed_generation.is_none() => {}
-        Some(progress) => return progress,
-        None => {}
-    }
-    if is_done { FieldProgress::Done } else { FieldProgress::Waiting { why: None, deferred: false } }
-}
-
-/// Returns what the kubelet reports of a resize that is not done, whoever has asked for it.
-pub fn resizing(pod: &Pod) -> Option<FieldProgress> {
-    let condition = |kind| pod.condition(kind).filter(|condition| condition.status == "True");
-    let message = |condition: &Condition| condition.message.clone().filter(|message| !message.is_empty());
-    if let Some(pending) = condition("PodResizePending") {
-        return Some(match pending.reason.as_deref() {
-            Some("Infeasible") => FieldProgress::Failed {
-                reason: "ResizeInfeasible".into(),
-                message: message(pending).unwrap_or_default(),
-            },
-            Some(_) | None => FieldProgress::Waiting { why: message(pending), deferred: true },
-        });
-    }
-    let going = condition("PodResizeInProgress")?;
-    Some(FieldProgress::Waiting { why: message(going), deferred: false })
-}
-
-/// Returns what the containers of a pod have in place of what its template says, `from` the template's.
-pub(super) fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
-    let mut found = ResourcesChange::default();
-    for (list, container) in pod.all_containers() {
-        let of_template = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
-        let is_it = |other: &&Value| other.get("name").and_then(Value::as_str) == Some(container.name.as_str());
-        let Some(other) = of_template.into_iter().flatten().find(is_it) else { continue };
-        for field in ResourceField::ALL {
-            let present = field.of(&container.resources);
-            if let Some(change) = field.drift(other, present, pod.resized.get(&container.name)) {
-                let entry = found.0.entry(container.name.clone()).or_insert_with(|| ContainerResources::new(list));
-                entry.is_plain_init = !container.is_long_lived(list);
-                entry.values.insert(field, change);
-            }
+fn path(list: ContainerList, holder: &ResourceHolder, field: ResourceField) -> String {
+    match holder {
+        ResourceHolder::Container(name) => {
+            format!("{}.resources.{field}", element(&format!("spec.{}", list.spec_field()), name.as_str()))
         }
+        ResourceHolder::Pod => format!("spec.resources.{field}"),
     }
-    found
-}
-
-/// Returns whether a container has a value, as the kubelet reports it.
-fn has(status: &ContainerStatus, field: ResourceField, to: Option<&String>) -> bool {
-    let (map, resource) = field.parts();
-    let is_reported = to.zip(field.least_reported()).is_none_or(|(to, least)| {
-        let (Ok(to), Ok(least)) = (to.parse::<Quantity>(), least.parse::<Quantity>()) else { return true };
-        to >= least
-    });
-    // A limit of 0 is none, and the runtime reports none.
-    let is_none = |to: &String| map == "limits" && to.parse::<Quantity>().is_ok_and(|to| to.thousandths() == Some(0));
-    let is_reported = is_reported && !to.is_some_and(is_none);
-    let allocated = map != "requests"
-        || status.allocated_resources.as_ref().is_none_or(|allocated| is_same(allocated.get(resource), to));
-    let actual = status.resources.as_ref().is_some_and(|actual| is_same(field.of(actual), to));
-    allocated && (actual || !is_reported)
-}
-
-fn path(list: ContainerList, name: &ContainerName, field: ResourceField) -> String {
-    let (map, resource) = field.parts();
-    format!("{}.resources.{map}.{resource}", element(&format!("spec.{}", list.spec_field()), name.as_str()))
-}
-
-/// Returns what containers of a pod would have besides what is asked for, by path: admission may fill in more. `None` is gone.
-pub(super) fn added(asked: &Pod, answer: &Pod) -> Vec<(String, Option<String>)> {
-    let mut added = Vec::new();
-    for (list, container) in asked.all_containers() {
-        let Some((_, _, answered)) = answer.container(&container.name) else { continue };
-        for field in ResourceField::ALL {
-            let value = field.of(&answered.resources);
-            if !is_same(value, field.of(&container.resources)) {
-                added.push((path(list, &container.name, field), value.cloned()));
-            }
-        }
-    }
-    added
 }
 
 /// The values that differ between two containers of one name, or two pods. What is no quantity is left to others.
-pub(super) fn changed(
-    before: &Value,
-    after: &Value,
-    path: &str,
-    claimed: &mut Claimed,
-) -> BTreeMap<ResourceField, ValueChange> {
+fn changed(before: &Value, after: &Value, path: &str, claimed: &mut Claimed) -> Values {
     let mut changes = BTreeMap::new();
     for field in ResourceField::ALL {
-        let read = |container| match field.of_value(container).map(Quantity::of) {
-            None => Some(None),
-            Some(Ok(quantity)) => Some(Some(quantity)),
-            Some(Err(_)) => None,
-        };
+        let read = |holder| field.of_value(holder).map(Quantity::of).transpose().ok();
         let (Some(old), Some(new)) = (read(before), read(after)) else { continue };
-        let (map, resource) = field.parts();
-        claimed.insert(format!("{path}.{map}.{resource}"));
+        claimed.insert(format!("{path}.{field}"));
         if old != new {
             let text = |quantity: Option<Quantity>| quantity.map(|quantity| quantity.to_string());
             changes.insert(field, ValueChange { from: text(old), to: text(new) });
@@ -508,6 +520,7 @@ fn claimed_maps(before: &Value, after: &Value, path: &str, claimed: &mut Claimed
     }
 }
 
-mod asked;
+#[cfg(test)]
+mod pod_tests;
 #[cfg(test)]
 mod tests;

@@ -209,7 +209,7 @@ fn a_request_that_a_kept_limit_is_below_stays_unchanged() {
 fn a_pod_that_has_something_else_than_its_template_is_seen() {
     let of_template = json!({"requests": {"cpu": "10m"}, "limits": {"memory": "64Mi"}});
     let has = json!({"requests": {"cpu": "0.01", "memory": "64Mi"}, "limits": {"memory": "128Mi"}});
-    let found = drift(&template(&of_template), &pod(&has, &has, &json!([])));
+    let found = FieldChanges::drift(&template(&of_template), &pod(&has, &has, &json!([])));
     let rows: Vec<String> =
         found.rows().into_iter().map(|row| format!("{} {:?} {:?}", row.what, row.before, row.after)).collect();
     assert_eq!(
@@ -224,14 +224,14 @@ fn a_pod_that_has_something_else_than_its_template_is_seen() {
 fn what_a_resize_has_set_is_seen_where_the_template_does_not_say_it() {
     let has = json!({"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}});
     let mut pod = pod(&has, &has, &json!([]));
-    let rows = |pod: &Pod| drift(&template(&json!({"requests": {"cpu": "10m"}})), pod).rows();
+    let rows = |pod: &Pod| FieldChanges::drift(&template(&json!({"requests": {"cpu": "10m"}})), pod).rows();
     assert_eq!(rows(&pod), []);
     let resized = PastResize { at: "2026-01-01T00:00:00Z".into(), values: ["limits.memory".to_owned()].into() };
-    pod.resized = [("app".into(), resized.clone())].into();
+    pod.resized = [(ResourceHolder::Container("app".into()), resized.clone())].into();
     let found = rows(&pod);
     assert_eq!((found.len(), found[0].what.as_str()), (1, "app limits.memory"));
     assert_eq!((&found[0].before, &found[0].after), (&None, &Some("64Mi".to_owned())));
-    pod.resized = [("side".into(), resized)].into();
+    pod.resized = [(ResourceHolder::Container("side".into()), resized)].into();
     assert_eq!(rows(&pod), []);
 }
 
@@ -242,8 +242,10 @@ fn a_request_that_a_template_does_not_name_is_its_limit() {
         let has = json!({"requests": {"memory": memory}, "limits": {"memory": "64Mi"}});
         let mut pod = pod(&has, &has, &json!([]));
         let values = ["requests.memory".to_owned(), "limits.memory".to_owned()].into();
-        pod.resized = [("app".into(), PastResize { at: "2026-01-01T00:00:00Z".into(), values })].into();
-        let rows = drift(&template(&json!({"limits": {"memory": "64Mi"}})), &pod).rows();
+        pod.resized =
+            [(ResourceHolder::Container("app".into()), PastResize { at: "2026-01-01T00:00:00Z".into(), values })]
+                .into();
+        let rows = FieldChanges::drift(&template(&json!({"limits": {"memory": "64Mi"}})), &pod).rows();
         rows.into_iter().map(|row| (row.what, row.before, row.after)).collect::<Vec<_>>()
     };
     assert_eq!(drifted("64Mi"), []);
@@ -305,7 +307,10 @@ fn a_plain_init_container_has_it_where_server_and_kubelets_do_it() {
         let change = of_policy(policy).done_by(&versions);
         assert_eq!(change.rows()[0].effect, effect, "{versions:?}");
         assert_eq!(change.left_in(&pod).is_empty(), effect == FieldEffect::LaterPods, "{versions:?}");
-        assert!(change.restarting_in(&pod).is_empty() && change.restarting().next().is_none(), "it does not run again");
+        assert!(
+            change.restarting_in(&pod).is_empty() && change.resources.restarting().next().is_none(),
+            "it does not run again"
+        );
         let mut asked = pod.clone();
         asked.spec.init_containers[0].resources = serde_json::from_value(json!({"requests": {"cpu": "20m"}})).unwrap();
         let waits = change.progress_in(&asked) != FieldProgress::Done;

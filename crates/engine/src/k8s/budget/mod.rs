@@ -30,9 +30,7 @@ use crate::value::selector;
 pub struct CountedPod<'a> {
     /// Its labels. If one of them was removed to drain it: with that label.
     pub labels: &'a BTreeMap<String, String>,
-    /// The condition `Ready` is `True`.
     pub ready: bool,
-    /// It has a deletionTimestamp.
     pub terminating: bool,
     /// From our patch, or from the drain before it, until it is done: down, whatever it shows.
     pub in_progress: bool,
@@ -41,11 +39,9 @@ pub struct CountedPod<'a> {
 /// What one budget allows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BudgetLimit {
-    /// Its name.
     pub budget: String,
     /// How many more ready pods that it selects may go down now.
     pub allowed: usize,
-    /// Why not more.
     pub why: Bound,
     /// The names of the other budgets that select a pod of ours with it. The disruption controller keeps only one of them up
     /// to date, and evictions of such pods fail.
@@ -158,7 +154,6 @@ pub fn limits(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Ve
 }
 
 impl BudgetLimit {
-    /// Returns whether the budget selects a pod with these labels.
     pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         selector::matches(&self.selector, labels)
     }

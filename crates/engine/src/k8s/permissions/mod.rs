@@ -59,7 +59,6 @@ words! {
 pub struct AccessResource {
     /// The API group; empty for the core group.
     pub group: &'static str,
-    /// As in URLs.
     pub plural: &'static str,
     /// Its objects are in no namespace: a Role cannot give it.
     pub cluster_wide: bool,
@@ -77,7 +76,6 @@ impl AccessResource {
         Self { group, plural, cluster_wide: true }
     }
 
-    /// Returns the resource of a kind of workload.
     pub fn of_kind(kind: WorkloadKind) -> Self {
         Self::namespaced(kind.spec().group, kind.spec().plural)
     }
@@ -104,11 +102,8 @@ pub enum Need {
 /// One thing that a caller is allowed to do, and what for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permission {
-    /// What is done.
     pub verb: AccessVerb,
-    /// To what.
     pub resource: AccessResource,
-    /// Whether the command can do without.
     pub need: Need,
     /// What it is needed for, a clause each.
     pub reasons: Vec<&'static str>,
@@ -120,10 +115,8 @@ impl fmt::Display for Permission {
     }
 }
 
-/// What is to be permitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The command.
     pub command: ClusterCommand,
     /// The kinds of workloads that it is given, at least one.
     pub kinds: Vec<WorkloadKind>,
@@ -221,9 +214,7 @@ fn add(found: &mut Vec<Permission>, verb: AccessVerb, resource: AccessResource, 
 /// What the server said about one permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessAnswer {
-    /// What was asked about.
     pub permission: Permission,
-    /// The caller has it.
     pub allowed: bool,
     /// The server's own words about a refusal; often empty.
     pub message: String,
@@ -237,9 +228,7 @@ pub fn missing(answers: &[AccessAnswer]) -> Vec<&AccessAnswer> {
 /// Rules of one role: the verbs of a resource that are needed alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleRule {
-    /// The resource.
     pub resource: AccessResource,
-    /// Whether the command can do without.
     pub need: Need,
     /// The verbs, each with its reasons.
     pub verbs: Vec<(AccessVerb, Vec<&'static str>)>,

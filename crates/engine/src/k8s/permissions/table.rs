@@ -6,26 +6,22 @@ use crate::kinds::{Revisions, WorkloadKind};
 use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
 use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};
 use Need::{Optional, Required};
+use Subject::{Maker, OwnedThrough, Selecting, Workload};
 
 /// Whether the owner's template changes too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Template, history and pods.
     Durable,
-    /// The pods alone.
     PodsOnly,
 }
 
 /// Of which kinds of workloads a row is, by what they can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kinds {
-    /// Any.
     Every,
-    /// Those that have a template.
     WithTemplate,
     /// Those that own their pods through objects of another kind.
     OwningThrough,
-    /// Those whose revisions are ControllerRevisions.
     WithControllerRevisions,
     /// Those whose objects may be created by the controller of another kind.
     MadeByAnother,
@@ -34,7 +30,6 @@ pub(super) enum Kinds {
 }
 
 impl Kinds {
-    /// Returns whether the row is of this kind.
     pub(super) fn has(self, kind: WorkloadKind) -> bool {
         match self {
             Self::Every => true,
@@ -50,15 +45,11 @@ impl Kinds {
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// The workload that was named, whatever its kind.
     Workload,
-    /// The objects through which it owns its pods.
     OwnedThrough,
     /// The workload that made it.
     Maker,
-    /// Every workload that selects pods.
     Selecting,
-    /// Something beside it.
     Other(AccessResource),
 }
 
@@ -76,7 +67,6 @@ impl Subject {
     }
 }
 
-/// One row.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) commands: &'static [ClusterCommand],
@@ -105,6 +95,9 @@ const RESIZING: &[ClusterCommand] = &[Plan, Apply, Undo];
 
 const KINDS: Kinds = Kinds::Every;
 const OWNERS: Kinds = Kinds::WithTemplate;
+const BARE: Kinds = Kinds::WithoutTemplate;
+const OWNING_THROUGH: Kinds = Kinds::OwningThrough;
+const MADE: Kinds = Kinds::MadeByAnother;
 const WITH_REVISIONS: Kinds = Kinds::WithControllerRevisions;
 
 const BOTH: &[Mode] = &[Mode::Durable, Mode::PodsOnly];
@@ -132,7 +125,7 @@ const SELF_REVIEWS: Subject =
 /// What lists of whatever selects pods are for.
 const SELECTS: &str = "sees that nothing else selects a pod by the label that is taken off (--drain)";
 
-/// Makes a row of the table below: one a line, as a table reads.
+/// Makes a row of the table below: who, what, and why.
 const fn row(
     (commands, kinds, modes): (&'static [ClusterCommand], Kinds, &'static [Mode]),
     subject: Subject,
@@ -144,233 +137,82 @@ const fn row(
 }
 
 /// The table. Rows of the workload come first, then its pods, its revisions, and what bears on it.
+#[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row((EVERY, KINDS, BOTH), Subject::Workload, &[Get], Required, "reads the workload"),
-    row(
-        (&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash], KINDS, BOTH),
-        Subject::Workload,
-        &[List],
-        Optional,
-        "finds workloads by label (-l), and the names to suggest where one is mistyped",
-    ),
-    row(
-        (&[Status], KINDS, BOTH),
-        Subject::Workload,
-        &[List],
-        Optional,
-        "shows all workloads, or finds them by label (-l)",
-    ),
-    row(
-        (ROLLOUTS, OWNERS, DURABLE),
-        Subject::Workload,
-        &[Patch],
-        Required,
-        "writes template, lock and history, one guarded patch a step",
-    ),
-    row(
-        (&[Plan], OWNERS, DURABLE),
-        Subject::Workload,
-        &[Patch],
-        Optional,
-        "asks by a dry run what a manifest (-f) would store; nothing is stored",
-    ),
-    row(
-        (&[Diff], OWNERS, BOTH),
-        Subject::Workload,
-        &[Patch],
-        Required,
-        "asks by a dry run what the manifest (-f) would store; nothing is stored",
-    ),
-    row(
-        (&[Plan, Apply], OWNERS, PODS_ONLY),
-        Subject::Workload,
-        &[Patch],
-        Optional,
-        "asks by a dry run what a manifest (-f) would store; images by hand need it not",
-    ),
+    row((EVERY, KINDS, BOTH), Workload, &[Get], Required, "reads the workload"),
+    row((&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash], KINDS, BOTH), Workload, &[List], Optional,
+        "finds workloads by label (-l), and the names to suggest where one is mistyped"),
+    row((&[Status], KINDS, BOTH), Workload, &[List], Optional, "shows all workloads, or finds them by label (-l)"),
+    row((ROLLOUTS, OWNERS, DURABLE), Workload, &[Patch], Required,
+        "writes template, lock and history, one guarded patch a step"),
+    row((&[Plan], OWNERS, DURABLE), Workload, &[Patch], Optional,
+        "asks by a dry run what a manifest (-f) would store; nothing is stored"),
+    row((&[Diff], OWNERS, BOTH), Workload, &[Patch], Required,
+        "asks by a dry run what the manifest (-f) would store; nothing is stored"),
+    row((&[Plan, Apply], OWNERS, PODS_ONLY), Workload, &[Patch], Optional,
+        "asks by a dry run what a manifest (-f) would store; images by hand need it not"),
     row((OF_PODS, OWNERS, BOTH), PODS, &[List], Required, "finds the workload's pods"),
-    row(
-        (&[History], OWNERS, BOTH),
-        PODS,
-        &[List],
-        Optional,
-        "finds the updates of pods alone, which are noted on the pods",
-    ),
+    row((&[History], OWNERS, BOTH), PODS, &[List], Optional,
+        "finds the updates of pods alone, which are noted on the pods"),
     row((&[Follow], KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "keeps watching (-w)"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images; each patch tests what it replaces"),
-    row(
-        (&[Apply, Undo, Resume, Abort], KINDS, BOTH),
-        POD_RESIZE,
-        &[Patch],
-        Optional,
-        "changes cpu and memory; each patch tests what it replaces; no default role has it",
-    ),
-    row(
-        (&[Plan], KINDS, BOTH),
-        POD_RESIZE,
-        &[Patch],
-        Optional,
-        "asks by a dry run whether the server would take a change of cpu and memory; nothing is stored",
-    ),
-    row(
-        (&[Plan], KINDS, BOTH),
-        PODS,
-        &[Patch],
-        Optional,
-        "asks by a dry run whether the server would take the patches; nothing is stored",
-    ),
-    row(
-        (&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], Kinds::OwningThrough, BOTH),
-        Subject::OwnedThrough,
-        &[List],
-        Required,
-        "tells the Deployment's pods and revisions apart",
-    ),
-    row(
-        (ROLLOUTS, Kinds::OwningThrough, DURABLE),
-        Subject::OwnedThrough,
-        &[Patch],
-        Required,
-        "gives the ReplicaSet the template of its Deployment, so that no pod is replaced",
-    ),
-    row(
-        (&[Apply, Undo, Restart, Resume], Kinds::OwningThrough, DURABLE),
-        Subject::OwnedThrough,
-        &[Create],
-        Required,
-        "keeps the outgoing template in the history, for kubectl rollout undo",
-    ),
-    row(
-        (&[Abort], Kinds::OwningThrough, DURABLE),
-        Subject::OwnedThrough,
-        &[Delete],
-        Required,
-        "removes the ReplicaSet that was made for the history of a rollout that is rolled back",
-    ),
-    row(
-        (&[Resume], Kinds::OwningThrough, DURABLE),
-        Subject::OwnedThrough,
-        &[Delete],
-        Optional,
-        "resumes an abort: removes the ReplicaSet that was made for the history",
-    ),
-    row(
-        (FORWARD, Kinds::OwningThrough, DURABLE),
-        Subject::OwnedThrough,
-        &[Delete],
-        Optional,
-        "with --on-failure=undo: removes the ReplicaSet that was made for the history",
-    ),
+    row((&[Apply, Undo, Resume, Abort], KINDS, BOTH), POD_RESIZE, &[Patch], Optional,
+        "changes cpu and memory; each patch tests what it replaces; no default role has it"),
+    row((&[Plan], KINDS, BOTH), POD_RESIZE, &[Patch], Optional,
+        "asks by a dry run whether the server would take a change of cpu and memory; nothing is stored"),
+    row((&[Plan], KINDS, BOTH), PODS, &[Patch], Optional,
+        "asks by a dry run whether the server would take the patches; nothing is stored"),
+    row((&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], OWNING_THROUGH, BOTH),
+        OwnedThrough, &[List], Required,
+        "tells the Deployment's pods and revisions apart"),
+    row((ROLLOUTS, OWNING_THROUGH, DURABLE), OwnedThrough, &[Patch], Required,
+        "gives the ReplicaSet the template of its Deployment, so that no pod is replaced"),
+    row((&[Apply, Undo, Restart, Resume], OWNING_THROUGH, DURABLE), OwnedThrough, &[Create], Required,
+        "keeps the outgoing template in the history, for kubectl rollout undo"),
+    row((&[Abort], OWNING_THROUGH, DURABLE), OwnedThrough, &[Delete], Required,
+        "removes the ReplicaSet that was made for the history of a rollout that is rolled back"),
+    row((&[Resume], OWNING_THROUGH, DURABLE), OwnedThrough, &[Delete], Optional,
+        "resumes an abort: removes the ReplicaSet that was made for the history"),
+    row((FORWARD, OWNING_THROUGH, DURABLE), OwnedThrough, &[Delete], Optional,
+        "with --on-failure=undo: removes the ReplicaSet that was made for the history"),
     row((PLANNED, WITH_REVISIONS, DURABLE), REVISIONS, &[List], Required, "tells which revision the pods belong to"),
     row((&[Plan], WITH_REVISIONS, PODS_ONLY), REVISIONS, &[List], Optional, "tells which revision the pods belong to"),
-    row(
-        (&[Follow, Status, History], WITH_REVISIONS, BOTH),
-        REVISIONS,
-        &[List],
-        Optional,
-        "tells which revision the pods belong to",
-    ),
+    row((&[Follow, Status, History], WITH_REVISIONS, BOTH), REVISIONS, &[List], Optional,
+        "tells which revision the pods belong to"),
     row((FORWARD, WITH_REVISIONS, PODS_ONLY), REVISIONS, &[List], Optional, "tells which revision the pods belong to"),
-    row(
-        (TAKING_UP, WITH_REVISIONS, DURABLE),
-        REVISIONS,
-        &[Delete],
-        Optional,
-        "removes the revision of a rollout that is rolled back: kubectl rollout undo would go there next",
-    ),
-    row(
-        (FORWARD, WITH_REVISIONS, DURABLE),
-        REVISIONS,
-        &[Delete],
-        Optional,
-        "with --on-failure=undo: removes the revision that was rolled back",
-    ),
-    row(
-        (OF_PODS, Kinds::MadeByAnother, BOTH),
-        Subject::Maker,
-        &[Get],
-        Optional,
-        "tells an old revision of a Deployment",
-    ),
+    row((TAKING_UP, WITH_REVISIONS, DURABLE), REVISIONS, &[Delete], Optional,
+        "removes the revision of a rollout that is rolled back: kubectl rollout undo would go there next"),
+    row((FORWARD, WITH_REVISIONS, DURABLE), REVISIONS, &[Delete], Optional,
+        "with --on-failure=undo: removes the revision that was rolled back"),
+    row((OF_PODS, MADE, BOTH), Maker, &[Get], Optional, "tells an old revision of a Deployment"),
     row((PLANNED, KINDS, BOTH), BUDGETS, &[List], Optional, "sees whether a budget allows a pod to be down"),
     row((&[Status], KINDS, BOTH), BUDGETS, &[List], Optional, "sees which budget an unfinished rollout waits for"),
     row((PLANNED, KINDS, BOTH), AUTOSCALERS, &[List], Optional, "sees whether the workload is scaled meanwhile"),
     row((&[Follow], KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
     row((ROLLOUTS, KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
     row((PLANNED, KINDS, BOTH), SERVICES, &[List], Optional, "takes a pod out of its Services first (--drain)"),
-    row(
-        (PLANNED, KINDS, BOTH),
-        ENDPOINT_SLICES,
-        &[List],
-        Optional,
-        "waits until a pod is out of its Services (--drain)",
-    ),
-    row(
-        (ROLLOUTS, KINDS, BOTH),
-        POD_STATUS,
-        &[Patch],
-        Optional,
-        "takes a pod out of its Services by a readiness gate, where no label serves (--drain)",
-    ),
-    row((PLANNED, KINDS, BOTH), Subject::Selecting, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), ENDPOINT_SLICES, &[List], Optional,
+        "waits until a pod is out of its Services (--drain)"),
+    row((ROLLOUTS, KINDS, BOTH), POD_STATUS, &[Patch], Optional,
+        "takes a pod out of its Services by a readiness gate, where no label serves (--drain)"),
+    row((PLANNED, KINDS, BOTH), Selecting, &[List], Optional, SELECTS),
     row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
-    row(
-        (&[Plan], KINDS, BOTH),
-        PODS,
-        &[Create],
-        Optional,
-        "asks by a dry run whether the server takes the pods that pull first (--pre-pull)",
-    ),
-    row(
-        (&[Plan, Apply, Undo], KINDS, BOTH),
-        PODS,
-        &[Create],
-        Optional,
-        "asks by a dry run what admission makes of the template, where pods differ from it",
-    ),
-    row(
-        (ROLLOUTS, KINDS, BOTH),
-        PODS,
-        &[Create, Delete],
-        Optional,
-        "pulls new images before a container is stopped, in a pod a node (--pre-pull)",
-    ),
-    row(
-        (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
-        NODES,
-        &[Get, List],
-        Optional,
-        "knows the kubelets' versions, which decide what an update of a sidecar does, and whether a container's own restartPolicy counts",
-    ),
-    row(
-        (RESIZING, KINDS, BOTH),
-        VERTICAL_AUTOSCALERS,
-        &[List],
-        Optional,
-        "sees whether a VerticalPodAutoscaler sets cpu and memory back",
-    ),
-    row(
-        (&[Hash], Kinds::WithoutTemplate, BOTH),
-        NODES,
-        &[Get],
-        Optional,
-        "knows the kubelet's version, which decides how it hashes",
-    ),
-    row(
-        (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
-        ACCESS_REVIEWS,
-        &[Create],
-        Optional,
-        "asks beforehand whether a permission is missing; everybody may (system:basic-user)",
-    ),
-    row(
-        (ROLLOUTS, KINDS, BOTH),
-        SELF_REVIEWS,
-        &[Create],
-        Optional,
-        "notes who it was; everybody may (system:basic-user)",
-    ),
+    row((&[Plan], KINDS, BOTH), PODS, &[Create], Optional,
+        "asks by a dry run whether the server takes the pods that pull first (--pre-pull)"),
+    row((&[Plan, Apply, Undo], KINDS, BOTH), PODS, &[Create], Optional,
+        "asks by a dry run what admission makes of the template, where pods differ from it"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[Create, Delete], Optional,
+        "pulls new images before a container is stopped, in a pod a node (--pre-pull)"),
+    row((&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH), NODES, &[Get, List], Optional,
+        "knows the kubelets' versions, which decide what an update of a sidecar does, and whether a container's own restartPolicy counts"),
+    row((RESIZING, KINDS, BOTH), VERTICAL_AUTOSCALERS, &[List], Optional,
+        "sees whether a VerticalPodAutoscaler sets cpu and memory back"),
+    row((&[Hash], BARE, BOTH), NODES, &[Get], Optional, "knows the kubelet's version, which decides how it hashes"),
+    row((&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH), ACCESS_REVIEWS, &[Create], Optional,
+        "asks beforehand whether a permission is missing; everybody may (system:basic-user)"),
+    row((ROLLOUTS, KINDS, BOTH), SELF_REVIEWS, &[Create], Optional,
+        "notes who it was; everybody may (system:basic-user)"),
 ];

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ContainerList, ImageSet, ReadinessGate};
+use super::{ContainerList, ImageSet, ReadinessGate, ResourceHolder, Resources};
 use crate::k8s::names::ContainerName;
-
-const RESOURCES: &str = "f:resources";
 
 /// The field manager of the built-in controllers. They create pods and change no image of one, so what they own of a pod's
 /// spec is from its creation, whatever else of the pod they have written since.
@@ -41,7 +39,7 @@ pub(super) fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, Ima
         if !text("subresource").is_empty() {
             continue;
         }
-        for name in owned(entry, "f:image") {
+        for (name, _) in containers_in(entry).filter(|(_, fields)| fields.get("f:image").is_some()) {
             let set = ImageSet { manager: text("manager").to_owned(), time: text("time").to_owned() };
             if newest.get(&name).is_none_or(|known| known.time <= set.time) {
                 newest.insert(name, set);
@@ -64,7 +62,7 @@ impl PastResize {
     fn and(&mut self, entry: &Value, resources: &Value) {
         let time = entry.get("time").and_then(Value::as_str).unwrap_or_default();
         self.at = time.max(&self.at).to_owned();
-        for map in ["requests", "limits"] {
+        for map in Resources::MAPS {
             let values = resources.get(format!("f:{map}")).and_then(Value::as_object).into_iter().flatten();
             let names = values.filter_map(|(key, _)| key.strip_prefix("f:"));
             self.values.extend(names.map(|name| format!("{map}.{name}")));
@@ -72,44 +70,29 @@ impl PastResize {
     }
 }
 
-/// Reads from `metadata.managedFields` what was resized: containers, and the pod as a whole.
-pub(super) fn resized(managed_fields: &[Value]) -> (BTreeMap<ContainerName, PastResize>, Option<PastResize>) {
-    let mut containers: BTreeMap<ContainerName, PastResize> = BTreeMap::new();
-    let mut whole = None;
-    for entry in resizes(managed_fields) {
-        for (name, fields) in containers_in(entry) {
-            if let (Some(name), Some(resources)) = (name, fields.get(RESOURCES)) {
-                containers.entry(name).or_default().and(entry, resources);
+/// Reads from `metadata.managedFields` what was resized.
+pub(super) fn resized(managed_fields: &[Value]) -> BTreeMap<ResourceHolder, PastResize> {
+    let mut found: BTreeMap<ResourceHolder, PastResize> = BTreeMap::new();
+    let is_of_resize = |entry: &&Value| entry.get("subresource").and_then(Value::as_str) == Some("resize");
+    for entry in managed_fields.iter().filter(is_of_resize) {
+        let containers = containers_in(entry).map(|(name, fields)| (ResourceHolder::Container(name), fields));
+        let pod = entry.pointer("/fieldsV1/f:spec").map(|fields| (ResourceHolder::Pod, fields));
+        for (holder, fields) in containers.chain(pod) {
+            if let Some(resources) = fields.get("f:resources") {
+                found.entry(holder).or_default().and(entry, resources);
             }
         }
-        if let Some(resources) = entry.get("fieldsV1").and_then(|fields| fields.get("f:spec")?.get(RESOURCES)) {
-            whole.get_or_insert_with(PastResize::default).and(entry, resources);
-        }
     }
-    (containers, whole)
-}
-
-fn resizes(managed_fields: &[Value]) -> impl Iterator<Item = &Value> {
-    managed_fields.iter().filter(|entry| entry.get("subresource").and_then(Value::as_str) == Some("resize"))
-}
-
-/// The containers with a field that an entry owns.
-fn owned<'e>(entry: &'e Value, field: &'e str) -> impl Iterator<Item = ContainerName> + 'e {
-    containers_in(entry).filter(move |(_, fields)| fields.get(field).is_some()).filter_map(|(name, _)| name)
+    found
 }
 
 /// What an entry owns of each container.
-fn containers_in(entry: &Value) -> impl Iterator<Item = (Option<ContainerName>, &Value)> {
-    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(move |list| {
+fn containers_in(entry: &Value) -> impl Iterator<Item = (ContainerName, &Value)> {
+    ContainerList::ALL.into_iter().flat_map(move |list| {
         let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
         let containers = entry.pointer(&pointer).and_then(Value::as_object).into_iter().flatten();
-        containers.map(|(key, fields)| (key_name(key), fields))
+        containers.filter_map(|(key, fields)| Some((key_text(key, "name")?.into(), fields)))
     })
-}
-
-/// Reads the container's name out of a managed-fields key such as `k:{"name":"side"}`.
-fn key_name(key: &str) -> Option<ContainerName> {
-    key_text(key, "name").map(ContainerName::from)
 }
 
 /// Reads one field out of a managed-fields key such as `k:{"name":"side"}`.
@@ -170,11 +153,11 @@ mod tests {
             entry("2026-01-02T00:00:00Z", "resize", "side"),
         ];
         let side = PastResize { at: "2026-01-03T00:00:00Z".to_owned(), values: ["limits.memory".to_owned()].into() };
-        assert_eq!(resized(&fields), ([("side".into(), side)].into(), None));
+        assert_eq!(resized(&fields), [(ResourceHolder::Container("side".into()), side)].into());
         let mut whole = entry("2026-01-04T00:00:00Z", "resize", "app");
         whole["fieldsV1"] = json!({"f:spec": {"f:resources": {"f:requests": {".": {}, "f:cpu": {}}}}});
         let found = PastResize { at: "2026-01-04T00:00:00Z".to_owned(), values: ["requests.cpu".to_owned()].into() };
-        assert_eq!(resized(&[whole]), (BTreeMap::new(), Some(found)));
+        assert_eq!(resized(&[whole]), [(ResourceHolder::Pod, found)].into());
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //!
 //! Promise: a field that is not read here is never written either: patches name single paths (`rollout/patch`).
 
-mod environment;
+mod container;
 mod managed_fields;
 mod memo;
+mod resources;
 mod restart_policy;
 mod status;
 
@@ -13,18 +14,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
+pub use container::{
+    Container, ContainerList, ContainerPort, EnvFrom, EnvVar, EnvVarSource, FieldRef, Lifecycle, NameRef, PreStop,
+    Probe, Sleep,
+};
 pub use managed_fields::PastResize;
 pub use memo::Memo;
+use resources::quantities;
+pub use resources::{ResizePolicy, ResourceHolder, Resources};
 pub use restart_policy::{ExitCodes, RestartPolicy, RestartRule, StaysDown};
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
 use crate::k8s::names::{ContainerName, PodKey, Uid};
 
-/// One pod as last observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pod {
-    /// Namespace, name and uid.
     pub key: PodKey,
     /// `metadata.resourceVersion`: a decimal number since the API promises it to be comparable (KEP-5504), and in
     /// practice ever since etcd 3; 0 when it is none.
@@ -33,9 +37,7 @@ pub struct Pod {
     pub generation: Option<i64>,
     /// `metadata.creationTimestamp`, RFC 3339, whole seconds.
     pub created: String,
-    /// `metadata.labels`.
     pub labels: BTreeMap<String, String>,
-    /// `metadata.annotations`.
     pub annotations: BTreeMap<String, String>,
     /// `metadata.ownerReferences`, in the API's order (patches test by index).
     pub owners: Vec<OwnerReference>,
@@ -46,18 +48,13 @@ pub struct Pod {
     /// `metadata.managedFields` go back to its creation: whoever has set an image since has an entry.
     #[serde(default)]
     pub tracked: bool,
-    /// The containers that were resized, from `metadata.managedFields`.
+    /// What was resized of it, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub resized: BTreeMap<ContainerName, PastResize>,
-    /// That the pod was resized as a whole, from `metadata.managedFields`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resized_as_a_whole: Option<PastResize>,
+    pub resized: BTreeMap<ResourceHolder, PastResize>,
     /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_writers: BTreeMap<String, BTreeSet<String>>,
-    /// `spec`.
     pub spec: PodSpec,
-    /// `status`.
     pub status: PodStatus,
     /// What was read from its annotations before.
     #[serde(skip)]
@@ -67,7 +64,6 @@ pub struct Pod {
 /// Who set the image of a container last, as `metadata.managedFields` shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageSet {
-    /// The field manager.
     pub manager: String,
     /// When that manager last changed any of its fields of this pod, RFC 3339, whole seconds.
     pub time: String,
@@ -80,21 +76,17 @@ impl ImageSet {
     }
 }
 
-/// An owner reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// The owner's kind, such as `ReplicaSet`.
     pub kind: String,
-    /// The owner's name.
     pub name: String,
-    /// The owner's uid.
     pub uid: Uid,
     /// It is the managing controller.
     pub controller: bool,
 }
 
-/// The part of `spec` that is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
@@ -128,15 +120,12 @@ pub struct PodSpec {
     /// What a pod of its RuntimeClass costs besides its containers, by resource.
     #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
     pub overhead: BTreeMap<String, String>,
-    /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
-    /// Init containers and sidecars, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
 }
 
-/// The operating system of a pod's containers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct PodOs {
@@ -172,196 +161,12 @@ pub struct Toleration {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReadinessGate {
-    /// The condition's type.
     pub condition_type: String,
-}
-
-/// A container's part of `spec` that is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Container {
-    /// The name.
-    pub name: ContainerName,
-    /// The image as asked for.
-    pub image: String,
-    /// `Always` makes an init container a sidecar.
-    pub restart_policy: Option<String>,
-    /// For which exit codes it is started again besides.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub restart_policy_rules: Vec<RestartRule>,
-    /// When traffic may come.
-    pub readiness_probe: Option<Probe>,
-    /// When the other probes begin.
-    pub startup_probe: Option<Probe>,
-    /// `Always`, `IfNotPresent` or `Never`; fixed when the pod is made.
-    pub image_pull_policy: String,
-    /// What runs before it is stopped.
-    pub lifecycle: Lifecycle,
-    /// The ports that it says it listens on: information only, since it may listen on others.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub ports: Vec<ContainerPort>,
-    /// The environment variables that come from elsewhere; those with a value of their own are not kept.
-    #[serde(deserialize_with = "environment::variables_from_elsewhere")]
-    pub env: Vec<EnvVar>,
-    /// ConfigMaps and Secrets that the environment has as a whole.
-    pub env_from: Vec<EnvFrom>,
-    /// What it asks for.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Resources::is_empty")]
-    pub resources: Resources,
-    /// What a resize of it does; fixed when the pod is made.
-    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub resize_policy: Vec<ResizePolicy>,
-}
-
-/// `requests` and `limits`, as the API writes quantities.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Resources {
-    /// What a node keeps for it, by resource.
-    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
-    pub requests: BTreeMap<String, String>,
-    /// What it may not exceed, by resource.
-    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
-    pub limits: BTreeMap<String, String>,
-}
-
-impl Resources {
-    /// The names of the two.
-    pub const MAPS: [&'static str; 2] = ["requests", "limits"];
-
-    /// Returns one of the two by its name.
-    pub fn map(&self, name: &str) -> &BTreeMap<String, String> {
-        if name == "requests" { &self.requests } else { &self.limits }
-    }
-
-    /// Returns one of the two by its name, to change it.
-    pub fn map_mut(&mut self, name: &str) -> &mut BTreeMap<String, String> {
-        if name == "requests" { &mut self.requests } else { &mut self.limits }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.limits.is_empty()
-    }
-}
-
-/// What a resize of one resource does to a container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ResizePolicy {
-    /// `cpu` or `memory`.
-    pub resource_name: String,
-    /// `NotRequired` or `RestartContainer`.
-    pub restart_policy: String,
-}
-
-impl ResizePolicy {
-    /// Returns whether a resize of a resource restarts the container.
-    pub fn restarts(&self, resource: &str) -> bool {
-        self.resource_name == resource && self.restart_policy == "RestartContainer"
-    }
-}
-
-/// A port that a container says it listens on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerPort {
-    /// Its name, by which a Service may refer to it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// Its number.
-    pub container_port: u32,
-}
-
-/// The part of a container's hooks that is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Lifecycle {
-    /// Runs before the container is stopped, within the grace period.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pre_stop: Option<PreStop>,
-}
-
-/// The part of a preStop hook that is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PreStop {
-    /// It only sleeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sleep: Option<Sleep>,
-}
-
-/// A hook that sleeps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Sleep {
-    /// The seconds to sleep.
-    pub seconds: u64,
-}
-
-/// The part of a probe that is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Probe {
-    /// Seconds between two probes; the API's default is 10.
-    pub period_seconds: Option<u32>,
-    /// Seconds before the first one; the API's default is 0.
-    pub initial_delay_seconds: Option<u32>,
-}
-
-/// Reads quantities, which a manifest may also write as numbers.
-fn quantities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
-    let text = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
-    let values = Option::<BTreeMap<String, Value>>::deserialize(deserializer)?.unwrap_or_default();
-    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
 }
 
 /// Reads `null` as nothing, as Go does.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// The list of the pod spec that a container is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-pub enum ContainerList {
-    /// `spec.containers`.
-    #[default]
-    Containers,
-    /// `spec.initContainers`.
-    InitContainers,
-}
-
-impl Container {
-    /// Returns whether it runs for the pod's whole life, and so restarts when its image changes: plain init containers do
-    /// not.
-    pub fn is_long_lived(&self, list: ContainerList) -> bool {
-        list == ContainerList::Containers || self.is_sidecar()
-    }
-}
-
-impl ContainerList {
-    /// Returns the name of the list in `spec`.
-    pub fn spec_field(self) -> &'static str {
-        match self {
-            Self::Containers => "containers",
-            Self::InitContainers => "initContainers",
-        }
-    }
-
-    /// Returns the name of the list in `status`.
-    pub fn status_field(self) -> &'static str {
-        match self {
-            Self::Containers => "containerStatuses",
-            Self::InitContainers => "initContainerStatuses",
-        }
-    }
-}
-
-impl Container {
-    /// Returns whether this init container is a sidecar (`restartPolicy: Always`).
-    pub fn is_sidecar(&self) -> bool {
-        self.restart_policy.as_deref() == Some("Always")
-    }
 }
 
 /// Metadata as the watch delivers it, before the parts that are not needed are dropped.
@@ -414,7 +219,7 @@ impl Pod {
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);
         let tracked = managed_fields::is_tracked(&metadata.managed_fields, &metadata.creation_timestamp);
-        let (resized, resized_as_a_whole) = managed_fields::resized(&metadata.managed_fields);
+        let resized = managed_fields::resized(&metadata.managed_fields);
         let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
@@ -428,7 +233,6 @@ impl Pod {
             image_set,
             tracked,
             resized,
-            resized_as_a_whole,
             gate_writers,
             spec,
             status,
@@ -436,7 +240,6 @@ impl Pod {
         })
     }
 
-    /// Returns whether a node was found for it.
     pub fn is_scheduled(&self) -> bool {
         !self.spec.node_name.is_empty()
     }
@@ -458,12 +261,10 @@ impl Pod {
         Some(condition.message.as_deref().or(condition.reason.as_deref()).unwrap_or_default())
     }
 
-    /// Returns the managing owner.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
     }
 
-    /// Returns whether its managing owner is one of these.
     pub fn is_controlled_by(&self, owners: &BTreeSet<Uid>) -> bool {
         self.controller().is_some_and(|owner| owners.contains(&owner.uid))
     }
@@ -476,7 +277,6 @@ impl Pod {
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
     }
 
-    /// Returns the containers of one list, in the API's order.
     pub fn containers(&self, list: ContainerList) -> &[Container] {
         match list {
             ContainerList::Containers => &self.spec.containers,
@@ -484,13 +284,11 @@ impl Pod {
         }
     }
 
-    /// Returns every container with its list, in the API's order.
     pub fn all_containers(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
         let containers = self.spec.containers.iter().map(|container| (ContainerList::Containers, container));
         containers.chain(self.spec.init_containers.iter().map(|container| (ContainerList::InitContainers, container)))
     }
 
-    /// Returns the statuses of one list, in the API's order.
     pub fn statuses(&self, list: ContainerList) -> &[ContainerStatus] {
         match list {
             ContainerList::Containers => &self.status.container_statuses,
@@ -506,17 +304,14 @@ impl Pod {
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
     }
 
-    /// Returns a condition by its type.
     pub fn condition(&self, kind: &str) -> Option<&Condition> {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
-    /// Returns the condition `Ready`.
     pub fn ready_condition(&self) -> Option<&Condition> {
         self.condition("Ready")
     }
 
-    /// Returns whether the condition `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.ready_condition().is_some_and(|condition| condition.status == "True")
     }

@@ -28,18 +28,15 @@ const RESTARTING_ALL: &str = "RestartingAllContainers";
 pub struct RestartRule {
     /// `Restart` or `RestartAllContainers`.
     pub action: String,
-    /// Which exit codes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_codes: Option<ExitCodes>,
 }
 
-/// A set of exit codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct ExitCodes {
     /// `In` or `NotIn`.
     pub operator: String,
-    /// The codes.
     #[serde(deserialize_with = "or_default")]
     pub values: Vec<i64>,
 }
@@ -64,7 +61,6 @@ pub struct RestartPolicy<'a> {
     of_pod: &'a str,
     /// The container with a policy of its own, if its kubelet goes by that, or may.
     own: Option<(ContainerList, &'a Container)>,
-    /// Whether it does.
     is_certain: bool,
     restarts_all: bool,
 }
@@ -96,12 +92,10 @@ impl<'a> RestartPolicy<'a> {
         (self.is_certain || own == of_pod).then_some(own)
     }
 
-    /// Returns whether it is started again, however it ended.
     pub fn is_always(&self) -> bool {
         EXIT_CODES.into_iter().all(|code| self.starts_again(code) == Some(true))
     }
 
-    /// Returns whether it is not started again, however it ended.
     pub fn is_never(&self) -> bool {
         EXIT_CODES.into_iter().all(|code| self.starts_again(code) == Some(false))
     }
@@ -149,7 +143,6 @@ impl fmt::Display for RestartPolicy<'_> {
 /// A container that has ended and stays so.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StaysDown<'p> {
-    /// How it ended.
     pub ended: &'p Terminated,
     /// What keeps the kubelet from starting it again.
     pub policy: RestartPolicy<'p>,

@@ -8,7 +8,6 @@ use super::{Resources, or_default};
 use crate::k8s::mask;
 use crate::k8s::names::ContainerName;
 
-/// The part of `status` that is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodStatus {
@@ -16,7 +15,6 @@ pub struct PodStatus {
     pub phase: String,
     /// The kubelet has seen this `metadata.generation`; it has **not** necessarily acted on it.
     pub observed_generation: Option<i64>,
-    /// Conditions.
     #[serde(deserialize_with = "or_default")]
     pub conditions: Vec<Condition>,
     /// The pod-level resources, as the pod's cgroup has them (1.36).
@@ -25,37 +23,29 @@ pub struct PodStatus {
     /// The requests that the kubelet has kept for the pod as a whole (1.36).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocated_resources: Option<BTreeMap<String, String>>,
-    /// Of the containers.
     #[serde(deserialize_with = "or_default")]
     pub container_statuses: Vec<ContainerStatus>,
-    /// Of init containers and sidecars.
     #[serde(deserialize_with = "or_default")]
     pub init_container_statuses: Vec<ContainerStatus>,
 }
 
-/// A condition of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Condition {
-    /// Such as `Ready`.
     #[serde(rename = "type")]
     pub kind: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// When the status last changed.
     pub last_transition_time: Option<String>,
-    /// CamelCase reason.
     pub reason: Option<String>,
     /// Sentence, without credentials.
     #[serde(deserialize_with = "masked_if_any")]
     pub message: Option<String>,
 }
 
-/// The status of one container.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerStatus {
-    /// The name.
     pub name: ContainerName,
     /// As the runtime resolved it; may be another tag of the same digest, so it proves nothing.
     pub image: String,
@@ -71,10 +61,8 @@ pub struct ContainerStatus {
     pub ready: bool,
     /// Passed its startup probe; wrong for a replaced container on kubelets 1.35 to 1.37 (kubernetes#141155).
     pub started: Option<bool>,
-    /// Now.
     #[serde(deserialize_with = "or_default")]
     pub state: ContainerState,
-    /// Before.
     #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
     /// What it has, as the runtime reports it; absent where the node cannot resize.
@@ -98,15 +86,11 @@ impl ContainerStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerState {
-    /// Runs.
     pub running: Option<Running>,
-    /// Waits to run.
     pub waiting: Option<Waiting>,
-    /// Ended.
     pub terminated: Option<Terminated>,
 }
 
-/// A running container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Running {
@@ -114,7 +98,6 @@ pub struct Running {
     pub started_at: Option<String>,
 }
 
-/// A container that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Waiting {
@@ -125,11 +108,9 @@ pub struct Waiting {
     pub message: String,
 }
 
-/// A container that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Terminated {
-    /// Exit code.
     pub exit_code: i64,
     /// Signal, where the runtime reports it.
     pub signal: Option<i64>,

@@ -147,7 +147,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let change = &diff.change;
     let unasked = Unasked { workload: &workload, template: &template, change, containers: &containers, options };
     // What is refused of the template as a whole is refused of its pod as well.
-    for reason in [unasked.reasons(), change.fields.refused_of_template(&template)].concat() {
+    for reason in [unasked.reasons(), change.fields.resources.refused_of_template(&template)].concat() {
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
@@ -256,7 +256,7 @@ fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
                 Some(image) => (image.from.clone(), Some(image.to.clone()), Effect::of(list, &container)),
                 None => (container.image, None, Effect::Unchanged),
             };
-            let resize_restarts = diff.change.fields.restarting().any(|name| *name == container.name);
+            let resize_restarts = diff.change.fields.resources.restarting().any(|name| *name == container.name);
             ContainerPlan { container: container.name, list, from, to, effect, resize_restarts, is_down: false }
         })
         .collect()

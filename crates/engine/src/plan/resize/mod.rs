@@ -26,7 +26,7 @@ pub(super) struct Resized<'a> {
 
 impl<'a> Resized<'a> {
     pub(super) fn new(pod: &'a Pod, fields: &FieldChanges, restarting: Vec<&'a ContainerName>) -> Self {
-        Self { before: pod, after: fields.asked_of(pod), restarting }
+        Self { before: pod, after: fields.resources.asked_of(pod), restarting }
     }
 
     /// Returns the names of the containers whose limit changes: a container without one of its own has that of its pod
@@ -36,8 +36,8 @@ impl<'a> Resized<'a> {
         field: ResourceField,
     ) -> impl Iterator<Item = (&ContainerName, Option<i128>, Option<i128>)> {
         let of = move |pod: &Pod, container: &Container| {
-            let own = amount(field.of(&container.resources)).filter(|own| *own != 0);
-            own.or_else(|| amount(field.of(pod.spec.resources.as_ref()?)))
+            let own = Quantity::amount(field.of(&container.resources)).filter(|own| *own != 0);
+            own.or_else(|| Quantity::amount(field.of(pod.spec.resources.as_ref()?)))
         };
         self.after.all_containers().filter_map(move |(_, after)| {
             let (_, _, before) = self.before.container(&after.name)?;
@@ -45,11 +45,6 @@ impl<'a> Resized<'a> {
             (from != to).then_some((&after.name, from, to))
         })
     }
-}
-
-/// Reads a quantity, in thousandths.
-fn amount(text: Option<&String>) -> Option<i128> {
-    text?.parse::<Quantity>().ok()?.thousandths()
 }
 
 /// Returns what is worth knowing of the pods that are resized.

@@ -3,10 +3,10 @@
 //! Upstream: `plugin/pkg/admission/limitranger/admission.go` (`minConstraint`, `maxConstraint`,
 //! `limitRequestRatioConstraint`), and `Constraints` in `pkg/quota/v1/evaluator/core/pods.go`, which names the containers.
 
-use super::amount;
 use crate::change::FieldChanges;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
+use crate::value::quantity::Quantity;
 
 /// What a LimitRange finds of a container; the first two are followed by the value.
 const FOUND: [&str; 7] = [
@@ -21,7 +21,7 @@ const FOUND: [&str; 7] = [
 
 /// Returns the containers that a refusal of a resize is about, and whose resources the change leaves alone.
 pub fn others(message: &str, before: &Pod, fields: &FieldChanges) -> Vec<ContainerName> {
-    let after = fields.asked_of(before);
+    let after = fields.resources.asked_of(before);
     let is_left_alone = |container: &Container| {
         before.container(&container.name).is_some_and(|(_, _, before)| before.resources == container.resources)
     };
@@ -53,9 +53,11 @@ fn breaks_limit_range(message: &str, container: &Container) -> bool {
         match found {
             "but request is " => request == value.as_ref(),
             "but limit is " => limit == value.as_ref(),
-            "but provided ratio is " => amount(limit).zip(amount(request)).is_some_and(|of| Some(ratio(of)) == value),
-            found if found.contains("request") => amount(request).is_none_or(|request| request == 0),
-            _ => amount(limit).is_none_or(|limit| limit == 0),
+            "but provided ratio is " => {
+                Quantity::amount(limit).zip(Quantity::amount(request)).is_some_and(|of| Some(ratio(of)) == value)
+            }
+            found if found.contains("request") => Quantity::amount(request).is_none_or(|request| request == 0),
+            _ => Quantity::amount(limit).is_none_or(|limit| limit == 0),
         }
     })
 }

@@ -214,7 +214,7 @@ fn read(case: &Value, base: &Value) -> Case {
         plan = answered(plan, PodPart::Pod, answer, &live);
     }
     if let Some(limit) = text(case, "/admissionAdds") {
-        let mut answer = plan.pods[0].fields.asked_of(&live.pods[0]);
+        let mut answer = plan.pods[0].fields.resources.asked_of(&live.pods[0]);
         answer.spec.containers[1].resources.map_mut("limits").insert("cpu".into(), limit.into());
         plan = answered(plan, PodPart::Resize, answer, &live);
     }

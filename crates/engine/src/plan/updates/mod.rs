@@ -282,7 +282,11 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
         began: began(&id),
         ended: None,
         reason: None,
-        fields: pods.iter().map(|(_, record)| record.fields()).find(|found| !found.is_empty()).unwrap_or_default(),
+        fields: pods
+            .iter()
+            .map(|(_, record)| record.resources().into())
+            .find(|found: &FieldChanges| found.resizes())
+            .unwrap_or_default(),
         id,
     }
 }

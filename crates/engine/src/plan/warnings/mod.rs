@@ -80,7 +80,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
 /// Returns what could not be read, and what follows from it. Where every pod is as its template, admission is not known to
 /// change anything, and nothing is said of a caller that may not create pods.
 pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
-    let not_made = live.not_made().filter(|_| drift::differs_from_template(live));
+    let not_made = live.not_made().filter(|_| super::drift::differs_from_template(live));
     live.not_read.iter().cloned().chain(not_made).map(|what| Warning::ReadFailed { what })
 }
 

@@ -157,8 +157,7 @@ fn new_record(
         id: id.clone(),
         later: later(pod, step.later)?,
         containers: earlier_steps(pod, id),
-        resized: before.as_ref().map(|before| before.resized.clone()).unwrap_or_default(),
-        pod_resources: before.map(|before| before.pod_resources.clone()).unwrap_or_default(),
+        resized: before.map(|before| before.resized.clone()).unwrap_or_default(),
         drained: UpdateRecord::drained(pod),
         owes_after_pod: step.owes_after_pod,
         durable: step.durable,
@@ -180,20 +179,20 @@ pub fn note_patch(
 ) -> Result<PodPatch, PatchError> {
     let mut operations = guarded(pod);
     let mut record = new_record(pod, step, id, field_manager)?;
-    record.pod_resources.values.extend(fields.pod_resources.unasked_in(pod).values);
-    for (name, change) in fields.resources.unasked_in(pod).0 {
-        let found = pod.container_status(&name).map(|(list, index, status)| (list, index.to_string(), status));
+    for (holder, change) in fields.resources.unasked_in(pod).0 {
+        let found = holder.container().and_then(|name| pod.container_status(name));
+        let found = found.map(|(list, index, status)| (list, index.to_string(), status));
         if let Some((list, index, status)) = &found {
             let path = |field| ["status", list.status_field(), index.as_str(), field];
-            operations.test(path("name"), json!(name));
+            operations.test(path("name"), json!(status.name));
             operations.test(path("containerID"), json!(status.container_id));
         }
         // On the way back it replaces the note of the way there.
-        record.containers.remove(&name);
+        record.containers.retain(|name, _| holder.container() != Some(name));
         let status = found.map(|(_, _, status)| status);
         let container_id = status.and_then(|status| status.container_id.clone());
         let restarts = status.filter(|_| container_id.is_some()).map(|status| status.restart_count);
-        record.resized.insert(name, ResizeRecord { change, container_id, restarts });
+        record.resized.insert(holder, ResizeRecord { change, container_id, restarts });
     }
     record.earlier = earlier_updates(pod, &record.containers);
     if let Some(before) = UpdateRecord::complete(pod) {

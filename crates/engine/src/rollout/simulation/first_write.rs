@@ -138,7 +138,6 @@ impl Scenario {
             image_set: Default::default(),
             tracked: false,
             resized: Default::default(),
-            resized_as_a_whole: None,
             gate_writers: Default::default(),
             spec: PodSpec { node_name: node.into(), containers: vec![side], ..PodSpec::default() },
             status: PodStatus {

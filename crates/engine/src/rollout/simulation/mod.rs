@@ -510,7 +510,6 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         image_set: BTreeMap::new(),
         tracked: false,
         resized: BTreeMap::new(),
-        resized_as_a_whole: None,
         gate_writers: BTreeMap::new(),
         spec,
         status: PodStatus { conditions, ..PodStatus::default() },

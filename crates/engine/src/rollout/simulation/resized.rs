@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::change::{
-    ContainerResources, FieldChanges, PodResourcesChange, ResourceField, ResourcesChange, ValueChange,
-};
+use crate::change::{FieldChanges, HolderChange, ResourceField, ResourcesChange, ValueChange};
 use crate::k8s::names::PodKey;
-use crate::k8s::pod::{Condition, Container, ContainerList, Pod, PodSpec, Resources};
+use crate::k8s::pod::{Condition, Container, Pod, PodSpec, ResourceHolder, Resources};
 use crate::state::hook::HookPhase;
 use crate::state::outcome::EndResult;
 
@@ -121,17 +119,9 @@ pub(super) fn fields(scenario: &Scenario) -> FieldChanges {
         (ResourceField::RequestsCpu, change([CPU[0], CPU[1]])),
         (ResourceField::LimitsMemory, change(MEMORY)),
     ]);
-    let whole = if resizes.as_a_whole { values.clone() } else { BTreeMap::new() };
-    let side = ContainerResources {
-        list: ContainerList::Containers,
-        is_plain_init: false,
-        restarting: Default::default(),
-        values,
-        implied: BTreeMap::new(),
-    };
-    let resources = ResourcesChange(BTreeMap::from([("side".into(), side)]));
-    let pod_resources = PodResourcesChange { values: whole, ..PodResourcesChange::default() };
-    FieldChanges { resources, pod_resources, ..FieldChanges::default() }
+    let holders = [Some(ResourceHolder::Container("side".into())), resizes.as_a_whole.then_some(ResourceHolder::Pod)];
+    let of = |holder| (holder, HolderChange { values: values.clone(), ..HolderChange::default() });
+    ResourcesChange(holders.into_iter().flatten().map(of).collect()).into()
 }
 
 fn side(pod: &Pod) -> Option<&Container> {

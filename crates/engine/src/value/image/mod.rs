@@ -7,19 +7,12 @@
 //!
 //! Not in here: registries. Whether an image exists is never asked.
 
-mod argument;
 mod grammar;
-mod image_id;
-mod pair;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::str::FromStr;
-
-pub use argument::ImageArgument;
-pub use image_id::repo_digest;
-pub use pair::{ImagePair, display_short};
 
 /// The registry of names that begin with none.
 const DEFAULT_DOMAIN: &str = "docker.io";
@@ -97,7 +90,6 @@ impl ImageReference {
         })
     }
 
-    /// Returns the text as it was written. This is what goes into a patch.
     pub fn as_written(&self) -> &str {
         &self.written
     }
@@ -110,12 +102,10 @@ impl ImageReference {
         &self.domain
     }
 
-    /// Returns the path within the registry, `library/nginx` for `nginx`.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the tag that was written.
     pub fn tag(&self) -> Option<&str> {
         self.tag.as_deref()
     }
@@ -207,7 +197,6 @@ impl ImageReference {
 }
 
 impl fmt::Display for ImageReference {
-    /// Writes the text as it was written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
     }
@@ -236,6 +225,110 @@ pub fn same_image(a: &ImageReference, b: &ImageReference) -> bool {
         }
 }
 
+/// Names the wanted image: by itself, or by what changes of the present one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ImageArgument {
+    /// A whole reference. It is sent as it was written and never normalised, since the kubelet hashes the text.
+    Whole(ImageReference),
+    /// `:TAG`, `@DIGEST` or `:TAG@DIGEST` keeps the repository of the present image as it is written there. A part that is
+    /// not given **goes away**: nothing says that the present tag belongs to another digest.
+    Version { tag: Option<String>, digest: Option<String> },
+}
+
+impl ImageArgument {
+    /// Reads `REFERENCE`, `:TAG`, `@DIGEST` or `:TAG@DIGEST`.
+    ///
+    /// # Errors
+    ///
+    /// Says which part is malformed, and why.
+    pub fn parse(written: &str) -> Result<Self, ImageError> {
+        if !written.starts_with([':', '@']) {
+            return ImageReference::parse(written).map(Self::Whole);
+        }
+        let (before, digest) = written.split_once('@').map_or((written, None), |(tag, digest)| (tag, Some(digest)));
+        let tag = before.strip_prefix(':');
+        tag.map_or(Ok(()), grammar::check_tag)?;
+        digest.map_or(Ok(()), grammar::check_digest)?;
+        Ok(Self::Version { tag: tag.map(str::to_owned), digest: digest.map(str::to_owned) })
+    }
+
+    /// Returns the image to write into the container whose image is `present` now.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::Present`] when a repository is to be kept and `present` is no reference.
+    pub fn resolve(&self, present: &str) -> Result<String, ImageError> {
+        let (tag, digest) = match self {
+            Self::Whole(reference) => return Ok(reference.as_written().to_owned()),
+            Self::Version { tag, digest } => (tag.as_deref(), digest.as_deref()),
+        };
+        let present = ImageReference::parse(present)
+            .map_err(|reason| ImageError::Present { image: present.to_owned(), reason: Box::new(reason) })?;
+        Ok(present.with_version(tag, digest)?.as_written().to_owned())
+    }
+}
+
+impl fmt::Display for ImageArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(reference) => reference.fmt(f),
+            Self::Version { tag, digest } => f.write_str(&assemble("", tag.as_deref(), digest.as_deref())),
+        }
+    }
+}
+
+impl FromStr for ImageArgument {
+    type Err = ImageError;
+
+    fn from_str(written: &str) -> Result<Self, Self::Err> {
+        Self::parse(written)
+    }
+}
+
+/// Returns the digest under which a registry knows the image, as `sha256:...`, if the `imageID` has it.
+///
+/// containerd and CRI-O write `repo@sha256:...`, dockershim wrote `docker-pullable://repo@sha256:...`. A bare `sha256:...`
+/// or bare hexadecimal is the digest of the image's configuration: no registry serves anything under it (kubernetes#95968).
+pub fn repo_digest(image_id: &str) -> Option<&str> {
+    let (_, digest) = image_id.rsplit_once('@')?;
+    grammar::check_digest(digest).ok().map(|()| digest)
+}
+
+/// Holds what to show of a change from one image to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImagePair {
+    /// The repository of both in its familiar form (`acme/side`), or `None` where they differ or nothing else would.
+    pub repository: Option<String>,
+    /// Where there is a common repository: the tag, `@digest`, or `tag@digest` of the first image. Else its whole text.
+    pub from: String,
+    /// The same of the second image.
+    pub to: String,
+}
+
+/// Returns how to show two images side by side: `acme/side`, `1.27.1`, `1.27.2`.
+///
+/// Both stay whole if a repository changes (that should be seen), if one is no reference, or if they differ in nothing but
+/// how the repository is written.
+pub fn display_short(from: &str, to: &str) -> ImagePair {
+    let whole = || ImagePair { repository: None, from: from.to_owned(), to: to.to_owned() };
+    let (Ok(first), Ok(second)) = (ImageReference::parse(from), ImageReference::parse(to)) else {
+        return whole();
+    };
+    let (from, to) = (version(&first), version(&second));
+    if first.repository() != second.repository() || (from == to && first != second) {
+        return whole();
+    }
+    ImagePair { repository: Some(first.familiar_repository()), from, to }
+}
+
+/// Returns tag and digest of a reference; `latest` where it has neither.
+fn version(reference: &ImageReference) -> String {
+    match (reference.tag(), reference.digest()) {
+        (None, None) => DEFAULT_TAG.to_owned(),
+        (tag, digest) => assemble(tag.unwrap_or_default(), None, digest),
+    }
+}
+
 /// Splits off the registry (`splitDockerDomain`): the part before the first slash, if it looks like a host.
 fn split_domain(written: &str) -> (Option<&str>, &str) {
     match written.split_once('/') {
@@ -261,10 +354,8 @@ fn assemble(name: &str, tag: Option<&str>, digest: Option<&str>) -> String {
     text
 }
 
-/// Says which part of an image reference is malformed, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// Nothing was written.
     #[error("image is empty")]
     Empty,
     /// The API server refuses this too.
@@ -273,99 +364,50 @@ pub enum ImageError {
     /// A name of 64 hexadecimal digits would be taken for an image ID.
     #[error("image is 64 hexadecimal digits, which is an image ID and not a name")]
     Identifier,
-    /// `https://` and the like.
     #[error("image begins with a URL scheme, which a reference does not have")]
     Scheme,
-    /// The part before the first slash looks like a host, but is none.
     #[error("registry {registry:?} is no host name or address with an optional port")]
-    Registry {
-        /// The part as it was written.
-        registry: String,
-    },
+    Registry { registry: String },
     /// Registries allow lower-case letters only.
     #[error("repository {path:?} has upper-case letters")]
-    UppercaseRepository {
-        /// The repository without its registry.
-        path: String,
-    },
-    /// There is nothing where the repository or one of its components should be.
+    UppercaseRepository { path: String },
     #[error("repository {path:?} is empty or has an empty component")]
-    EmptyComponent {
-        /// The repository without its registry.
-        path: String,
-    },
-    /// A component is more than letters and digits joined by separators.
+    EmptyComponent { path: String },
     #[error("repository component {component:?} is not letters and digits joined by one '.', one or two '_', or '-'")]
-    Component {
-        /// The component, one of those between the slashes.
-        component: String,
-    },
+    Component { component: String },
     /// Registries cannot store such a name.
     #[error("repository name has {length} characters, which is more than {limit}", limit = grammar::NAME_LIMIT)]
-    NameTooLong {
-        /// How many characters it has, the registry not counted.
-        length: usize,
-    },
-    /// The part after `:`.
+    NameTooLong { length: usize },
     #[error("tag {tag:?} {fault}")]
-    Tag {
-        /// The tag as it was written.
-        tag: String,
-        /// What is wrong with it.
-        fault: TagFault,
-    },
-    /// The part after `@`.
+    Tag { tag: String, fault: TagFault },
     #[error("digest {digest:?} {fault}")]
-    Digest {
-        /// The digest as it was written.
-        digest: String,
-        /// What is wrong with it.
-        fault: DigestFault,
-    },
+    Digest { digest: String, fault: DigestFault },
     /// `:TAG`, `@DIGEST` and `:TAG@DIGEST` keep the repository of the present image, which has none.
     #[error("the present image {image:?} has no repository to keep: {reason}")]
-    Present {
-        /// The present image.
-        image: String,
-        /// Why it is no reference.
-        reason: Box<Self>,
-    },
+    Present { image: String, reason: Box<Self> },
 }
 
-/// Says what is wrong with a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TagFault {
-    /// There is nothing after the colon.
     #[error("is empty")]
     Empty,
-    /// It begins with `.` or `-`.
     #[error("begins with {0:?} and not with a letter, a digit or '_'")]
     First(char),
-    /// It has a character that no tag may have.
     #[error("has {0:?}, which is no letter, digit, '_', '.' or '-'")]
     Character(char),
-    /// It is too long.
     #[error("has more than {limit} characters", limit = grammar::TAG_LIMIT)]
     TooLong,
 }
 
-/// Says what is wrong with a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DigestFault {
-    /// There is no colon.
     #[error("is not of the form sha256:<hexadecimal>")]
     NoAlgorithm,
     /// The kubelet knows sha256, sha384 and sha512.
     #[error("has an algorithm other than sha256, sha384 and sha512")]
     Algorithm,
-    /// The digits do not fit the algorithm.
     #[error("has {found} hexadecimal digits and not {wanted}")]
-    Length {
-        /// How many characters there are.
-        found: usize,
-        /// How many digits the algorithm has.
-        wanted: usize,
-    },
+    Length { found: usize, wanted: usize },
     /// Upper case is refused as well.
     #[error("has {0:?}, which is no lower-case hexadecimal digit")]
     Character(char),

@@ -362,3 +362,21 @@ proptest! {
         prop_assert!(same_image(&familiar, &reference));
     }
 }
+
+#[test]
+fn only_a_registrys_digest_counts() {
+    let digest = format!("sha256:{}", "a".repeat(64));
+    for (image_id, expected) in [
+        (format!("docker.io/library/nginx@{digest}"), Some(digest.as_str())),
+        (format!("127.0.0.1:5000/app@{digest}"), Some(digest.as_str())),
+        (format!("docker-pullable://acme/app@{digest}"), Some(digest.as_str())),
+        (digest.clone(), None),
+        (format!("docker://{digest}"), None),
+        ("a".repeat(64), None),
+        (String::new(), None),
+        ("acme/app@sha256:short".into(), None),
+        ("acme/app@".into(), None),
+    ] {
+        assert_eq!(repo_digest(&image_id), expected, "{image_id}");
+    }
+}

@@ -82,7 +82,6 @@ fn old_pod() -> Pod {
         image_set: BTreeMap::new(),
         tracked: false,
         resized: BTreeMap::new(),
-        resized_as_a_whole: None,
         gate_writers: BTreeMap::new(),
         spec: PodSpec {
             containers: vec![Container { name: "side".into(), image: BEFORE.into(), ..Container::default() }],

@@ -220,7 +220,7 @@ fn what_the_server_refuses_is_refused_before_and_pod_and_containers_are_judged_t
         codes.extend(change.fields.refused_in(&containers(&pod)).iter().map(Reason::code));
         assert_eq!(codes, expected, "{after} {app_after}");
         assert!(change.refused(&workload, Direction::Back).is_empty());
-        let of_template = change.fields.refused_of_template(&template(&after, &app_after));
+        let of_template = change.fields.resources.refused_of_template(&template(&after, &app_after));
         assert!(of_template.iter().map(Reason::code).all(|code| expected.contains(&code)), "{after} {app_after}");
     }
 }
@@ -257,7 +257,7 @@ fn a_pod_that_has_something_else_than_its_template_is_seen_and_an_earlier_value_
         let app = json!({"requests": {"cpu": cpu, "memory": "64Mi"}});
         let mut has = pod(&asked, &asked, &app);
         let by_resize = ["requests.cpu", "requests.memory"].map(str::to_owned);
-        has.resized_as_a_whole = Some(PastResize { values: by_resize.into(), ..PastResize::default() });
+        has.resized = [(ResourceHolder::Pod, PastResize { values: by_resize.into(), ..PastResize::default() })].into();
         rows(&FieldChanges::drift(&template(&limits, &app), &has))
     };
     assert_eq!(drift("100m"), [""; 0]);
@@ -266,11 +266,11 @@ fn a_pod_that_has_something_else_than_its_template_is_seen_and_an_earlier_value_
     assert_eq!(change.fields.conflict_in(&has), Some("spec.resources.requests.cpu".into()));
     assert_eq!(change.fields.conflict_in(&pod(&whole("100m"), &whole("100m"), &json!({}))), None);
     let spec = json!({});
-    assert_eq!(change.fields.oldest_server(&spec).map(|version| version.to_string()), Some("1.36".into()));
+    assert_eq!(change.fields.resources.oldest_server(&spec).map(|version| version.to_string()), Some("1.36".into()));
     // Containers of a pod that has cpu and memory as a whole.
     let of_app = |cpu: &str| template(&whole("1"), &json!({"requests": {"cpu": cpu}}));
     let of_app = diff(&of_app("1m"), &of_app("2m")).change.fields;
-    let needs = |spec: &Value| of_app.oldest_server(spec).map(|version| version.to_string());
+    let needs = |spec: &Value| of_app.resources.oldest_server(spec).map(|version| version.to_string());
     assert_eq!(needs(&json!({"resources": whole("1")})), Some("1.36".into()));
     assert_eq!(needs(&json!({"resources": {}})), Some("1.33".into()));
 }
@@ -293,7 +293,7 @@ fn a_limit_that_a_container_has_from_its_pod_restarts_nothing() {
     for (limit, restarts) in [("64Mi", false), ("65536Ki", false), ("48Mi", true)] {
         let fields =
             diff(&with(&none), &with(&json!({"requests": request, "limits": {"memory": limit}}))).change.fields;
-        let of_template: Vec<_> = fields.restarting().collect();
+        let of_template: Vec<_> = fields.resources.restarting().collect();
         assert_eq!((of_template.is_empty(), fields.restarting_in(&pod).is_empty()), (!restarts, !restarts), "{limit}");
     }
 }
