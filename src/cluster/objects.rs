@@ -24,39 +24,23 @@ pub(super) struct Resource {
     plural: &'static str,
 }
 
-/// `v1` Node.
-pub(super) const NODES: Resource = Resource { group: "", version: "v1", plural: "nodes" };
-/// `v1` Namespace.
-const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "namespaces" };
-/// `v1` Event.
-pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
+const fn resource(group: &'static str, version: &'static str, plural: &'static str) -> Resource {
+    Resource { group, version, plural }
+}
 
-/// `policy/v1` PodDisruptionBudget.
-pub(super) const BUDGETS: Resource = Resource { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
-/// `v1` Service.
-pub(super) const SERVICES: Resource = Resource { group: "", version: "v1", plural: "services" };
-/// `discovery.k8s.io/v1` EndpointSlice.
-pub(super) const ENDPOINT_SLICES: Resource =
-    Resource { group: "discovery.k8s.io", version: "v1", plural: "endpointslices" };
-/// `networking.k8s.io/v1` NetworkPolicy.
-pub(super) const NETWORK_POLICIES: Resource =
-    Resource { group: "networking.k8s.io", version: "v1", plural: "networkpolicies" };
-/// `autoscaling/v2` HorizontalPodAutoscaler.
-pub(super) const AUTOSCALERS: Resource =
-    Resource { group: "autoscaling", version: "v2", plural: "horizontalpodautoscalers" };
-/// `autoscaling.k8s.io/v1` VerticalPodAutoscaler, which not every cluster has.
-pub(super) const VERTICAL_AUTOSCALERS: Resource =
-    Resource { group: "autoscaling.k8s.io", version: "v1", plural: "verticalpodautoscalers" };
-/// `apps/v1` ControllerRevision.
-pub(super) const CONTROLLER_REVISIONS: Resource =
-    Resource { group: "apps", version: "v1", plural: "controllerrevisions" };
-/// `authorization.k8s.io/v1` SelfSubjectAccessReview.
-pub(super) const ACCESS_REVIEWS: Resource =
-    Resource { group: "authorization.k8s.io", version: "v1", plural: "selfsubjectaccessreviews" };
-
-/// `authentication.k8s.io/v1` SelfSubjectReview.
-pub(super) const SUBJECT_REVIEWS: Resource =
-    Resource { group: "authentication.k8s.io", version: "v1", plural: "selfsubjectreviews" };
+pub(super) const NODES: Resource = resource("", "v1", "nodes");
+const NAMESPACES: Resource = resource("", "v1", "namespaces");
+pub(super) const EVENTS: Resource = resource("", "v1", "events");
+pub(super) const BUDGETS: Resource = resource("policy", "v1", "poddisruptionbudgets");
+pub(super) const SERVICES: Resource = resource("", "v1", "services");
+pub(super) const ENDPOINT_SLICES: Resource = resource("discovery.k8s.io", "v1", "endpointslices");
+pub(super) const NETWORK_POLICIES: Resource = resource("networking.k8s.io", "v1", "networkpolicies");
+pub(super) const AUTOSCALERS: Resource = resource("autoscaling", "v2", "horizontalpodautoscalers");
+/// Not every cluster has them.
+pub(super) const VERTICAL_AUTOSCALERS: Resource = resource("autoscaling.k8s.io", "v1", "verticalpodautoscalers");
+pub(super) const CONTROLLER_REVISIONS: Resource = resource("apps", "v1", "controllerrevisions");
+pub(super) const ACCESS_REVIEWS: Resource = resource("authorization.k8s.io", "v1", "selfsubjectaccessreviews");
+pub(super) const SUBJECT_REVIEWS: Resource = resource("authentication.k8s.io", "v1", "selfsubjectreviews");
 
 impl From<&KindSpec> for Resource {
     fn from(facts: &KindSpec) -> Self {

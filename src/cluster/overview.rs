@@ -120,7 +120,6 @@ impl Cluster {
     }
 }
 
-/// Says what becomes of a pod that pulls.
 fn stands(pod: &Value, now: Option<&str>) -> Hint {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));

@@ -9,7 +9,6 @@ use engine::kinds::WorkloadKind;
 use engine::plan::Plan;
 use engine::value::hint::{Hint, Spoken, kubectl};
 
-/// The flags that pick workloads without their names.
 pub(super) const PICKING: [&str; 3] = ["selector", "field_selector", "all"];
 
 /// What was typed: the whole line, and flag by flag.

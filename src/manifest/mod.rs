@@ -23,8 +23,6 @@ mod types;
 mod value;
 
 #[cfg(test)]
-mod fuzz;
-#[cfg(test)]
 mod tests;
 
 use std::fmt;

@@ -14,7 +14,6 @@ pub(super) type YamlValue = Node<true>;
 
 pub(super) type JsonValue = Node<false>;
 
-/// One value of either notation.
 pub(super) struct Node<const MERGES: bool>(pub(super) Value);
 
 impl<'de, const MERGES: bool> Deserialize<'de> for Node<MERGES> {

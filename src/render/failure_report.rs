@@ -14,7 +14,6 @@ use super::run::Run;
 use super::style::{Meaning, Style};
 use super::words;
 
-/// Writes the report.
 pub(super) fn write(
     reported: Reported<'_>,
     report: &FailureReport,

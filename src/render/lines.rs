@@ -33,7 +33,6 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Says on each line whose it is.
     #[must_use]
     pub fn side_by_side(mut self, side_by_side: bool) -> Self {
         self.narrator = self.narrator.side_by_side(side_by_side);

@@ -129,7 +129,6 @@ pub struct Environment {
     pub kubeconfig: Option<OsString>,
     /// `KUBERC`: another place for kubectl's preferences, or `off`.
     pub kuberc: Option<OsString>,
-    /// The home folder.
     pub home: Option<PathBuf>,
     pub path: Option<OsString>,
     /// `HTTPS_PROXY` or `https_proxy`.
@@ -149,7 +148,6 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment of this process.
     pub fn of_process() -> Self {
         let text =
             |names: &[&str]| names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty());

@@ -29,7 +29,6 @@ const COLUMNS: [Column; 7] = [
 /// Without one of these a line below the other says more than the table.
 const TOLD: [&str; 4] = ["AGE", "TOOK", "WHO", "REASON"];
 
-/// What a history is shown with besides the workloads.
 pub struct HistoryContext<'a> {
     /// The wall clock (RFC 3339).
     pub now: &'a str,

@@ -85,7 +85,6 @@ impl fmt::Debug for Screen {
     }
 }
 
-/// The live view.
 pub struct Live<'a> {
     out_style: Style,
     drawn: Style,
@@ -103,7 +102,6 @@ pub struct Live<'a> {
     /// Lines that go above the view with the next drawing.
     pending: Vec<String>,
     pace: Pace,
-    /// What the rows were drawn with last.
     rows: table::Before,
     held: Option<Held>,
     stopping: bool,

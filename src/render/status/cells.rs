@@ -35,7 +35,6 @@ pub(super) struct Columns<'a> {
     pub(super) detail: Detail,
     /// The wall clock (RFC 3339).
     pub(super) now: &'a str,
-    /// What the images have in common.
     pub(super) folder: &'a str,
     /// The container is shown before its state, in no column of its own.
     pub(super) is_narrow: bool,
@@ -161,7 +160,6 @@ pub(super) fn fields(pod: &PodStatus, style: &Style) -> Vec<String> {
     lines
 }
 
-/// What the kubelet never does.
 const INFEASIBLE: &str = "resize infeasible";
 
 fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {

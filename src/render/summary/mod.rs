@@ -288,7 +288,6 @@ impl Ending<'_> {
         counts.collect::<Vec<_>>().join(", ")
     }
 
-    /// The containers that were changed, of pods that are done.
     fn done_ends(&self) -> impl Iterator<Item = &ContainerEnd> {
         self.done_in_pods().map(|(_, end)| end)
     }
