@@ -1,6 +1,5 @@
 //! The only module that names kube: reads, dry runs, patches and watches, in the engine's own types.
 
-mod access;
 pub mod connect;
 mod desired;
 mod discovery;
@@ -10,7 +9,6 @@ mod namespace;
 mod objects;
 mod overview;
 mod send;
-mod services;
 mod snapshot;
 mod watch;
 

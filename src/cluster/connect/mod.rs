@@ -19,7 +19,6 @@ mod credentials;
 mod entries;
 pub mod fetch;
 mod kubeconfig;
-mod overrides;
 mod proxy;
 mod retry;
 mod trace;
@@ -198,7 +197,7 @@ async fn connect_with(
 ) -> Result<Connection, ClusterError> {
     let warnings = Warnings::new(options.notices.clone());
     let mut selected = kubeconfig::select(options, environment)?;
-    overrides::apply(&mut selected, options)?;
+    usable::apply_flags(&mut selected, options)?;
     usable::check(&mut selected)?;
     let uri = kubeconfig::server_uri(&selected)?;
     let server = address::without_credentials(uri.to_string().trim_end_matches('/'));
