@@ -12,6 +12,8 @@ mod send;
 mod snapshot;
 mod watch;
 
+use std::time::Duration;
+
 use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
@@ -21,6 +23,11 @@ pub use overview::Overview;
 pub use send::answer;
 pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};
+
+const TCP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Clone)]
 pub struct Cluster {

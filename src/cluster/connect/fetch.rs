@@ -11,6 +11,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Config;
 use kube::client::Body;
 
+use super::super::CONNECT_TIMEOUT;
 use super::super::error::links;
 use super::{Environment, name_the_client, proxy, transport};
 use engine::value::address;
@@ -123,7 +124,7 @@ async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<
 async fn ask(place: &Uri, environment: &Environment) -> Result<http::Response<Body>, String> {
     let mut config = Config::new(place.clone());
     config.proxy_url = proxy::of(place, None, environment).map_err(|error| error.to_string())?;
-    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
     config.read_timeout = Some(SILENCE);
     config.default_retry = false;
     name_the_client(&mut config);

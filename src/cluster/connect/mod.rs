@@ -22,7 +22,7 @@ mod kubeconfig;
 mod proxy;
 mod retry;
 mod trace;
-pub(in crate::cluster) mod transport;
+mod transport;
 mod usable;
 mod warnings;
 
@@ -36,7 +36,7 @@ use kube::config::{AuthInfo, AuthProviderConfig};
 use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::error::ClusterError;
+use super::error::{ClusterError, CredentialPluginError};
 use credentials::Source;
 use engine::value::address;
 use entries::{Cluster, User};
@@ -45,7 +45,6 @@ use trace::Trace;
 use transport::{Limits, Transport};
 use warnings::{ServerClock, Warnings};
 
-pub use credential_plugin::CredentialPluginError;
 pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
 
 #[cfg(test)]
@@ -244,7 +243,7 @@ fn send_no_credentials(selected: &mut Selected, server: &str) {
 fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Result<Config, ClusterError> {
     let cluster = &selected.cluster;
     let mut config = Config::new(uri);
-    config.connect_timeout = Some(transport::CONNECT_TIMEOUT);
+    config.connect_timeout = Some(super::CONNECT_TIMEOUT);
     config.default_namespace = selected.namespace.clone();
     config.accept_invalid_certs = cluster.insecure_skip_tls_verify.is_some();
     config.root_cert = usable::authorities(cluster)?;

@@ -31,6 +31,7 @@ use tokio::time::Instant;
 use tower::{BoxError, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
+use super::super::TCP_TIMEOUT;
 use super::super::error::{ClusterError, of_transport};
 use super::credentials::{Credential, Source};
 use super::retry::{self, RequestKind, Try};
@@ -293,11 +294,6 @@ fn why(ended: &Result<Response<Body>, ClusterError>) -> String {
         Err(error) => error.to_string(),
     }
 }
-
-pub(in crate::cluster) const TCP_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
-pub(in crate::cluster) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A silent connection is probed after this time (Go's `net.Dialer` has the same), and this many times before it is
 /// abandoned: a watch through a NAT or a load balancer that has forgotten it would be silent for minutes.

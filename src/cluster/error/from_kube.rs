@@ -7,7 +7,7 @@ use std::time::Duration;
 use kube::client::AuthError;
 use kube::core::Status;
 
-use super::super::connect::transport;
+use super::super::{CONNECT_TIMEOUT, TCP_TIMEOUT};
 use super::{ClusterError, CredentialPluginError, RequestDescription, Unreached};
 use engine::k8s::mask;
 
@@ -69,8 +69,8 @@ pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server:
     } else if late {
         // kubectl's words for either, which is what people search for.
         let (what, limit) = match why.contains("tcp connect error") {
-            true => ("dial tcp: i/o timeout", transport::TCP_TIMEOUT),
-            false => ("TLS handshake timeout", transport::CONNECT_TIMEOUT),
+            true => ("dial tcp: i/o timeout", TCP_TIMEOUT),
+            false => ("TLS handshake timeout", CONNECT_TIMEOUT),
         };
         Unreached::Other(format!("{what} (no connection within {limit:?})"))
     } else if why.contains("InvalidContentType") {

@@ -9,14 +9,16 @@
 use engine::value::hint::{Hint, kubectl};
 use std::time::Duration;
 
-pub use super::connect::{CredentialPluginError, KubeconfigError};
+pub use super::connect::KubeconfigError;
 
+mod credential_plugin;
 mod from_kube;
 mod request;
 
 #[cfg(test)]
 mod tests;
 
+pub use credential_plugin::CredentialPluginError;
 pub(super) use from_kube::{links, of_transport};
 pub use request::RequestDescription;
 

@@ -3,8 +3,6 @@
 //! Promise: one run is one process, which reads standard input only where the user can answer and nobody else reads it,
 //! and whose standard error never reaches ours. When to run it is decided in [`super::transport`].
 
-mod error;
-
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::process::Stdio;
@@ -18,14 +16,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::process::{ChildStderr, Command};
 
-use super::super::error::ClusterError;
+use super::super::error::{ClusterError, CredentialPluginError};
 use super::credentials::{Credential, bearer};
 use super::entries::{self, Cluster, Exec};
 use super::warnings::Warnings;
 use super::{ConnectOptions, KubeconfigError, ServerNotice, usable};
 use engine::k8s::mask;
-
-pub use error::CredentialPluginError;
 
 #[cfg(test)]
 mod tests;
