@@ -24,7 +24,6 @@ mod markdown;
 mod name;
 mod offline;
 mod preview;
-mod proof;
 mod redrawn;
 mod refusal;
 mod run;

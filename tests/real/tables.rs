@@ -317,7 +317,7 @@ fn parents(object: &Value, names: &[&'static str]) -> Vec<String> {
 fn handled(of: Schema, above: &[&'static str], found: &mut BTreeSet<(Vec<&'static str>, bool)>) {
     let at = |name: &'static str| [above, &[name]].concat();
     for field in of.fields() {
-        if field.default.is_some() || field.left_out || field.is_quantity {
+        if field.default.is_some() || field.left_out || field.is_quantity || field.has_quantities {
             found.insert((at(field.name), field.default.is_some()));
         }
         if let Some(DefaultValue::Alias(name)) = field.default {

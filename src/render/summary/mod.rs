@@ -12,15 +12,16 @@ use engine::change::FieldEffect;
 use engine::k8s::names::ContainerName;
 use engine::report::failure_report::LATE;
 use engine::report::progress::{PodProgress, Stage};
-use engine::report::proof::Proof;
+use engine::report::proof::{Proof, Spread};
 use engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::outcome::EndResult;
+use engine::value::duration;
 
 use super::run::{NextSteps, Reported, Run};
 use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
-use super::{failure_report, proof, words};
+use super::{failure_report, words};
 
 const NAMED_PODS: usize = 5;
 
@@ -57,7 +58,7 @@ impl Ending<'_> {
             self.all_pods(out)?;
             self.standing(out)?;
         } else if self.outcome.result != EndResult::NothingToDo {
-            proof::write(&self.proof(), self.style, out)?;
+            self.times(out)?;
         }
         self.next_steps(out)
     }
@@ -493,11 +494,68 @@ impl Ending<'_> {
         }
     }
 
+    /// Writes a line for each pod that left, and one for each container of which a time is known.
+    fn times(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (proof, style) = (self.proof(), self.style);
+        for left in proof.replaced.iter().take(NAMED_PODS) {
+            writeln!(out, "  {}  gone: {}", words::pod(style, &left.pod), style.show(&left.message))?;
+        }
+        if let left @ 1.. = proof.replaced.len().saturating_sub(NAMED_PODS) {
+            writeln!(out, "  and {} gone", words::count(left, "more pod"))?;
+        }
+        for times in proof.times.values() {
+            let part = |what: &str, spread: Option<Spread>| spread.map(|spread| format!("{what}{}", range(spread)));
+            let unknown = Some(times.down_unknown).filter(|pods| *pods > 0);
+            let unknown = unknown.map(|pods| format!("not known of {}", words::count(pods, "pod")));
+            let head = if times.down_seconds.is_some() || unknown.is_some() { "Downtime" } else { "Times" };
+            let ready = part("from start to ready ", times.ready_seconds.filter(|ready| ready.max > 0.0));
+            let parts = [part("", times.down_seconds), unknown, ready, part("pull ", times.pull_seconds)];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            if !parts.is_empty() {
+                let name = style.show(times.container.as_str());
+                writeln!(out, "{head} per pod ({name}): {}.", parts.join("; "))?;
+            }
+        }
+        Ok(())
+    }
+
     fn proof(&self) -> Proof {
         Proof::of(
             self.outcome,
             |pod, container| self.restarts(pod, container),
             |pod| self.reported.run.and_then(|run| Some(&run.pod(pod)?.fields)),
         )
+    }
+}
+
+/// Returns `0.4s-2.5s`.
+fn range(spread: Spread) -> String {
+    // The API has whole seconds.
+    if spread.max == 0.0 {
+        return "less than 1s".to_owned();
+    }
+    let [min, max] = [spread.min, spread.max].map(|seconds| duration::human(words::from_seconds(seconds)));
+    if min == max { max } else { format!("{min}-{max}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_says_both_ends() {
+        for (min, max, expected) in [
+            (0.0, 0.0, "less than 1s"),
+            (0.5, 0.5, "0.5s"),
+            (0.025, 0.1, "25ms-0.1s"),
+            (0.4, 2.5, "0.4s-2.5s"),
+            (0.0, 2.0, "0s-2s"),
+            (1.5, 12.7, "1.5s-12s"),
+            (12.1, 12.9, "12s"),
+            (45.0, 185.0, "45s-3m5s"),
+            (45.0, 720.0, "45s-12m"),
+        ] {
+            assert_eq!(range(Spread { min, max, pods: 3 }), expected);
+        }
     }
 }

@@ -65,12 +65,12 @@ fn fill(value: &mut Value, of: Schema) {
         if field.left_out && map.get(field.name).is_some_and(is_zero) {
             map.shift_remove(field.name);
         }
-        match map.get_mut(field.name).filter(|_| field.is_quantity) {
-            Some(Value::Object(all)) => {
+        match map.get_mut(field.name) {
+            Some(Value::Object(all)) if field.has_quantities => {
                 all.values_mut().for_each(|value| canonical(value, Quantity::rounded_up_to_thousandths));
             }
-            Some(value) => canonical(value, |quantity| quantity),
-            None => {}
+            Some(value) if field.is_quantity => canonical(value, |quantity| quantity),
+            Some(_) | None => {}
         }
     }
     for (name, default) in of.fields().iter().filter_map(|field| Some((field.name, field.default?))) {

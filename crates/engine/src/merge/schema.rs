@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 /// | `name[key]` | a list that merges by this key; `name[]` is a set |
 /// | `name!` | what the newer map or element lacks is cleared (`retainKeys`) |
 /// | `name?` | left out where it is zero or empty |
-/// | `name~` | a quantity, or a map of them |
+/// | `name~`, `name*` | a quantity; a map of them, rounded up to thousandths |
 /// | `name:Type` | a map, or a list of maps, of this type |
 /// | `name=value` | filled in where it is missing: a number, `true`, `{}` or text; `=@rule` is a [`DefaultValue`] of its own |
 /// | `+Type` | the fields of a type above; those that follow take the place of their namesakes |
@@ -30,7 +30,7 @@ LabelSelector matchLabels?
 Selecting labelSelector:LabelSelector
 Named name?
 Conditions conditions[type]
-Resources limits?~ requests?~
+Resources limits?* requests?*
 
 HTTPGet path?=/ host? scheme?=HTTP
 TCPSocket host?
@@ -100,7 +100,7 @@ PodAffinity requiredDuringSchedulingIgnoredDuringExecution:AffinityTerm
   preferredDuringSchedulingIgnoredDuringExecution:WeightedTerm
 Affinity podAffinity:PodAffinity podAntiAffinity:PodAffinity
 PodSpec serviceAccountName? serviceAccount?=@alias/serviceAccountName nodeName? hostNetwork? hostPID? hostIPC? hostname?
-  subdomain? priorityClassName? nodeSelector? overhead?~ dnsPolicy?=ClusterFirst restartPolicy?=Always
+  subdomain? priorityClassName? nodeSelector? overhead?* dnsPolicy?=ClusterFirst restartPolicy?=Always
   securityContext:SecurityContext={} terminationGracePeriodSeconds=30 schedulerName?=default-scheduler
   containers[name]:Container initContainers[name]:Container ephemeralContainers[name]:Container volumes[name]!:Volume
   resources:Resources tolerations:Toleration imagePullSecrets[name]:Named hostAliases[ip]
@@ -190,8 +190,10 @@ pub struct Field {
     pub retain_keys: bool,
     /// It is left out where it is zero or empty.
     pub left_out: bool,
-    /// It is a quantity, or a map of them.
+    /// It is a quantity.
     pub is_quantity: bool,
+    /// It is a map of quantities.
+    pub has_quantities: bool,
     /// What it has where it is missing.
     pub default: Option<DefaultValue>,
     /// The fields below: of the map itself, or of each element of the list.
@@ -253,14 +255,15 @@ impl Field {
         let (word, default) =
             word.split_once('=').map_or((word, None), |(word, text)| (word, Some(DefaultValue::parse(text))));
         let (word, below) = word.split_once(':').unwrap_or((word, ""));
-        let (name, marks) = word.split_at(word.find(['[', '!', '?', '~']).unwrap_or(word.len()));
+        let (name, marks) = word.split_at(word.find(['[', '!', '?', '~', '*']).unwrap_or(word.len()));
         let list = match marks.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             None => ListMerge::Atomic,
             Some("") => ListMerge::Set,
             Some(key) => ListMerge::ByKey(key),
         };
-        let [retain_keys, left_out, is_quantity] = ['!', '?', '~'].map(|mark| marks.contains(mark));
-        Self { name, list, retain_keys, left_out, is_quantity, default, below: Schema(below) }
+        let [retain_keys, left_out, is_quantity, has_quantities] =
+            ['!', '?', '~', '*'].map(|mark| marks.contains(mark));
+        Self { name, list, retain_keys, left_out, is_quantity, has_quantities, default, below: Schema(below) }
     }
 }
 
@@ -302,7 +305,7 @@ mod tests {
         assert_eq!((field.name, field.list, field.below), ("volumes", ListMerge::ByKey("name"), Schema("Volume")));
         assert!(field.retain_keys && !field.left_out && !field.is_quantity);
         let field = Field::parse("divisor?~='0'");
-        assert!(field.left_out && field.is_quantity);
+        assert!(field.left_out && field.is_quantity && !field.has_quantities);
         assert_eq!((field.name, field.default), ("divisor", Some(DefaultValue::Text("0"))));
         for (word, expected) in [
             ("a=", DefaultValue::Text("")),

@@ -50,9 +50,8 @@ pub(super) fn estimate(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: 
     let restarts = pods.iter().any(|(plan, pod)| plan.restarted(pod).next().is_some());
     // The kubelet's back-off runs in all pods at the same time.
     let held_back = turns.iter().map(|turn| turn.held_back(context)).max().unwrap_or(0);
-    let held_back = if held_back > 0 { seconds(held_back) + RESTART_SECONDS } else { 0.0 };
     let owner = if owner { owner_seconds(context.live.workload.reference.kind) } else { 0.0 };
-    rounded(owner + held_back + in_turn(&turns, policy, restarts))
+    rounded(owner + seconds(held_back) + in_turn(&turns, policy, restarts))
 }
 
 /// The same with images that have to be pulled first.

@@ -1,4 +1,7 @@
-//! What a difference between two templates blocks: every changed path that no rule claims, and what a rule refuses.
+//! What a difference between two objects blocks: every changed path of the template that no rule claims, what a rule refuses,
+//! and outside the template what the API server would refuse.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -6,6 +9,8 @@ use crate::change::reason::Reason;
 use crate::change::template;
 use crate::change::{Difference, Direction};
 use crate::k8s::workload::Workload;
+use crate::kinds::WorkloadKind;
+use crate::value::json_path;
 
 /// Returns why the difference cannot be brought into running pods; all reasons at once.
 ///
@@ -49,4 +54,54 @@ fn without_status(claims: &Value) -> Value {
         claim.remove("status");
     }
     claims
+}
+
+/// Changed paths outside the template, sorted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct OutsideDiff {
+    /// Those that the server refuses to change.
+    pub(super) immutable: Vec<String>,
+    /// All others.
+    pub(super) other: Vec<String>,
+}
+
+/// Compares everything but the template; for a pod, everything but what a template has.
+pub(super) fn outside(kind: WorkloadKind, before: &Value, after: &Value) -> OutsideDiff {
+    let (before, after) = (without_template(kind, before), without_template(kind, after));
+    let mut found = OutsideDiff::default();
+    let nothing = Value::Null;
+    let spec_before = before.get("spec").unwrap_or(&nothing);
+    let spec_after = after.get("spec").unwrap_or(&nothing);
+    for name in field_names(spec_before, spec_after).into_iter().filter(|name| kind.is_fixed(name)) {
+        let before = spec_before.get(name).unwrap_or(&nothing);
+        let after = spec_after.get(name).unwrap_or(&nothing);
+        found.immutable.extend(template::changed_paths(before, after, &json_path::join("spec", name)));
+    }
+    let paths = template::changed_paths(&before, &after, "").into_iter();
+    // The same comparison produced the paths, whether they begin with an immutable field or exist on one side only.
+    found.other = paths.filter(|path| !found.immutable.contains(path)).collect();
+    found.immutable.sort();
+    found
+}
+
+fn field_names<'v>(before: &'v Value, after: &'v Value) -> BTreeSet<&'v String> {
+    let names = |spec: &'v Value| spec.as_object().into_iter().flatten().map(|(name, _)| name);
+    names(before).chain(names(after)).collect()
+}
+
+fn without_template(kind: WorkloadKind, object: &Value) -> Value {
+    let mut object = object.clone();
+    let Value::Object(fields) = &mut object else { return object };
+    if kind.has_template() {
+        if let Some(Value::Object(spec)) = fields.get_mut("spec") {
+            spec.shift_remove("template");
+        }
+        return object;
+    }
+    fields.shift_remove("spec");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.shift_remove("labels");
+        metadata.shift_remove("annotations");
+    }
+    object
 }

@@ -6,11 +6,12 @@
 use serde_json::Value;
 
 use super::unasked::Unasked;
-use super::{by_restart_policy, containers, outside};
+use super::{by_restart_policy, containers};
 use crate::change;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::workload::Workload;
 use crate::kinds::{Foresee, Foreseen};
+use crate::plan::rules;
 use crate::plan::wanted::template_of;
 use crate::plan::{Options, Verdict, WorkloadPlan};
 
@@ -23,7 +24,7 @@ pub(super) fn plan(
 ) -> WorkloadPlan {
     let kind = plan.workload.kind;
     let before = &workload.object;
-    let outside = outside::diff(kind, before, after);
+    let outside = rules::outside(kind, before, after);
     let [old, template] = [before, after].map(|object| template_of(kind, object));
     let diff = change::diff(&old, &template);
     let Foreseen { obstacles, limits } = foresee(before, after);

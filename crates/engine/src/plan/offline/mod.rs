@@ -9,7 +9,6 @@
 //! those of one version of the server (see [`crate::merge`]).
 
 mod by_controller;
-mod outside;
 mod unasked;
 
 #[cfg(test)]
@@ -139,7 +138,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     }
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     reasons.extend(rules::claims_refused(&workload, &desired));
-    let outside = outside::diff(kind, &workload.object, &desired);
+    let outside = rules::outside(kind, &workload.object, &desired);
     let template = template_of(kind, &desired);
     let diff = change::diff(&template_of(kind, &workload.object), &template);
     reasons.extend(rules::refused(&diff, &workload, Direction::Forward));
