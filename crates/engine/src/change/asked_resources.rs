@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::change::ResourceField;
-use crate::change::new_images::{each_container, missing};
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
@@ -111,6 +110,30 @@ fn unknown(resource: &str) -> String {
     let near = near.filter(|near| near.chars().next() == written.chars().next());
     let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     format!("{resource:?} cannot be changed in a running pod, only cpu and memory can{meant}")
+}
+
+/// Shows every container of a pod spec, and returns their names.
+pub(super) fn each_container(
+    spec: &mut Value,
+    mut show: impl FnMut(ContainerList, &ContainerName, &mut Value),
+) -> Vec<ContainerName> {
+    let mut known: Vec<ContainerName> = Vec::new();
+    for list in ContainerList::ALL {
+        let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let name = ContainerName::from(container.get("name").and_then(Value::as_str).unwrap_or_default());
+            show(list, &name, container);
+            known.push(name);
+        }
+    }
+    known
+}
+
+pub(super) fn missing<'n>(
+    names: impl Iterator<Item = &'n ContainerName>,
+    known: &[ContainerName],
+) -> impl Iterator<Item = Reason> {
+    names.filter(|name| !known.contains(name)).map(|name| Reason::container_not_found(name, known))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::change::asked_resources::{each_container, missing};
 use crate::change::reason::Reason;
 use crate::change::target::Images;
-use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
 
 /// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else unchanged.
@@ -33,30 +33,6 @@ pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
     });
     reasons.extend(missing(images.by_container.keys(), &known));
     if reasons.is_empty() { Ok(()) } else { Err(reasons) }
-}
-
-/// Shows every container of a pod spec, and returns their names.
-pub(super) fn each_container(
-    spec: &mut Value,
-    mut show: impl FnMut(ContainerList, &ContainerName, &mut Value),
-) -> Vec<ContainerName> {
-    let mut known: Vec<ContainerName> = Vec::new();
-    for list in ContainerList::ALL {
-        let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);
-        for container in containers.into_iter().flatten() {
-            let name = ContainerName::from(container.get("name").and_then(Value::as_str).unwrap_or_default());
-            show(list, &name, container);
-            known.push(name);
-        }
-    }
-    known
-}
-
-pub(super) fn missing<'n>(
-    names: impl Iterator<Item = &'n ContainerName>,
-    known: &[ContainerName],
-) -> impl Iterator<Item = Reason> {
-    names.filter(|name| !known.contains(name)).map(|name| Reason::container_not_found(name, known))
 }
 
 #[cfg(test)]

@@ -247,7 +247,7 @@ fn ended_for_long(
         reason: if ended.reason.is_empty() { "Error".into() } else { ended.reason.clone() },
         message: message.to_owned(),
         exit_code: Some(ended.exit_code),
-        stays_down: false,
+        ..Failure::default()
     };
     let is_loop = restarts.is_some_and(|restarts| restarts >= RESTARTS_OF_A_LOOP);
     Some((failure, if is_loop { Urgency::AtOnce } else { Urgency::IfItStaysEnded }))

@@ -14,20 +14,6 @@ use crate::value::image::{ImageError, ImageReference, repo_digest};
 /// Replaces the tag where neither the pod nor its template has one; it is never requested from a registry.
 const NO_TAG: &str = "restarted";
 
-/// Why what runs cannot be pinned.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotPinnable {
-    #[error("its image {image:?} is malformed: {reason}")]
-    Image { image: String, reason: ImageError },
-    /// The runtime reports no digest that a registry knows: an image that was built or loaded on the node.
-    #[error(
-        "no registry's digest is known of what it runs (imageID {image_id:?}), so the same content cannot be asked for"
-    )]
-    NoDigest { image_id: String },
-    #[error("it has no container yet whose digest could be asked for")]
-    NoContainer,
-}
-
 /// Returns the image that restarts a container with the image that it runs: never the present text.
 ///
 /// `image` is the one of the pod's spec, `image_id` the status's. `template` is the image of the owner's template, if
@@ -35,9 +21,9 @@ pub enum NotPinnable {
 /// has a digest already keeps that one: it is what the kubelet would run after any other restart as well.
 ///
 /// # Errors
-/// When the image is malformed, or the status has no digest.
-pub fn pinned_image(image: &str, image_id: &str, template: Option<&str>) -> Result<String, NotPinnable> {
-    let malformed = |reason| NotPinnable::Image { image: image.to_owned(), reason };
+/// Why what runs cannot be pinned: the image is malformed, or the status has no digest that a registry knows.
+pub fn pinned_image(image: &str, image_id: &str, template: Option<&str>) -> Result<String, String> {
+    let malformed = |reason: ImageError| format!("its image {image:?} is malformed: {reason}");
     let present = ImageReference::parse(image).map_err(malformed)?;
     let pinned = match (present.digest(), present.tag()) {
         (None, _) => present.with_digest(running(image_id)?),
@@ -56,11 +42,14 @@ pub fn pinned_image(image: &str, image_id: &str, template: Option<&str>) -> Resu
     pinned.map(|pinned| pinned.as_written().to_owned()).map_err(malformed)
 }
 
-fn running(image_id: &str) -> Result<&str, NotPinnable> {
+fn running(image_id: &str) -> Result<&str, String> {
     if image_id.is_empty() {
-        return Err(NotPinnable::NoContainer);
+        return Err("it has no container yet whose digest could be asked for".to_owned());
     }
-    repo_digest(image_id).ok_or_else(|| NotPinnable::NoDigest { image_id: image_id.to_owned() })
+    // An image that was built or loaded on the node.
+    repo_digest(image_id).ok_or_else(|| {
+        format!("no registry's digest is known of what it runs (imageID {image_id:?}), so the same content cannot be asked for")
+    })
 }
 
 /// Returns whether a pod's image, which differs from its template's, only pins what the template asks for: it was restarted,
@@ -154,7 +143,7 @@ mod tests {
                 "its image \"UPPER\" is malformed: repository \"UPPER\" has upper-case letters".into(),
             ),
         ] {
-            assert_eq!(pinned_image(image, &image_id, None).unwrap_err().to_string(), message);
+            assert_eq!(pinned_image(image, &image_id, None).unwrap_err(), message);
         }
     }
 

@@ -9,20 +9,13 @@ use crate::k8s::names::{Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
 use crate::kinds::{PodOrder, Rounding, Unavailability, WorkloadKind};
 use crate::value::int_or_percent::IntOrPercent;
+use crate::value::selector;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     pub reference: WorkloadRef,
     pub uid: Uid,
     pub object: Value,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OwnerUnavailable {
-    /// This many, or this share; percentages round as the owner's controller rounds them.
-    Up { to: IntOrPercent, rounds_up: bool },
-    /// The owner's spec does not say; one at a time.
-    One,
 }
 
 impl Workload {
@@ -61,12 +54,11 @@ impl Workload {
         !self.reference.kind.has_template() || metadata::is_observed(&self.object)
     }
 
-    /// Returns how many pods the owner lets be down at once.
-    pub fn owner_unavailable(&self) -> OwnerUnavailable {
+    /// Returns how many pods the owner lets be down at once; `None` where its spec does not say: one at a time.
+    pub fn max_unavailable(&self) -> Option<IntOrPercent> {
         match self.reference.kind.unavailability() {
-            Unavailability::MaxUnavailable { value, rounding, path: _ } => value(&self.object)
-                .map_or(OwnerUnavailable::One, |to| OwnerUnavailable::Up { to, rounds_up: rounding == Rounding::Up }),
-            Unavailability::OneAtATime => OwnerUnavailable::One,
+            Unavailability::MaxUnavailable { value, .. } => value(&self.object),
+            Unavailability::OneAtATime => None,
         }
     }
 
@@ -108,7 +100,7 @@ impl Workload {
 
     /// Returns the label selector of the owner's pods in the form that list requests take; `None` for a pod.
     pub fn selector(&self) -> Option<String> {
-        self.object.pointer(self.reference.kind.selector_pointer()?).map(selector_query)
+        self.object.pointer(self.reference.kind.selector_pointer()?).map(selector::query)
     }
 
     pub fn controller_uid(&self) -> Option<Uid> {
@@ -128,42 +120,6 @@ pub fn controller_of(object: &Value) -> Option<&Value> {
     owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))
 }
 
-/// Writes a label selector as list requests take it (apimachinery `labels.FormatSelector`).
-fn selector_query(selector: &Value) -> String {
-    let mut terms: Vec<String> = Vec::new();
-    if let Some(labels) = selector.get("matchLabels").and_then(Value::as_object) {
-        terms.extend(labels.iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))));
-    }
-    for expression in selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten() {
-        let Some(key) = expression.get("key").and_then(Value::as_str) else { continue };
-        let values = expression.get("values").and_then(Value::as_array).into_iter().flatten();
-        let values = values.filter_map(Value::as_str).collect::<Vec<_>>().join(",");
-        match expression.get("operator").and_then(Value::as_str) {
-            Some("In") => terms.push(format!("{key} in ({values})")),
-            Some("NotIn") => terms.push(format!("{key} notin ({values})")),
-            Some("Exists") => terms.push(key.to_owned()),
-            Some("DoesNotExist") => terms.push(format!("!{key}")),
-            Some(_) | None => {}
-        }
-    }
-    terms.sort();
-    terms.join(",")
-}
-
 fn ordinal(pod: &str) -> Option<u64> {
     pod.rsplit_once('-')?.1.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_selector_becomes_a_query() {
-        let selector = json!({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
-            {"key": "tier", "operator": "In", "values": ["x", "y"]}, {"key": "old", "operator": "DoesNotExist"}]});
-        assert_eq!(selector_query(&selector), "!old,a=1,b=2,tier in (x,y)");
-    }
 }

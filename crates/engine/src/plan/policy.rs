@@ -1,6 +1,5 @@
 //! How fast and how careful.
 
-use crate::k8s::workload::OwnerUnavailable;
 use crate::plan::live::{LiveWorkload, Options};
 use crate::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::state::policy::{OnDeferred, Policy};
@@ -39,15 +38,12 @@ pub fn carried_on(known: &Policy, live: &LiveWorkload, options: &Options) -> Pol
 pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
     let scaled = |value: IntOrPercent, up| u32::try_from(value.scaled(total, up)).unwrap_or(u32::MAX);
-    let owner = live.workload.owner_unavailable();
-    let (of_owner, literal) = match &owner {
-        OwnerUnavailable::One => (1, None),
-        OwnerUnavailable::Up { to: IntOrPercent::Int(number), .. } => (*number, Some(*number)),
-        OwnerUnavailable::Up { to, rounds_up } => {
-            (scaled(*to, *rounds_up), (*to == IntOrPercent::Percent(0)).then_some(0))
-        }
-    };
     let rounds_up = live.workload.rounds_unavailable_up();
+    let (of_owner, literal) = match live.workload.max_unavailable() {
+        None => (1, None),
+        Some(IntOrPercent::Int(number)) => (number, Some(number)),
+        Some(share) => (scaled(share, rounds_up), (share == IntOrPercent::Percent(0)).then_some(0)),
+    };
     let (max_unavailable, allowed) = match options.max_unavailable {
         Some(given) => (scaled(given, rounds_up), None),
         None => (of_owner, literal),

@@ -83,7 +83,7 @@ fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<St
     if !is_of_the_spec(pod, container, status) {
         return Err(format!("no container of {} is known, and the one before is something else", container.image));
     }
-    pinned_image(&container.image, &status.image_id, template).map_err(|error| error.to_string())
+    pinned_image(&container.image, &status.image_id, template)
 }
 
 /// Whether the status is of a container that was created from the spec's image: while an image cannot be pulled the

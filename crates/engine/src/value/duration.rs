@@ -14,22 +14,10 @@ const HOUR: u64 = 60 * MINUTE;
 /// The longest duration that Go has: 2^63 - 1 nanoseconds, about 292 years.
 const LONGEST: u64 = i64::MAX.unsigned_abs();
 
+/// Why a text is no duration, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DurationError {
-    #[error("duration is empty: give one such as 30s, 5m or 1h30m")]
-    Empty,
-    #[error("duration {given:?} is negative")]
-    Negative { given: String },
-    #[error("duration {given:?} is not a number of seconds, nor numbers with units such as 30s, 5m or 1h30m")]
-    Malformed { given: String },
-    #[error("duration {given:?} has a number without a unit (ns, us, ms, s, m or h)")]
-    MissingUnit { given: String },
-    /// A unit that Go does not have, such as `d`.
-    #[error("duration {given:?} has an unknown unit {unit:?}: it must be ns, us, ms, s, m or h")]
-    UnknownUnit { given: String, unit: String },
-    #[error("duration {given:?} is longer than 292 years")]
-    TooLong { given: String },
-}
+#[error("{0}")]
+pub struct DurationError(String);
 
 /// Reads `1m30s`, `500ms`, `1h2m3.5s`, `0`, or a whole number of seconds such as `30`.
 ///
@@ -38,49 +26,44 @@ pub enum DurationError {
 /// Says what of the text is no duration.
 pub fn parse(given: &str) -> Result<Duration, DurationError> {
     if given.is_empty() {
-        return Err(DurationError::Empty);
+        return Err(DurationError("duration is empty: give one such as 30s, 5m or 1h30m".to_owned()));
     }
-    if given.starts_with('-') {
-        return Err(DurationError::Negative { given: given.to_owned() });
-    }
-    let mut rest = given.strip_prefix('+').unwrap_or(given);
-    if !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()) {
-        let seconds = rest.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(SECOND));
-        return nanoseconds(given, seconds);
-    }
-    if rest.is_empty() {
-        return Err(DurationError::Malformed { given: given.to_owned() });
-    }
-    let mut total = Some(0_u64);
-    while !rest.is_empty() {
-        let (part, after) = term(given, rest)?;
-        total = total.zip(part).and_then(|(total, part)| total.checked_add(part));
-        rest = after;
-    }
-    nanoseconds(given, total)
+    nanoseconds(given).map(Duration::from_nanos).map_err(|what| DurationError(format!("duration {given:?} {what}")))
 }
 
-/// Makes a duration, `None` standing for a number that did not fit.
-fn nanoseconds(given: &str, total: Option<u64>) -> Result<Duration, DurationError> {
-    match total {
-        Some(total) if total <= LONGEST => Ok(Duration::from_nanos(total)),
-        Some(_) | None => Err(DurationError::TooLong { given: given.to_owned() }),
+fn nanoseconds(given: &str) -> Result<u64, String> {
+    if given.starts_with('-') {
+        return Err("is negative".to_owned());
     }
+    let mut rest = given.strip_prefix('+').unwrap_or(given);
+    let total = if !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()) {
+        rest.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(SECOND))
+    } else {
+        let mut total;
+        (total, rest) = term(rest)?;
+        while !rest.is_empty() {
+            let part;
+            (part, rest) = term(rest)?;
+            total = total.zip(part).and_then(|(total, part)| total.checked_add(part));
+        }
+        total
+    };
+    total.filter(|total| *total <= LONGEST).ok_or_else(|| "is longer than 292 years".to_owned())
 }
 
 /// Reads one number with its unit from the head of `text`. Returns nanoseconds, `None` if they do not fit, and what follows.
-fn term<'a>(given: &str, text: &'a str) -> Result<(Option<u64>, &'a str), DurationError> {
+fn term(text: &str) -> Result<(Option<u64>, &str), String> {
     let (whole, rest) = leading(text, |c| c.is_ascii_digit());
     let (fraction, rest) = match rest.strip_prefix('.') {
         Some(rest) => leading(rest, |c| c.is_ascii_digit()),
         None => ("", rest),
     };
     if whole.is_empty() && fraction.is_empty() {
-        return Err(DurationError::Malformed { given: given.to_owned() });
+        return Err("is not a number of seconds, nor numbers with units such as 30s, 5m or 1h30m".to_owned());
     }
     let (unit, rest) = leading(rest, |c| c != '.' && !c.is_ascii_digit());
     let scale = match unit {
-        "" => return Err(DurationError::MissingUnit { given: given.to_owned() }),
+        "" => return Err("has a number without a unit (ns, us, ms, s, m or h)".to_owned()),
         "ns" => 1,
         // U+00B5, the micro sign, and U+03BC, the Greek letter.
         "us" | "µs" | "μs" => 1_000,
@@ -88,7 +71,7 @@ fn term<'a>(given: &str, text: &'a str) -> Result<(Option<u64>, &'a str), Durati
         "s" => SECOND,
         "m" => MINUTE,
         "h" => HOUR,
-        unit => return Err(DurationError::UnknownUnit { given: given.to_owned(), unit: unit.to_owned() }),
+        unit => return Err(format!("has an unknown unit {unit:?}: it must be ns, us, ms, s, m or h")),
     };
     let whole = if whole.is_empty() { Some(0) } else { whole.parse::<u64>().ok() };
     let part = whole.and_then(|whole| whole.checked_mul(scale)?.checked_add(fraction_of(fraction, scale)));
@@ -282,7 +265,7 @@ mod tests {
             let error = parse(given).expect_err(given);
             assert_eq!(error.to_string(), format!("duration {given:?} {message}"));
         }
-        assert_eq!(parse(""), Err(DurationError::Empty));
+        assert_eq!(parse("").unwrap_err().to_string(), "duration is empty: give one such as 30s, 5m or 1h30m");
     }
 
     #[test]

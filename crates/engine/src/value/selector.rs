@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::json_path::text;
+
 /// Returns whether a label selector matches. An empty one matches everything; what is no selector matches nothing.
 pub fn matches(selector: &Value, labels: &BTreeMap<String, String>) -> bool {
     if !selector.is_object() {
@@ -26,20 +28,40 @@ fn expressions(selector: &Value) -> impl Iterator<Item = &Value> {
     selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten()
 }
 
+fn listed(expression: &Value) -> impl Iterator<Item = &str> {
+    expression.get("values").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
 fn expression_matches(expression: &Value, labels: &BTreeMap<String, String>) -> bool {
-    let text = |field: &str| expression.get(field).and_then(Value::as_str).unwrap_or_default();
-    let present = labels.get(text("key"));
-    let listed = || {
-        let values = expression.get("values").and_then(Value::as_array).into_iter().flatten();
-        values.filter_map(Value::as_str).any(|value| present.is_some_and(|present| present == value))
-    };
-    match text("operator") {
-        "In" => listed(),
-        "NotIn" => !listed(),
+    let present = labels.get(text(expression, "/key"));
+    let is_listed = || listed(expression).any(|value| present.is_some_and(|present| present == value));
+    match text(expression, "/operator") {
+        "In" => is_listed(),
+        "NotIn" => !is_listed(),
         "Exists" => present.is_some(),
         "DoesNotExist" => present.is_none(),
         _ => false,
     }
+}
+
+/// Writes a label selector as list requests take it (apimachinery `labels.FormatSelector`).
+pub fn query(selector: &Value) -> String {
+    let labels = selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+    let labels = labels.filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
+    let of_expression = |expression: &Value| {
+        let key = expression.get("key")?.as_str()?;
+        let values = || listed(expression).collect::<Vec<_>>().join(",");
+        match text(expression, "/operator") {
+            "In" => Some(format!("{key} in ({})", values())),
+            "NotIn" => Some(format!("{key} notin ({})", values())),
+            "Exists" => Some(key.to_owned()),
+            "DoesNotExist" => Some(format!("!{key}")),
+            _ => None,
+        }
+    };
+    let mut terms: Vec<String> = labels.chain(expressions(selector).filter_map(of_expression)).collect();
+    terms.sort();
+    terms.join(",")
 }
 
 #[cfg(test)]
@@ -78,5 +100,12 @@ mod tests {
         let selector =
             json!({"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "tier", "operator": "Exists"}]});
         assert_eq!(keys(&selector).into_iter().collect::<Vec<_>>(), ["app", "tier"]);
+    }
+
+    #[test]
+    fn a_selector_becomes_a_query() {
+        let selector = json!({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
+            {"key": "tier", "operator": "In", "values": ["x", "y"]}, {"key": "old", "operator": "DoesNotExist"}]});
+        assert_eq!(query(&selector), "!old,a=1,b=2,tier in (x,y)");
     }
 }

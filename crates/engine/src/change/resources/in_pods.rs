@@ -124,7 +124,7 @@ pub(super) fn as_in_pods(spec: &Value) -> Option<Resources> {
 /// A template's spec with what pods have as a whole, where the template says anything of that.
 pub(in crate::change) fn filled_in(spec: &Value) -> Cow<'_, Value> {
     let is_there = spec.get("resources").is_some_and(|resources| !resources.is_null());
-    let Some(resources) = as_in_pods(spec).filter(|_| is_there) else { return Cow::Borrowed(spec) };
+    let Some(resources) = is_there.then(|| as_in_pods(spec)).flatten() else { return Cow::Borrowed(spec) };
     let mut filled = spec.clone();
     if let Some(fields) = filled.as_object_mut() {
         fields.insert("resources".into(), json!(resources));

@@ -226,13 +226,14 @@ impl ResourcesChange {
                 ResourceHolder::Pod => template.get("spec"),
             };
             let Some(of_template) = of_template else { continue };
-            let filled = if holder == ResourceHolder::Pod { filled_in(of_template).into_owned() } else { Value::Null };
+            let filled = (holder == ResourceHolder::Pod).then(|| filled_in(of_template));
             for field in ResourceField::ALL {
                 let present = held.resources().and_then(|resources| field.of(resources));
                 let change = field.drift(of_template, present, pod.resized.get(&holder));
                 // What the template does not say a new pod may have as a whole all the same.
                 let comes_with_a_pod = |change: &ValueChange| {
-                    change.from.is_none() && is_same(change.to.as_ref(), field.text_of(&filled).as_ref())
+                    let default = filled.as_deref().and_then(|filled| field.text_of(filled));
+                    change.from.is_none() && is_same(change.to.as_ref(), default.as_ref())
                 };
                 if let Some(change) = change.filter(|change| !comes_with_a_pod(change)) {
                     let entry = found.0.entry(holder.clone()).or_insert_with(|| HolderChange::new(held.list()));

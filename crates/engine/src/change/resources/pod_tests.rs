@@ -60,7 +60,7 @@ fn only_cpu_and_memory_are_claimed_and_pods_get_what_the_server_fills_in() {
         (
             limits.clone(),
             json!({"limits": {"cpu": "2", "memory": "1024Mi"}}),
-            vec!["requests.cpu of the pod 1 -> 2", "limits.cpu of the pod 1 -> 2"],
+            vec!["limits.cpu of the pod 1 -> 2", "requests.cpu of the pod 1 -> 2"],
             vec![],
         ),
         (

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::restart_policy::RestartRule;
 use super::{ResizePolicy, Resources, or_default};
 use crate::k8s::names::ContainerName;
 
@@ -137,6 +136,39 @@ pub(super) fn variables_from_elsewhere<'de, D: serde::Deserializer<'de>>(
 impl EnvVar {
     pub fn field_path(&self) -> Option<&str> {
         self.value_from.field_ref.as_ref().map(|field| field.field_path.as_str())
+    }
+}
+
+/// A rule for exit codes; the first one that fits counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RestartRule {
+    /// `Restart` or `RestartAllContainers`.
+    pub action: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_codes: Option<ExitCodes>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(default)]
+pub struct ExitCodes {
+    /// `In` or `NotIn`.
+    pub operator: String,
+    #[serde(deserialize_with = "or_default")]
+    pub values: Vec<i64>,
+}
+
+impl RestartRule {
+    pub(super) fn fits(&self, exit_code: i64) -> bool {
+        self.exit_codes.as_ref().is_some_and(|codes| match codes.operator.as_str() {
+            "In" => codes.values.contains(&exit_code),
+            "NotIn" => !codes.values.contains(&exit_code),
+            _ => false,
+        })
+    }
+
+    pub(super) fn is_for_all(&self) -> bool {
+        self.action == "RestartAllContainers"
     }
 }
 

@@ -15,14 +15,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub use container::{
-    Container, ContainerList, ContainerPort, EnvFrom, EnvVar, EnvVarSource, FieldRef, Lifecycle, NameRef, PreStop,
-    Probe, Sleep,
+    Container, ContainerList, ContainerPort, EnvFrom, EnvVar, EnvVarSource, ExitCodes, FieldRef, Lifecycle, NameRef,
+    PreStop, Probe, RestartRule, Sleep,
 };
 pub use managed_fields::PastResize;
 pub use memo::Memo;
 use resources::quantities;
 pub use resources::{ResizePolicy, ResourceHolder, Resources};
-pub use restart_policy::{ExitCodes, RestartPolicy, RestartRule, StaysDown};
+pub use restart_policy::{RestartPolicy, StaysDown};
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
 use crate::k8s::names::{ContainerName, PodKey, Uid};

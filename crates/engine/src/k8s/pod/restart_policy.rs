@@ -6,9 +6,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Container, ContainerList, Pod, Terminated, or_default};
+use super::{Container, ContainerList, Pod, RestartRule, Terminated};
 use crate::k8s::names::ContainerName;
 use crate::value::kubelet_version::KubeletVersion;
 
@@ -21,39 +19,6 @@ const RESTARTS_ALL: KubeletVersion = KubeletVersion::new(1, 36);
 
 /// The kubelet's word for the end of a container that it starts again with all the others.
 const RESTARTING_ALL: &str = "RestartingAllContainers";
-
-/// A rule for exit codes; the first one that fits counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RestartRule {
-    /// `Restart` or `RestartAllContainers`.
-    pub action: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_codes: Option<ExitCodes>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(default)]
-pub struct ExitCodes {
-    /// `In` or `NotIn`.
-    pub operator: String,
-    #[serde(deserialize_with = "or_default")]
-    pub values: Vec<i64>,
-}
-
-impl RestartRule {
-    fn fits(&self, exit_code: i64) -> bool {
-        self.exit_codes.as_ref().is_some_and(|codes| match codes.operator.as_str() {
-            "In" => codes.values.contains(&exit_code),
-            "NotIn" => !codes.values.contains(&exit_code),
-            _ => false,
-        })
-    }
-
-    fn is_for_all(&self) -> bool {
-        self.action == "RestartAllContainers"
-    }
-}
 
 /// What decides over one container on one node.
 #[derive(Debug, Clone, Copy, PartialEq)]

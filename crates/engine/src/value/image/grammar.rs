@@ -1,11 +1,11 @@
 //! The grammar of `distribution/reference` (`regexp.go`), part by part, without regular expressions.
 
-use super::{DigestFault, ImageError, TagFault};
+use super::ImageError;
 
 /// The longest repository name, the registry not counted (`RepositoryNameTotalLengthMax`).
-pub(super) const NAME_LIMIT: usize = 255;
+const NAME_LIMIT: usize = 255;
 /// The longest tag.
-pub(super) const TAG_LIMIT: usize = 128;
+const TAG_LIMIT: usize = 128;
 
 /// Says whether the text is an image ID: 64 lower-case hexadecimal digits.
 pub(super) fn is_identifier(text: &str) -> bool {
@@ -20,17 +20,19 @@ fn is_lower_hex(c: char) -> bool {
 pub(super) fn check_repository(domain: &str, path: &str) -> Result<(), ImageError> {
     // The second half is a quirk of Go's expression: what is no host may still be the first component of a path.
     if !(is_domain(domain) || is_path_component(domain)) {
-        return Err(ImageError::Registry { registry: domain.to_owned() });
+        return ImageError::of(format!("registry {domain:?} is no host name or address with an optional port"));
     }
     if path.chars().any(char::is_uppercase) {
-        return Err(ImageError::UppercaseRepository { path: path.to_owned() });
+        return ImageError::of(format!("repository {path:?} has upper-case letters"));
     }
     for component in path.split('/') {
         if component.is_empty() {
-            return Err(ImageError::EmptyComponent { path: path.to_owned() });
+            return ImageError::of(format!("repository {path:?} is empty or has an empty component"));
         }
         if !is_path_component(component) {
-            return Err(ImageError::Component { component: component.to_owned() });
+            return ImageError::of(format!(
+                "repository component {component:?} is not letters and digits joined by one '.', one or two '_', or '-'"
+            ));
         }
     }
     Ok(())
@@ -39,43 +41,44 @@ pub(super) fn check_repository(domain: &str, path: &str) -> Result<(), ImageErro
 /// Checks the length of a path; a registry that is no host counts as part of it.
 pub(super) fn check_length(domain: &str, path: &str) -> Result<(), ImageError> {
     let length = if is_domain(domain) { path.len() } else { domain.len() + 1 + path.len() };
-    if length > NAME_LIMIT { Err(ImageError::NameTooLong { length }) } else { Ok(()) }
+    if length <= NAME_LIMIT {
+        return Ok(());
+    }
+    ImageError::of(format!("repository name has {length} characters, which is more than {NAME_LIMIT}"))
 }
 
 /// Checks a tag: `[\w][\w.-]{0,127}`.
 pub(super) fn check_tag(tag: &str) -> Result<(), ImageError> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let fault = match tag.chars().next() {
-        None => Some(TagFault::Empty),
-        Some(first) if matches!(first, '.' | '-') => Some(TagFault::First(first)),
+        None => "is empty".to_owned(),
+        Some(first @ ('.' | '-')) => format!("begins with {first:?} and not with a letter, a digit or '_'"),
         Some(_) => match tag.chars().find(|c| !(is_word(*c) || matches!(c, '.' | '-'))) {
-            Some(character) => Some(TagFault::Character(character)),
-            None if tag.len() > TAG_LIMIT => Some(TagFault::TooLong),
-            None => None,
+            Some(character) => format!("has {character:?}, which is no letter, digit, '_', '.' or '-'"),
+            None if tag.len() > TAG_LIMIT => format!("has more than {TAG_LIMIT} characters"),
+            None => return Ok(()),
         },
     };
-    fault.map_or(Ok(()), |fault| Err(ImageError::Tag { tag: tag.to_owned(), fault }))
+    ImageError::of(format!("tag {tag:?} {fault}"))
 }
 
 /// Checks a digest, algorithm and length included (`Digest.Validate` of `opencontainers/go-digest`).
 pub(super) fn check_digest(digest: &str) -> Result<(), ImageError> {
-    digest_fault(digest).map_or(Ok(()), |fault| Err(ImageError::Digest { digest: digest.to_owned(), fault }))
-}
-
-fn digest_fault(digest: &str) -> Option<DigestFault> {
+    let fault = |what: &str| ImageError::of(format!("digest {digest:?} {what}"));
     let Some((algorithm, encoded)) = digest.split_once(':') else {
-        return Some(DigestFault::NoAlgorithm);
+        return fault("is not of the form sha256:<hexadecimal>");
     };
     let wanted = match algorithm {
         "sha256" => 64,
         "sha384" => 96,
         "sha512" => 128,
-        _ => return Some(DigestFault::Algorithm),
+        // The kubelet knows no other.
+        _ => return fault("has an algorithm other than sha256, sha384 and sha512"),
     };
     match encoded.chars().find(|c| !is_lower_hex(*c)) {
-        Some(character) => Some(DigestFault::Character(character)),
-        None if encoded.len() != wanted => Some(DigestFault::Length { found: encoded.len(), wanted }),
-        None => None,
+        Some(character) => fault(&format!("has {character:?}, which is no lower-case hexadecimal digit")),
+        None if encoded.len() != wanted => fault(&format!("has {} hexadecimal digits and not {wanted}", encoded.len())),
+        None => Ok(()),
     }
 }
 

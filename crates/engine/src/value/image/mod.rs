@@ -50,16 +50,16 @@ impl ImageReference {
     /// Says which part is malformed, and why.
     pub fn parse(written: &str) -> Result<Self, ImageError> {
         if written.is_empty() {
-            return Err(ImageError::Empty);
+            return ImageError::of("image is empty");
         }
         if written.trim() != written {
             return Err(ImageError::SurroundingWhitespace);
         }
         if grammar::is_identifier(written) {
-            return Err(ImageError::Identifier);
+            return ImageError::of("image is 64 hexadecimal digits, which is an image ID and not a name");
         }
         if written.contains("://") {
-            return Err(ImageError::Scheme);
+            return ImageError::of("image begins with a URL scheme, which a reference does not have");
         }
         let (domain, remainder) = split_domain(written);
         let (name, digest) = match remainder.split_once('@') {
@@ -256,14 +256,16 @@ impl ImageArgument {
     ///
     /// # Errors
     ///
-    /// [`ImageError::Present`] when a repository is to be kept and `present` is no reference.
+    /// When a repository is to be kept and `present` is no reference.
     pub fn resolve(&self, present: &str) -> Result<String, ImageError> {
         let (tag, digest) = match self {
             Self::Whole(reference) => return Ok(reference.as_written().to_owned()),
             Self::Version { tag, digest } => (tag.as_deref(), digest.as_deref()),
         };
-        let present = ImageReference::parse(present)
-            .map_err(|reason| ImageError::Present { image: present.to_owned(), reason: Box::new(reason) })?;
+        let nothing_to_keep = |reason| {
+            ImageError::Malformed(format!("the present image {present:?} has no repository to keep: {reason}"))
+        };
+        let present = ImageReference::parse(present).map_err(nothing_to_keep)?;
         Ok(present.with_version(tag, digest)?.as_written().to_owned())
     }
 }
@@ -354,61 +356,18 @@ fn assemble(name: &str, tag: Option<&str>, digest: Option<&str>) -> String {
     text
 }
 
+/// Which part of an image reference is malformed, and why: one clause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    #[error("image is empty")]
-    Empty,
     /// The API server refuses this too.
     #[error("image has leading or trailing whitespace")]
     SurroundingWhitespace,
-    /// A name of 64 hexadecimal digits would be taken for an image ID.
-    #[error("image is 64 hexadecimal digits, which is an image ID and not a name")]
-    Identifier,
-    #[error("image begins with a URL scheme, which a reference does not have")]
-    Scheme,
-    #[error("registry {registry:?} is no host name or address with an optional port")]
-    Registry { registry: String },
-    /// Registries allow lower-case letters only.
-    #[error("repository {path:?} has upper-case letters")]
-    UppercaseRepository { path: String },
-    #[error("repository {path:?} is empty or has an empty component")]
-    EmptyComponent { path: String },
-    #[error("repository component {component:?} is not letters and digits joined by one '.', one or two '_', or '-'")]
-    Component { component: String },
-    /// Registries cannot store such a name.
-    #[error("repository name has {length} characters, which is more than {limit}", limit = grammar::NAME_LIMIT)]
-    NameTooLong { length: usize },
-    #[error("tag {tag:?} {fault}")]
-    Tag { tag: String, fault: TagFault },
-    #[error("digest {digest:?} {fault}")]
-    Digest { digest: String, fault: DigestFault },
-    /// `:TAG`, `@DIGEST` and `:TAG@DIGEST` keep the repository of the present image, which has none.
-    #[error("the present image {image:?} has no repository to keep: {reason}")]
-    Present { image: String, reason: Box<Self> },
+    #[error("{0}")]
+    Malformed(String),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TagFault {
-    #[error("is empty")]
-    Empty,
-    #[error("begins with {0:?} and not with a letter, a digit or '_'")]
-    First(char),
-    #[error("has {0:?}, which is no letter, digit, '_', '.' or '-'")]
-    Character(char),
-    #[error("has more than {limit} characters", limit = grammar::TAG_LIMIT)]
-    TooLong,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DigestFault {
-    #[error("is not of the form sha256:<hexadecimal>")]
-    NoAlgorithm,
-    /// The kubelet knows sha256, sha384 and sha512.
-    #[error("has an algorithm other than sha256, sha384 and sha512")]
-    Algorithm,
-    #[error("has {found} hexadecimal digits and not {wanted}")]
-    Length { found: usize, wanted: usize },
-    /// Upper case is refused as well.
-    #[error("has {0:?}, which is no lower-case hexadecimal digit")]
-    Character(char),
+impl ImageError {
+    fn of<T>(what: impl Into<String>) -> Result<T, Self> {
+        Err(Self::Malformed(what.into()))
+    }
 }

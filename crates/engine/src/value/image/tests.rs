@@ -85,7 +85,11 @@ fn malformed_references() {
     let too_long =
         ["domain.x/".to_owned() + &"a".repeat(256), "a".repeat(248), "foo_bar.com/".to_owned() + &"a".repeat(244)];
     for written in too_long {
-        assert_eq!(ImageReference::parse(&written), Err(ImageError::NameTooLong { length: 256 }), "{written}");
+        assert_eq!(
+            ImageReference::parse(&written).unwrap_err().to_string(),
+            "repository name has 256 characters, which is more than 255",
+            "{written}"
+        );
     }
     for (written, message) in [
         ("", "image is empty"),
@@ -120,10 +124,8 @@ fn malformed_references() {
         let error = ImageReference::parse(written).expect_err(written);
         assert_eq!(error.to_string(), message, "{written}");
     }
-    assert!(matches!(
-        ImageReference::parse(&format!("x:{}", "a".repeat(129))),
-        Err(ImageError::Tag { fault: TagFault::TooLong, .. })
-    ));
+    let long = ImageReference::parse(&format!("x:{}", "a".repeat(129))).unwrap_err().to_string();
+    assert!(long.starts_with("tag ") && long.ends_with(" has more than 128 characters"), "{long}");
     for written in [
         "-docker.io/docker/docker",
         "docker.io-/docker",
@@ -144,12 +146,9 @@ fn malformed_references() {
         "é.com/x",
         "É/x",
     ] {
-        let error = ImageReference::parse(written).expect_err(written);
-        let registry = matches!(error, ImageError::Registry { .. });
-        assert!(
-            registry || (!written.contains('/') && matches!(error, ImageError::Component { .. })),
-            "{written}: {error}"
-        );
+        let error = ImageReference::parse(written).expect_err(written).to_string();
+        let is_component = !written.contains('/') && error.starts_with("repository component ");
+        assert!(error.starts_with("registry ") || is_component, "{written}: {error}");
     }
     for written in [
         "-docker",
@@ -170,8 +169,8 @@ fn malformed_references() {
         "x/a-",
         "４/x",
     ] {
-        let error = ImageReference::parse(written).expect_err(written);
-        assert!(matches!(error, ImageError::Component { .. }), "{written}: {error}");
+        let error = ImageReference::parse(written).expect_err(written).to_string();
+        assert!(error.starts_with("repository component "), "{written}: {error}");
     }
 }
 
@@ -252,9 +251,9 @@ fn another_tag_or_digest() {
         assert_eq!(reference.with_digest(&other).unwrap().as_written(), assemble(name, tag, Some(&other)));
         assert_eq!(reference.with_digest_alone(&other).unwrap().as_written(), format!("{name}@{other}"));
         for bad in ["", "-x", "a/b", "a@b"] {
-            assert!(matches!(reference.with_tag(bad), Err(ImageError::Tag { .. })), "{bad}");
-            assert!(matches!(reference.with_digest(bad), Err(ImageError::Digest { .. })), "{bad}");
-            assert!(matches!(reference.with_digest_alone(bad), Err(ImageError::Digest { .. })), "{bad}");
+            assert!(reference.with_tag(bad).unwrap_err().to_string().starts_with("tag "), "{bad}");
+            assert!(reference.with_digest(bad).unwrap_err().to_string().starts_with("digest "), "{bad}");
+            assert!(reference.with_digest_alone(bad).unwrap_err().to_string().starts_with("digest "), "{bad}");
         }
     }
 }
