@@ -12,7 +12,6 @@ use crate::state::hook::HookPhase;
 use crate::state::outcome::EndResult;
 
 use super::entry::{Entry, Is};
-use super::fault::Fault;
 use super::pods::Pods;
 use super::protocol::drain;
 use super::steps;
@@ -48,7 +47,7 @@ fn fails_as_before(visit: Visit<'_>, visited: Visited<'_>, phase: &PodProgress) 
         is_unready && visited.pod.is_some_and(|pod| pod.unready_node().is_none())
     };
     let asks = |pod: &Pod| steps::asks_for_all(visit.goal, visited.goal, pod);
-    is_its_containers && visit.goal.is_back() && visited.pod.is_some_and(asks) && !visit.has(Fault::StaysAtAFailure)
+    is_its_containers && visit.goal.is_back() && visited.pod.is_some_and(asks)
 }
 
 /// Returns whether an abandoned pod has been taken back all the same.
@@ -62,7 +61,7 @@ pub(super) fn goes_past(visit: Visit<'_>, entry: &mut Entry, step: usize, judged
     let is_late = entry.deadline().is_some_and(|deadline| deadline <= visit.now);
     let fails = matches!(judged, Some(Judged { phase: PodProgress::Failing(_), .. }));
     let has_failed = fails || is_late || entry.abandoned.is_some();
-    let may = visit.goal.is_back() && visit.goal.policy.goes_on_after_failure && !visit.has(Fault::StaysAtAFailure);
+    let may = visit.goal.is_back() && visit.goal.policy.goes_on_after_failure;
     if !(has_failed && may && step > entry.passed) {
         return false;
     }

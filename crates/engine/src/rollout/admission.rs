@@ -11,7 +11,6 @@ use crate::report::progress::PodProgress;
 use crate::rollout::drain::is_ready_but_for_our_gate;
 
 use super::entry::{Entry, Is, Request, Sent};
-use super::fault::Fault;
 use super::goal::PodGoal;
 use super::protocol::budgets::Allowed;
 use super::protocol::drain;
@@ -119,7 +118,7 @@ impl Asks<'_> {
 
     /// Where the rollout goes on after a failure, a failed pod is no longer waited for; it still counts as down.
     fn is_abandoned(&self, position: usize) -> bool {
-        let goes_on = self.visit.goal.policy.goes_on_after_failure && !self.visit.has(Fault::WaitsForFailed);
+        let goes_on = self.visit.goal.policy.goes_on_after_failure;
         goes_on && self.state.pods.all(Is::Failed).contains(&position)
     }
 
@@ -127,7 +126,7 @@ impl Asks<'_> {
     /// that another run has begun, those that are down go first, one after the other.
     fn canary(&self) -> Option<Why> {
         let is_proven = self.state.pods.has_proof() || !self.visit.goal.policy.first_goes_alone();
-        if is_proven || self.visit.has(Fault::NoCanary) {
+        if is_proven {
             return None;
         }
         let goes_first = |(position, standing): (usize, Standing)| match (standing, self.standing) {
@@ -143,7 +142,7 @@ impl Asks<'_> {
         if self.standing != Standing::New {
             return None;
         }
-        if self.others().count() >= self.allowed() && !self.visit.has(Fault::IgnoresBudget) {
+        if self.others().count() >= self.allowed() {
             return Some(Why::Full);
         }
         let pauses =
@@ -157,7 +156,7 @@ impl Asks<'_> {
     /// doing, so it does not get that exception. A pod between two of its containers counts as down since the first.
     fn unavailable(&self) -> Option<Why> {
         let is_counted = steps::is_begun(self.visit.goal, self.goal, self.pod);
-        if !self.takes_down() || is_counted || self.is_broken() || self.visit.has(Fault::IgnoresBudget) {
+        if !self.takes_down() || is_counted || self.is_broken() {
             return None;
         }
         let give_way = self.giving_way();
@@ -222,8 +221,7 @@ impl Asks<'_> {
 
     /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
-        let forgets = self.visit.has(Fault::TakesItsGateForBroken);
-        !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
+        !self.pod.is_ready() && !is_ready_but_for_our_gate(self.pod)
     }
 
     fn takes_down(&self) -> bool {

@@ -14,7 +14,6 @@ use crate::value::count::pods_that;
 
 use super::admission::{Admission, Why};
 use super::entry::Is;
-use super::fault::Fault;
 use super::goal::PodGoal;
 use super::judge;
 use super::run::Run;
@@ -23,7 +22,7 @@ use super::world::Watch;
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and reports what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
-        let waits_for = if self.visit().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
+        let waits_for = self.waits_for();
         let Some(waits_for) = waits_for else {
             self.state.begin_waits_for = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);

@@ -10,7 +10,6 @@ use crate::report::progress::PodProgress;
 use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 use super::entry::{Entry, Request, Seen, Sent};
-use super::fault::Fault;
 use super::goal::{ContainerGoal, Mode, PodGoal};
 use super::protocol::{by_another, drain, owner};
 use super::run::Run;
@@ -37,7 +36,7 @@ impl Run<'_> {
         entry.seen.timeout = timeout(visit, visited);
         // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.
         let has_left = visit.goal.mode == Mode::Durable && owner::has_left(visit.goal, visited.pod);
-        let is_gone = (has_left || visit.world.is_deleted(&goal.key)) && !visit.has(Fault::WaitsForTheGone);
+        let is_gone = has_left || visit.world.is_deleted(&goal.key);
         let is_over = || is_gone || is_seen(visit, visited, &entry);
         if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over() {
             entry.request = Request::Idle;

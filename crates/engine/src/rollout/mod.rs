@@ -18,7 +18,6 @@
 //! | `drain`, `pre_pull` | the rules of taking a pod out of its Services, and of pulling images first, as a plan needs them too |
 //! | `verdict`, `ended`, `standing` | whether it is over, and how |
 //! | `progress` | how far it is at one moment, for a view that is redrawn |
-//! | `fault` | what the tests of the simulation break on purpose |
 
 mod abandoned;
 mod action;
@@ -26,7 +25,6 @@ mod admission;
 pub mod drain;
 mod ended;
 mod entry;
-mod fault;
 mod first_write;
 mod goal;
 mod judge;

@@ -12,7 +12,6 @@ use crate::rollout::patch::NewImage;
 use crate::state::hook::HookPhase;
 
 use super::entry::{Entry, Is, Request, Sent, Taken};
-use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
 use super::protocol::PodChange;
 use super::visit::{Judged, Visit};
@@ -103,10 +102,7 @@ impl Pods {
         match pod.controller() {
             Some(owner) => controllers.contains(&owner.uid),
             // A pod that its controller has released belongs to nobody.
-            None => {
-                let is_nobodys = !controllers.is_empty() && !visit.has(Fault::CountsTheReleased);
-                !is_nobodys && self.position.contains_key(&pod.key)
-            }
+            None => controllers.is_empty() && self.position.contains_key(&pod.key),
         }
     }
 

@@ -10,7 +10,6 @@ use crate::rollout::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_pa
 use super::action::Action;
 use super::admission::{self, Admission, Why};
 use super::entry::{Is, Request};
-use super::fault::Fault;
 use super::goal::{Mode, PodGoal};
 use super::pod_progress;
 use super::protocol::drain::Due;
@@ -25,11 +24,11 @@ impl Run<'_> {
     /// Adds what is to be done now.
     pub(super) fn act(&mut self) {
         self.read_what_is_unclear();
-        if self.state.stop.is_some() && !self.state.faults.has(Fault::IgnoresInterrupt) {
+        if self.state.stop.is_some() {
             return;
         }
         self.read_events();
-        let is_live = self.visit().is_live() || self.state.faults.has(Fault::ActsBlind);
+        let is_live = self.visit().is_live();
         let acts = match self.goal.mode {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),
@@ -199,7 +198,7 @@ impl Run<'_> {
         let pod = self.world.pod(&goal.key)?;
         if steps::resizes_next(&goal, pod) {
             if steps::lacks_note(visit.goal, &goal, pod) {
-                let next = steps::images(visit, &goal, pod);
+                let next = steps::images(visit.goal, &goal, pod);
                 let later = [next.images, next.later].concat();
                 let step = self.step(&[], &later);
                 let patch = note_patch(pod, &step, &goal.fields, &visit.goal.id, &visit.goal.field_manager).ok()?;
@@ -211,7 +210,7 @@ impl Run<'_> {
             let phase = PodProgress::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
-        let next = steps::images(visit, &goal, pod);
+        let next = steps::images(visit.goal, &goal, pod);
         let step = self.step(&next.images, &next.later);
         let patch = step_patch(pod, &step, &goal.fields, &visit.goal.id, &visit.goal.field_manager).ok()?;
         self.state.pods.sent_images(position, next.number, &next.images, pod);

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::entry::{Request, Sent};
-use super::fault::{Fault, Faults};
 use super::goal::Goal;
 use super::pods::Pods;
 use super::protocol::Asker;
@@ -52,19 +51,12 @@ pub struct RunState {
     /// Since when the verdict stands, while answers are still outstanding.
     pub(super) ending_since: Option<Now>,
     pub(super) ended: bool,
-    pub(super) faults: Faults,
 }
 
 impl RunState {
     /// Returns a state that knows nothing yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Returns a state with a fault.
-    #[cfg(test)]
-    pub(super) fn faulty(fault: Option<Fault>) -> Self {
-        Self { faults: Faults { fault }, ..Self::default() }
     }
 
     /// Notes that the user or the system asked to stop; returns whether it is the first time.
@@ -110,10 +102,6 @@ impl RunState {
                 Sent::Images | Sent::Note | Sent::Resize | Sent::Drain | Sent::GateOff => {}
             }
         }
-        let answer = match (answer, self.faults.has(Fault::SendsOnUnknown)) {
-            (Answer::Unknown { message }, true) => Answer::NotDone { after: Some(Now::ZERO), message },
-            (answer, _) => answer,
-        };
         self.pods.answered(position, answer, now);
     }
 
@@ -127,13 +115,6 @@ impl RunState {
 
     /// Returns what a turn looks at.
     pub(super) fn visit<'a>(&self, goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
-        Visit {
-            goal,
-            world,
-            now,
-            stopped_since: self.stop.map(|(_, since)| since),
-            ending_since: self.ending_since,
-            faults: self.faults,
-        }
+        Visit { goal, world, now, stopped_since: self.stop.map(|(_, since)| since), ending_since: self.ending_since }
     }
 }

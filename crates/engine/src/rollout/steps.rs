@@ -9,9 +9,7 @@ use crate::k8s::pod::{Pod, ResourceHolder};
 use crate::rollout::patch::{NewImage, PodPart};
 use crate::state::record::{ContainerRecord, UpdateRecord};
 
-use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::visit::Visit;
 
 impl Goal {
     /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
@@ -112,11 +110,8 @@ pub(super) struct NextStep {
 }
 
 /// Returns the next step of a pod.
-pub(super) fn images(visit: Visit<'_>, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
-    let mut steps = of(visit.goal, pod_goal);
-    if visit.has(Fault::IgnoresContainerOrder) {
-        steps = vec![steps.concat()];
-    }
+pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
+    let steps = of(goal, pod_goal);
     let new = |name: &&ContainerName| {
         pod.container(name)?;
         let to = wanted(pod_goal, pod, name)?.clone();

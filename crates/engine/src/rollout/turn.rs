@@ -8,7 +8,6 @@ use crate::state::outcome::EndResult;
 
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN, Turn};
 use super::entry::Is;
-use super::fault::Fault;
 use super::goal::{Goal, Mode};
 use super::run::Run;
 use super::state::RunState;
@@ -36,7 +35,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     }
     let mut end = run.end();
     if end.is_none() {
-        if run.state.pulls.is_over() || run.state.faults.has(Fault::IgnoresPulls) {
+        if run.state.pulls.is_over() {
             run.act();
         } else if run.state.stop.is_none() {
             // For pods that another run has patched.
@@ -169,8 +168,7 @@ impl Run<'_> {
     fn end(&mut self) -> Option<Outcome> {
         let quiet = self.state.pods.all(Is::Unanswered).is_empty() && !self.state.owner.is_unanswered();
         let visit = self.visit();
-        let stop = self.state.stop.filter(|_| !visit.has(Fault::IgnoresInterrupt));
-        let (since, within, result, why) = if let Some((stop, since)) = stop {
+        let (since, within, result, why) = if let Some((stop, since)) = self.state.stop {
             self.state.ending_since = None;
             (since, STOP_WITHIN, stop.result(), None)
         } else if let Some((result, why)) = verdict::judge(visit, self.state) {

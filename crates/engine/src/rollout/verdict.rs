@@ -12,7 +12,6 @@ use crate::state::outcome::EndResult;
 use super::abandoned;
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN};
 use super::entry::Is;
-use super::fault::Fault;
 use super::goal::Mode;
 use super::pods::Pods;
 use super::protocol::owner;
@@ -43,7 +42,7 @@ pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Op
     let has_failed = !all_went_back && !pods.all(Is::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
     let owner_is_under_way = state.owner.is_under_way(visit);
-    if has_failed && !owner_is_under_way && !visit.has(Fault::IgnoresFailure) {
+    if has_failed && !owner_is_under_way {
         let others_go_on = goal.policy.goes_on_after_failure && !pods.only_failing_are_left();
         if !others_go_on || pods.pauses_now(goal) {
             return Some((abandoned::result(pods), None));
@@ -55,9 +54,7 @@ pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Op
     if state.replacements.have_failed(goal) && !owner_is_under_way {
         return Some((EndResult::Failed, None));
     }
-    if let Some(position) = pods.all(Is::Lost).first()
-        && !(visit.has(Fault::IgnoresOtherWriter) && has_conflict(pods, *position))
-    {
+    if !pods.all(Is::Lost).is_empty() {
         let why = owner::held_by(visit).or_else(|| owner::changed_by_another_run(visit, pods));
         return Some((EndResult::Superseded, why));
     }
@@ -69,9 +66,6 @@ pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Op
     }
     if pods.pauses_now(goal) && !owner_is_under_way {
         return Some((EndResult::Paused, None));
-    }
-    if visit.has(Fault::NoDeadline) {
-        return None;
     }
     let began = state.began.unwrap_or(now);
     if let Some(total) = goal.policy.total_timeout
@@ -196,10 +190,6 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
         (_, 0) => Some(format!("nodes {names} are not ready")),
         (_, more) => Some(format!("nodes {names} and {more} more are not ready")),
     }
-}
-
-fn has_conflict(pods: &Pods, position: usize) -> bool {
-    pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodProgress::Conflict { .. })))
 }
 
 /// Returns when the next visit is due at the latest.

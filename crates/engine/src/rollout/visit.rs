@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::Now;
-use super::fault::{Fault, Faults};
 use super::goal::{Goal, PodGoal};
 use super::world::{Watch, World};
 use crate::k8s::pod::Pod;
@@ -19,7 +18,6 @@ pub(super) struct Visit<'a> {
     pub(super) stopped_since: Option<Now>,
     /// Since when the verdict stands, while answers are still outstanding.
     pub(super) ending_since: Option<Now>,
-    pub(super) faults: Faults,
 }
 
 /// One pod of the goal within a visit.
@@ -42,10 +40,6 @@ impl Visit<'_> {
         let pointer = self.goal.workload.kind.replicas().pointer();
         let now = object.zip(pointer).and_then(|(object, pointer)| object.pointer(pointer)).and_then(Value::as_u64);
         usize::try_from(now.unwrap_or(u64::from(self.goal.replicas))).unwrap_or(0)
-    }
-
-    pub(super) fn has(self, fault: Fault) -> bool {
-        self.faults.has(fault)
     }
 }
 

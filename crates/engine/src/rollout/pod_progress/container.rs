@@ -7,7 +7,6 @@ use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::rollout::Now;
 use crate::rollout::entry::Entry;
-use crate::rollout::fault::Fault;
 use crate::rollout::goal::ContainerGoal;
 use crate::rollout::left_running::LeftRunning;
 use crate::state::evidence::{self, Baseline, Proof};
@@ -75,15 +74,6 @@ impl PodJudge<'_> {
             return ContainerProgress::Restarting(None);
         }
         let knew = kubelet_knew(entry, pod, container, status) || proven || evidence::was_compared(pod, name);
-        if let Some((reason, _)) = failure::back_off(status).filter(|_| visit.has(Fault::TakesBackOffForFailure)) {
-            return ContainerProgress::Failing(Failure {
-                container: None,
-                reason,
-                message: String::new(),
-                exit_code: Some(0),
-                stays_down: false,
-            });
-        }
         if let Some(progress) = self.staying_down(&baseline, name, entry) {
             return progress;
         }
@@ -103,7 +93,6 @@ impl PodJudge<'_> {
         let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
         let changed = visit.world.events(&pod.key).and_then(|events| events.changed_at(name)).filter(is_of_it);
         match baseline.proof(status, &container.image, knew, changed) {
-            _ if visit.has(Fault::ReadyIsDone) => ContainerProgress::Runs,
             Proof::New => {
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
                 ContainerProgress::Runs
@@ -142,7 +131,7 @@ impl PodJudge<'_> {
     /// events of a kind for a pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
     fn by_restart(self, name: &ContainerName, entry: &Entry) -> Option<String> {
         let was_read = entry.events_at.is_some_and(|next| next <= self.visit.now);
-        if was_read && !self.visit.has(Fault::NeedsEvents) { evidence::rests_on_restart(self.pod, name) } else { None }
+        if was_read { evidence::rests_on_restart(self.pod, name) } else { None }
     }
 
     /// Whether the kubelet does not start the container again that is down. Why it has not started one of the wanted image, its

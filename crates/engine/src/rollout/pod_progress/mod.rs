@@ -21,7 +21,6 @@ use self::container::ContainerProgress;
 use super::Now;
 use super::abandoned;
 use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
-use super::fault::Fault;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::left_running;
 use super::pods::Pods;
@@ -83,7 +82,7 @@ impl<'a> PodJudge<'a> {
         {
             return ends.clone().into();
         }
-        if let Some(path) = goal.fields.conflict_in(pod).filter(|_| !visit.has(Fault::IgnoresOtherSize)) {
+        if let Some(path) = goal.fields.conflict_in(pod) {
             return PodProgress::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
         left_running::note(&mut entry.since, pod, visit.now);
@@ -115,7 +114,7 @@ impl<'a> PodJudge<'a> {
                 return self.between(entry, &steps, next, progress);
             }
         }
-        if let Some(judged) = decided(pod, &progress, entry, visit.has(Fault::RetriesForever)) {
+        if let Some(judged) = decided(pod, &progress, entry) {
             return judged;
         }
         self.settle(entry, &self.restarting(goal.containers.keys()), true)
@@ -138,7 +137,6 @@ impl<'a> PodJudge<'a> {
         next: usize,
         progress: Vec<(ContainerName, ContainerProgress)>,
     ) -> Judged {
-        let unbounded = self.visit.has(Fault::RetriesForever);
         let of_them = |from: usize| steps.iter().take(next).skip(from).flatten().copied();
         let earlier: Vec<&'a ContainerName> = of_them(0).collect();
         let (mut asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
@@ -147,10 +145,9 @@ impl<'a> PodJudge<'a> {
         }
         let is_begun = entry.patched || steps::is_begun(self.visit.goal, self.goal, self.pod);
         entry.is_between = is_begun;
-        let waits = not_asked_yet(entry, unbounded);
+        let waits = not_asked_yet(entry);
         let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodProgress::Patched;
-        let judged =
-            |asked: &[(ContainerName, ContainerProgress)], entry: &Entry| decided(self.pod, asked, entry, unbounded);
+        let judged = |asked: &[(ContainerName, ContainerProgress)], entry: &Entry| decided(self.pod, asked, entry);
         // Before anything of a pod goes back it is as before the rollout, and its state keeps nothing from going back.
         let is_as_before = self.visit.goal.is_back() && !is_begun;
         let goes_past = |entry: &mut Entry| {
@@ -211,7 +208,7 @@ impl<'a> PodJudge<'a> {
         let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
         let is_given = goal.policy.min_ready_seconds_given.is_some();
         let least = if goes_without || by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
-        let hold_seconds = if visit.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
+        let hold_seconds = self.hold_seconds(restarted).max(least);
         let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
         let until = since + Duration::from_secs(to_come);
         // While the watch is lost nobody sees whether it has held; a pod that was done stays done.
@@ -220,11 +217,11 @@ impl<'a> PodJudge<'a> {
         {
             return PodProgress::Done.into();
         }
-        let wake = (!visit.has(Fault::ForgetsHoldTimer)).then_some(until);
-        if goes_without {
-            return Judged { phase: PodProgress::Starting { containers: unready }, wake };
-        }
-        Judged { phase: PodProgress::Stabilizing { hold_seconds }, wake }
+        let phase = match goes_without {
+            true => PodProgress::Starting { containers: unready },
+            false => PodProgress::Stabilizing { hold_seconds },
+        };
+        Judged { phase, wake: Some(until) }
     }
 
     /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the
@@ -286,9 +283,9 @@ pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
 }
 
 /// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
-fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodProgress {
+fn not_asked_yet(entry: &Entry) -> PodProgress {
     match entry.request {
-        Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
+        Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS => {
             let message =
                 format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
             PodProgress::Failing(Failure {
@@ -323,12 +320,7 @@ fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgre
 }
 
 /// Every phase before the right containers run.
-fn decided(
-    pod: &Pod,
-    progress: &[(ContainerName, ContainerProgress)],
-    entry: &Entry,
-    unbounded: bool,
-) -> Option<Judged> {
+fn decided(pod: &Pod, progress: &[(ContainerName, ContainerProgress)], entry: &Entry) -> Option<Judged> {
     let mut wake = None;
     let (mut not_asked, mut restarting, mut why_unverified, mut held) = (false, None, None, None);
     let (mut containers, mut unverified) = (Vec::new(), Vec::new());
@@ -368,7 +360,7 @@ fn decided(
         return Some(PodProgress::Gone { why: format!("it is {} for good", pod.status.phase) }.into());
     }
     if not_asked {
-        return Some(not_asked_yet(entry, unbounded).into());
+        return Some(not_asked_yet(entry).into());
     }
     if pod.is_finished() {
         let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);

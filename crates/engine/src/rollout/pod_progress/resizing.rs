@@ -12,7 +12,6 @@ use crate::state::record::UpdateRecord;
 
 use super::super::Now;
 use super::super::entry::{Entry, Sent};
-use super::super::fault::Fault;
 use super::super::goal::Mode;
 use super::super::left_running::{self, LeftRunning};
 use super::super::steps;
@@ -25,7 +24,6 @@ const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);
 impl PodJudge<'_> {
     /// The phase while the pod does not have the cpu and memory that are wanted.
     pub(super) fn resize(self, entry: &mut Entry, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
-        let unbounded = self.visit.has(Fault::RetriesForever);
         let conflict = conflict(others);
         let progress = match self.visit.goal.mode {
             Mode::Follow => match self.goal.fields.of_part(PodPart::Resize, self.pod) {
@@ -37,9 +35,6 @@ impl PodJudge<'_> {
             },
             Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
         };
-        let is_asked = matches!(progress, FieldProgress::Waiting { .. });
-        let progress =
-            if is_asked && self.visit.has(Fault::TakesAskedForResized) { FieldProgress::Done } else { progress };
         // A finished resize stays so while the kubelet has not seen the image that came after it.
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
         if progress == FieldProgress::Done || lags && entry.is_resized {
@@ -65,8 +60,7 @@ impl PodJudge<'_> {
                 if entry.sent == Sent::Note && is_noted() {
                     entry.sends = 0;
                 }
-                let judged =
-                    decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], entry, unbounded)?;
+                let judged = decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], entry)?;
                 Some(match (judged.phase, entry.sent) {
                     (PodProgress::Patched, Sent::Note) => next_resize(self.goal).into(),
                     (PodProgress::Patched, Sent::Resize) => resizing(None, false),

@@ -12,7 +12,6 @@ use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::rollout::entry::{BACK_OFF, Is};
-use crate::rollout::fault::Fault;
 use crate::rollout::pods::Pods;
 use crate::rollout::polled::PolledRead;
 use crate::rollout::visit::Visit;
@@ -72,11 +71,7 @@ impl Budgets {
 
     /// Says whether the budgets allow a ready pod to be taken down. Pods that give way to it do not count as down.
     pub(crate) fn allow(&self, visit: Visit<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
-        let is_ignored = visit.has(Fault::IgnoresDisruptionBudget);
-        if !visit.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
-            return Allowed::Yes;
-        }
-        if visit.has(Fault::FreezesBudgets) && visit.world.budgets().is_some_and(<[_]>::is_empty) {
+        if !visit.goal.policy.respects_budgets || self.forbidden.is_some() {
             return Allowed::Yes;
         }
         let Some(budgets) = visit.world.budgets().filter(|_| self.is_fresh(visit.now)) else { return Allowed::Unread };

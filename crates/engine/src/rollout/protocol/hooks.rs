@@ -17,7 +17,6 @@ use crate::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
 use crate::state::record::UpdateRecord;
 
 use crate::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
-use crate::rollout::fault::Fault;
 use crate::rollout::goal::Mode;
 use crate::rollout::pods::Pods;
 use crate::rollout::visit::Judged;
@@ -142,8 +141,7 @@ impl Hooks {
             && visit.goal.mode != Mode::Follow
             && self.of(position).before == State::NotRun
             && !entry.patched
-            && !steps::is_begun(visit.goal, goal, pod)
-            && !visit.has(Fault::ForgetsHook);
+            && !steps::is_begun(visit.goal, goal, pod);
         if is_wanted { self.ask(visit, pods, position, HookPhase::Before) } else { None }
     }
 

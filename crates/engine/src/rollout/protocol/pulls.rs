@@ -21,7 +21,6 @@ use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::state::outcome::EndResult;
 
 use crate::rollout::action::STOP_WITHIN;
-use crate::rollout::fault::Fault;
 use crate::rollout::goal::{Goal, Mode};
 use crate::rollout::polled::PolledRead;
 use crate::rollout::visit::Visit;
@@ -269,7 +268,7 @@ impl Pulls {
         let cut_short = self.failed.is_some() || visit.stopped_since.is_some();
         let ends = cut_short || self.settled.len() == goal.pulls.len();
         self.delete(visit, &view, ends, effects);
-        if ends && (view.pods.is_empty() || visit.has(Fault::LeavesPulls)) {
+        if ends && view.pods.is_empty() {
             return self.finish(effects);
         }
         if !ends {
@@ -287,9 +286,6 @@ impl Pulls {
 
     /// Deletes pods that nothing waits for: at the end every one.
     fn delete(&mut self, visit: Visit<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
-        if visit.has(Fault::LeavesPulls) {
-            return;
-        }
         let position = |pod: &Value| view.names.iter().position(|name| name == name_of(pod));
         let is_wanted = |pod: &Value| position(pod).is_some_and(|position| !self.settled.contains(&position));
         let is_doomed = |pod: &&Value| !metadata::is_terminating(pod) && (ends || !is_wanted(pod));

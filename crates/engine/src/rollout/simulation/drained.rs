@@ -157,7 +157,7 @@ impl Simulation {
                 .map(|key| json!({"targetRef": {"uid": key.uid}, "conditions": {"ready": true}}));
             let labels = json!({"kubernetes.io/service-name": "web"});
             let slice = json!({"metadata": {"labels": labels}, "endpoints": endpoints.collect::<Vec<_>>()});
-            self.world.observe(Observation::Slices(vec![slice]));
+            self.observe(Observation::Slices(vec![slice]));
         }
         self.answer(id, Answer::Read, run);
     }

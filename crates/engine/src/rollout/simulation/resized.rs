@@ -150,6 +150,28 @@ pub(super) fn is_foreign(pod: &Pod) -> bool {
     side(pod).is_some_and(|side| is_other(&side.resources)) || pod.spec.resources.as_ref().is_some_and(is_other)
 }
 
+/// Shows a pod as if it had what it asks for.
+pub(super) fn show_as_asked(pod: &mut Pod) {
+    pod.status.conditions.retain(|condition| !condition.kind.starts_with("PodResize"));
+    pod.status.observed_generation = pod.generation;
+    let asked = side(pod).map(|side| side.resources.clone());
+    if let (Some(asked), Some(status)) = (asked, pod.status.container_statuses.get_mut(INDEX)) {
+        (status.allocated_resources, status.resources) = (Some(asked.requests.clone()), Some(asked));
+    }
+    if let Some(whole) = pod.spec.resources.clone() {
+        let with = with_overhead(&whole, pod);
+        (pod.status.allocated_resources, pod.status.resources) = (Some(with.requests.clone()), Some(with));
+    }
+}
+
+/// Shows a pod as if nobody had asked for another size.
+pub(super) fn show_as_before(pod: &mut Pod) {
+    if let Some(side) = pod.spec.containers.get_mut(INDEX) {
+        side.resources = before();
+    }
+    pod.spec.resources = pod.spec.resources.take().map(|_| before());
+}
+
 /// Whether the kubelet of the pod has reported for good that it does not do it. A kubelet that does not report which
 /// resize its status is about may mean another one.
 pub(super) fn is_infeasible(pod: &Pod) -> bool {

@@ -3,7 +3,6 @@
 use crate::report::progress::PodProgress;
 use crate::rollout::Action;
 use crate::rollout::entry::{MAX_SENDS, Sent};
-use crate::rollout::fault::Fault;
 use crate::rollout::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
 use crate::rollout::pods::Pods;
 use crate::rollout::visit::Visit;
@@ -49,8 +48,7 @@ impl Drains {
         let Some(pod) = visit.world.pod(&goal.key).filter(|_| entry.may_send(visit.now)) else { return Due::Nothing };
         let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
         let of_pod = self.pods.get(&position);
-        let is_out =
-            of_pod.is_some_and(|of_pod| of_pod.is_out(visit, goal, pod)) || visit.has(Fault::KillsWhatIsListed);
+        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(visit, goal, pod));
         let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
         match gate_off_patch(pod, &visit.goal.field_manager) {
             None if !drained.is_off(pod) => Due::Restore,
@@ -88,7 +86,6 @@ impl Drains {
                 of_pod.restores += 1;
                 Sent::Restore
             }
-            PodPart::Status if visit.has(Fault::LeavesGateOff) => return None,
             PodPart::Status => {
                 of_pod.switches_on += 1;
                 Sent::GateOn
