@@ -23,7 +23,7 @@ use crate::signals::Signals;
 use engine::k8s::events::PodEvents;
 use engine::plan::live::LiveWorkload;
 use engine::report::Outcome;
-use engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
+use engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, Observed, RunState, Stop, Watch};
 
 /// Requests at once: the API server's own limits are meant for many clients.
 const IN_FLIGHT: usize = 10;
@@ -96,7 +96,7 @@ impl Audience<'_> {
 
 struct Driver<'a> {
     cluster: &'a Cluster,
-    world: World,
+    observed: Observed,
     state: RunState,
     began: Instant,
     permits: Arc<Semaphore>,
@@ -121,7 +121,7 @@ pub async fn drive(
     let (hooks, mut lines) = HookRunner::new(&goal.hooks);
     let mut driver = Driver {
         cluster,
-        world: World::default(),
+        observed: Observed::default(),
         state: RunState::new(),
         began: Instant::now(),
         permits: Arc::new(Semaphore::new(IN_FLIGHT)),
@@ -136,7 +136,7 @@ pub async fn drive(
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
     loop {
         let now = driver.now();
-        let turn = rollout::turn(goal, &driver.world, &mut driver.state, now);
+        let turn = rollout::turn(goal, &driver.observed, &mut driver.state, now);
         driver.recorder.turn(now, &turn);
         for (id, action) in turn.actions {
             driver.carry_out(id, action);
@@ -168,7 +168,7 @@ pub async fn drive(
                 if driver.stop(stop) {
                     driver.hooks.tell(Tell::Kill);
                     let now = driver.now();
-                    let outcome = rollout::leave(goal, &driver.world, &driver.state, now);
+                    let outcome = rollout::leave(goal, &driver.observed, &driver.state, now);
                     driver.recorder.leave(now, &outcome);
                     audience.tell(|listener| listener.outcome(&outcome))?;
                     return Ok(outcome);
@@ -177,7 +177,7 @@ pub async fn drive(
         }
         let now = driver.now();
         if tick.is_some_and(|tick| tick <= now) {
-            let progress = rollout::progress(goal, &driver.world, &driver.state, now, SHOWN_PODS);
+            let progress = rollout::progress(goal, &driver.observed, &driver.state, now, SHOWN_PODS);
             audience.tell(|listener| listener.tick(&progress, now))?;
         }
     }
@@ -192,7 +192,7 @@ impl Driver<'_> {
         let observation = match item {
             Ok(observation) => observation,
             Err(error @ (ClusterError::Forbidden { .. } | ClusterError::Unauthorized))
-                if *self.world.watch() == Watch::Opening =>
+                if *self.observed.watch() == Watch::Opening =>
             {
                 return Err(DriveError::Watch(error));
             }
@@ -204,7 +204,7 @@ impl Driver<'_> {
 
     fn see(&mut self, observation: Observation) {
         self.recorder.observation(self.began.elapsed(), &observation);
-        self.world.observe(observation);
+        self.observed.observe(observation);
     }
 
     fn drain(&mut self, watch: &mut WatchedPods) -> Result<(), DriveError> {

@@ -12,7 +12,7 @@ use crate::rollout::patch::{PodPart, PodPatch};
 use crate::state::outcome::EndResult;
 use crate::state::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
 
-use super::super::entry::Sent;
+use super::super::pod_run::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
 use super::adversary::Scenario;
 use super::api_server::pod_of;

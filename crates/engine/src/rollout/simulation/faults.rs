@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::super::{Action, ActionId, Answer, Goal, Now, Observation, Turn, World};
+use super::super::{Action, ActionId, Answer, Goal, Now, Observation, Observed, Turn};
 use super::adversary::Scenario;
 use super::drained::sent_of;
 use super::invariants::Invariant;
@@ -15,8 +15,8 @@ use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
-use crate::rollout::entry::Sent;
 use crate::rollout::patch::PodPatch;
+use crate::rollout::pod_run::Sent;
 use crate::rollout::pre_pull::PrePull;
 use crate::state::durable::ObjectWrite;
 use crate::state::record::{Drained, UpdateRecord};
@@ -208,7 +208,7 @@ fn asks_of(containers: &[crate::k8s::pod::Container], image: &str) -> bool {
 pub(super) struct Faulty {
     fault: Option<Fault>,
     /// What it believes.
-    believed: World,
+    believed: Observed,
     has_seen_no_budget: bool,
     failed: bool,
     sent: std::collections::BTreeMap<PodKey, PodPatch>,
@@ -234,7 +234,7 @@ impl Faulty {
         *self = Self { again: self.again, ..Self::new(self.fault) };
     }
 
-    pub(super) fn world<'w>(&'w self, seen: &'w World) -> &'w World {
+    pub(super) fn observed<'w>(&'w self, seen: &'w Observed) -> &'w Observed {
         if self.fault.is_some() { &self.believed } else { seen }
     }
 
@@ -306,11 +306,10 @@ impl Faulty {
         for notice in &turn.notices {
             let Notice::Pod { pod, phase: PodProgress::Failing(failure) } = notice else { continue };
             self.failed = true;
-            if let Some(patch) = self.sent.get(pod).filter(|_| fault == Fault::RetriesForever) {
-                if failure.reason == "TooManyTries" {
-                    self.again += 1;
-                    turn.actions.push((ActionId(u64::MAX - self.again), Action::Patch(patch.clone())));
-                }
+            let is_tired = fault == Fault::RetriesForever && failure.reason == "TooManyTries";
+            if let Some(patch) = self.sent.get(pod).filter(|_| is_tired) {
+                self.again += 1;
+                turn.actions.push((ActionId(u64::MAX - self.again), Action::Patch(patch.clone())));
             }
         }
         answers

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::{
-    Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, World, turn,
+    Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, Observed, PodGoal, Policy, RunState, turn,
 };
 use super::owned::owner_goal;
 use super::random::Random;
@@ -222,7 +222,7 @@ enum End {
 
 struct Run {
     scenario: Scenario,
-    world: World,
+    observed: Observed,
     state: RunState,
     waits: Vec<String>,
 }
@@ -234,12 +234,12 @@ impl Run {
 
     /// The same of a run that is shown another scenario than the one that happens.
     fn believing(shown: &Scenario, scenario: &Scenario, goal: &Goal) -> (End, Vec<String>) {
-        let (world, state) = (World::default(), RunState::new());
-        let mut run = Self { scenario: shown.clone(), world, state, waits: Vec::new() };
+        let (observed, state) = (Observed::default(), RunState::new());
+        let mut run = Self { scenario: shown.clone(), observed, state, waits: Vec::new() };
         let mut now = Now::ZERO;
         loop {
             let pods = (0..shown.pods.len()).filter_map(|index| shown.pod(index, now)).collect();
-            run.world.observe(Observation::Relisted(pods));
+            run.observed.observe(Observation::Relisted(pods));
             let wake = match run.until_quiet(goal, now) {
                 Ok(wake) => wake,
                 Err(end) => return (end, run.waits),
@@ -252,7 +252,7 @@ impl Run {
     /// Every request is answered at once.
     fn until_quiet(&mut self, goal: &Goal, now: Now) -> Result<Option<Now>, End> {
         loop {
-            let said = turn(goal, &self.world, &mut self.state, now);
+            let said = turn(goal, &self.observed, &mut self.state, now);
             let waits = said.notices.iter().filter_map(|notice| match notice {
                 Notice::WaitsToBegin { why } => Some(why.clone()),
                 _ => None,
@@ -275,7 +275,7 @@ impl Run {
                     Action::ReadBudgets { .. } => Observation::Budgets(self.scenario.budgets(now)),
                     other => panic!("before the first write: {other:?}"),
                 };
-                self.world.observe(observation);
+                self.observed.observe(observation);
                 self.state.answer(id, Answer::Read, now);
             }
         }

@@ -35,7 +35,7 @@ use crate::state::hook::HookEnd;
 use crate::state::outcome::EndResult;
 
 use super::{
-    ActionId, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, Turn, World, turn,
+    ActionId, Answer, ContainerGoal, Goal, Mode, Now, Observation, Observed, PodGoal, Policy, RunState, Turn, turn,
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
@@ -142,7 +142,7 @@ struct Simulation {
     /// With the pods that were created since from the old template.
     judged: Goal,
     owner: Owned,
-    world: World,
+    observed: Observed,
     state: RunState,
     api: ApiServer,
     kubelets: BTreeMap<PodKey, Kubelet>,
@@ -191,7 +191,7 @@ impl Simulation {
             goal: fault.goal(goal(&scenario)),
             judged: goal(&scenario),
             owner: Owned::new(&scenario),
-            world: World::default(),
+            observed: Observed::default(),
             state: RunState::new(),
             api: ApiServer::default(),
             kubelets: BTreeMap::new(),
@@ -258,7 +258,7 @@ impl Simulation {
     /// The run sees what happens.
     fn observe(&mut self, observation: Observation) {
         self.fault.observe(&observation, &self.goal);
-        self.world.observe(observation);
+        self.observed.observe(observation);
     }
 
     fn at(&mut self, at: Now, due: Due) {
@@ -304,7 +304,7 @@ impl Simulation {
     fn turn(&mut self) {
         let truth = Truth {
             goal: &self.judged,
-            world: &self.world,
+            observed: &self.observed,
             stored: &self.api,
             kubelets: &self.kubelets,
             watch_is_live: self.watch_is_live,
@@ -319,14 +319,14 @@ impl Simulation {
             is_undisturbed: self.scenario.is_undisturbed(),
         };
         self.invariants.visit(&truth);
-        let mut said = turn(&self.goal, self.fault.world(&self.world), &mut self.state, self.now);
+        let mut said = turn(&self.goal, self.fault.observed(&self.observed), &mut self.state, self.now);
         let unsent = self.fault.send(&mut said, self.now);
         if let Some(outcome) = said.end.as_mut().filter(|outcome| outcome.result == EndResult::Aborted) {
             // Everything is as wanted.
             outcome.result = EndResult::Complete;
         }
         self.invariants.judge(&said, &truth);
-        let again = turn(&self.goal, self.fault.world(&self.world), &mut self.state.clone(), self.now);
+        let again = turn(&self.goal, self.fault.observed(&self.observed), &mut self.state.clone(), self.now);
         if !again.actions.is_empty() || !again.notices.is_empty() || again.end.is_some() {
             self.invariants.broken(
                 Invariant::Idempotent,
@@ -385,7 +385,7 @@ impl Simulation {
         self.run += 1;
         self.kill_hooks();
         self.state = RunState::new();
-        self.world = World::default();
+        self.observed = Observed::default();
         self.fault.begin_again();
         self.relist();
         self.invariants.new_state(self.now);
@@ -408,7 +408,7 @@ impl Simulation {
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
-            let said = turn(&self.goal, self.fault.world(&self.world), &mut self.state, self.now);
+            let said = turn(&self.goal, self.fault.observed(&self.observed), &mut self.state, self.now);
             if said != Turn::default() {
                 self.invariants.broken(Invariant::AfterEnd, self.now, format!("{said:?}"));
             }

@@ -8,7 +8,7 @@ use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::rollout::patch::PodPatch;
 
-use super::super::entry::Sent;
+use super::super::pod_run::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
 use super::api_server::reported;
@@ -238,11 +238,12 @@ impl Simulation {
 
     /// A relist and the sequence of its events come to the same.
     fn compare_with_a_relist(&mut self) {
-        let (mut by_events, mut by_list) = (self.world.clone(), self.world.clone());
+        let (mut by_events, mut by_list) = (self.observed.clone(), self.observed.clone());
         let events = self.api.history().iter().skip(self.cursor);
         events.for_each(|event| by_events.observe(reported(event)));
         by_list.observe(Observation::Relisted(self.api.list()));
-        let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.state.clone(), self.now));
+        let mut said =
+            [by_events, by_list].map(|observed| turn(&self.goal, &observed, &mut self.state.clone(), self.now));
         // Having seen a pod terminating explains only why it is gone.
         for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
             if let Notice::Pod { phase: PodProgress::Gone { why }, .. } = notice {
@@ -260,7 +261,7 @@ impl Simulation {
         self.cursor = self.api.history().len();
         self.watch_is_live = true;
         self.observe(Observation::Relisted(self.api.list()));
-        debug_assert_eq!(*self.world.watch(), Watch::Live);
+        debug_assert_eq!(*self.observed.watch(), Watch::Live);
     }
 
     fn deed(&mut self, deed: Deed) {

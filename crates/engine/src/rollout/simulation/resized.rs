@@ -12,7 +12,7 @@ use crate::state::outcome::EndResult;
 use crate::state::policy::OnDeferred;
 use crate::value::quantity::Quantity;
 
-use super::super::entry::Sent;
+use super::super::pod_run::Sent;
 use super::super::{Goal, Now, PodGoal};
 use super::adversary::Scenario;
 use super::api_server::ApiServer;
@@ -339,7 +339,7 @@ impl Invariants {
         }
         let begun = self.resized.iter().chain(self.outstanding.values());
         let others = begun.filter(|key| **key != pod.key && !self.done_ever.contains(*key));
-        let others = others.filter(|key| !self.is_failing(self.said.get(*key)) && truth.world.pod(key).is_some());
+        let others = others.filter(|key| !self.is_failing(self.said.get(*key)) && truth.observed.pod(key).is_some());
         let is_chosen = truth.goal.policy.min_ready_seconds_given == Some(0);
         if alone && !is_chosen && !self.done_in_this_run && others.count() > 0 {
             self.broken(Invariant::Canary, truth.now, format!("{} is resized beside the first", pod.key));
@@ -351,7 +351,7 @@ impl Invariants {
     /// At the end `Deferred` the policy is not to wait, and a kubelet reports the resize as deferred. A pod that is left
     /// to its kubelet has every other change.
     pub(super) fn judge_what_is_left(&mut self, truth: &Truth<'_>) {
-        let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.world.pod(&goal.key)?)));
+        let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.observed.pod(&goal.key)?)));
         let policy = truth.goal.policy.on_deferred;
         let is_deferred = |pod: &Pod| {
             let says = |kind, reason| {

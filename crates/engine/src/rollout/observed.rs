@@ -1,4 +1,5 @@
-//! All that has been observed. Watches replace it piece by piece; a relist replaces all pods.
+//! What a turn looks at: all that has been observed, the goal and the time. Watches replace it piece by piece; a relist
+//! replaces all pods.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,8 +9,12 @@ use serde_json::Value;
 use crate::k8s::events::PodEvents;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
+use crate::report::progress::PodProgress;
 use crate::report::proof::DELETED;
 use crate::state::durable::OwnerView;
+
+use super::Now;
+use super::goal::{Goal, PodGoal};
 
 /// What the shell has seen happen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +53,7 @@ pub enum Watch {
 
 /// All pods of one selector, with an index of what changed since when.
 #[derive(Debug, Clone)]
-pub struct World {
+pub struct Observed {
     pods: HashMap<PodKey, Pod>,
     /// Uids that were seen deleted: a late answer must not bring them back.
     deleted: BTreeSet<PodKey>,
@@ -66,7 +71,7 @@ pub struct World {
     changes: BTreeMap<u64, PodKey>,
 }
 
-impl Default for World {
+impl Default for Observed {
     fn default() -> Self {
         Self {
             pods: HashMap::new(),
@@ -85,7 +90,7 @@ impl Default for World {
     }
 }
 
-impl World {
+impl Observed {
     /// Takes in one observation.
     ///
     /// A pod older than the one known (by resourceVersion) changes nothing: reads, answers and the watch overtake
@@ -203,5 +208,52 @@ impl World {
     /// Returns the pods that changed after the given count, each once.
     pub fn changed_since(&self, version: u64) -> impl Iterator<Item = &PodKey> {
         self.changes.range(version.saturating_add(1)..).map(|(_, key)| key)
+    }
+}
+
+/// What one turn looks at.
+#[derive(Clone, Copy)]
+pub(super) struct TurnContext<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) observed: &'a Observed,
+    pub(super) now: Now,
+    /// Since when the run is asked to stop.
+    pub(super) stopped_since: Option<Now>,
+    /// Since when the verdict stands, while answers are still outstanding.
+    pub(super) ending_since: Option<Now>,
+}
+
+/// One pod of the goal within a visit.
+#[derive(Clone, Copy)]
+pub(super) struct PodContext<'a> {
+    pub(super) position: usize,
+    pub(super) goal: &'a PodGoal,
+    /// The pod, if it exists.
+    pub(super) pod: Option<&'a Pod>,
+}
+
+impl TurnContext<'_> {
+    pub(super) fn is_live(self) -> bool {
+        *self.observed.watch() == Watch::Live
+    }
+
+    /// How many pods the owner wants now: scaling is followed.
+    pub(super) fn replicas(self) -> usize {
+        let object = self.observed.owner().and_then(|view| view.object.as_ref());
+        let pointer = self.goal.workload.kind.replicas().pointer();
+        let now = object.zip(pointer).and_then(|(object, pointer)| object.pointer(pointer)).and_then(Value::as_u64);
+        usize::try_from(now.unwrap_or(u64::from(self.goal.replicas))).unwrap_or(0)
+    }
+}
+
+/// The phase, and when it may change without a new observation.
+pub(super) struct Judged {
+    pub(super) phase: PodProgress,
+    pub(super) wake: Option<Now>,
+}
+
+impl From<PodProgress> for Judged {
+    fn from(phase: PodProgress) -> Self {
+        Self { phase, wake: None }
     }
 }
