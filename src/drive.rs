@@ -285,35 +285,38 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(()) => (None, Answer::Accepted),
             Err(error) => (None, cluster::answer(&error)),
         },
-        Action::ReadOwner(workload) => match cluster.owner(&workload).await {
-            Ok(view) => (Some(Observation::Owner(Box::new(view))), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
-        Action::ReadPullPods { namespace, selector } => match cluster.pull_pods(&namespace, &selector).await {
-            Ok((pods, _)) => (Some(Observation::PullPods(pods)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
+        Action::ReadOwner(workload) => {
+            read(cluster.owner(&workload).await, |view| Some(Observation::Owner(Box::new(view))))
+        }
+        Action::ReadPullPods { namespace, selector } => {
+            read(cluster.pull_pods(&namespace, &selector).await, |(pods, _)| Some(Observation::PullPods(pods)))
+        }
         Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {
-            Ok(budgets) => (Some(Observation::Budgets(budgets)), Answer::Read),
             Err(error @ ClusterError::Forbidden { .. }) => (None, cluster::answer(&error)),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
+            found => read(found, |budgets| Some(Observation::Budgets(budgets))),
         },
-        Action::ReadSlices { namespace, services } => match cluster.endpoint_slices(&namespace, &services).await {
-            Ok(slices) => (Some(Observation::Slices(slices)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
+        Action::ReadSlices { namespace, services } => {
+            read(cluster.endpoint_slices(&namespace, &services).await, |slices| Some(Observation::Slices(slices)))
+        }
         // Carried out apart: it is nobody's request.
         Action::Hook(_) => (None, Answer::ReadFailed { message: "no request".into() }),
-        Action::Read(key) => match cluster.read_pod(&key).await {
-            Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
-            Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
-        Action::ReadEvents(key) => match cluster.pod_events(&key).await {
-            Ok(events) if events == PodEvents::default() => (None, Answer::Read),
-            Ok(events) => (Some(Observation::Events(key, events)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
+        Action::Read(key) => read(cluster.read_pod(&key).await, |found| match found {
+            Some(pod) if pod.key == key => Some(Observation::Applied(Box::new(pod))),
+            Some(_) | None => Some(Observation::Deleted(key)),
+        }),
+        Action::ReadEvents(key) => read(cluster.pod_events(&key).await, |events| {
+            (events != PodEvents::default()).then_some(Observation::Events(key, events))
+        }),
+    }
+}
+
+fn read<T>(
+    found: Result<T, ClusterError>,
+    observed: impl FnOnce(T) -> Option<Observation>,
+) -> (Option<Observation>, Answer) {
+    match found {
+        Ok(found) => (observed(found), Answer::Read),
+        Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
     }
 }
 

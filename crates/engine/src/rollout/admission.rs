@@ -219,7 +219,6 @@ impl Asks<'_> {
         matches!(run.phase, Some(PodProgress::Resizing { .. })) && !run.steps.is_between && !restarts
     }
 
-    /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
         !self.pod.is_ready() && !is_ready_but_for_our_gate(self.pod)
     }
@@ -228,7 +227,6 @@ impl Asks<'_> {
         steps::takes_down(self.goal, self.pod)
     }
 
-    /// How many pods may have a place at once.
     fn allowed(&self) -> usize {
         let allowed = usize::try_from(self.context.goal.policy.max_unavailable).unwrap_or(usize::MAX);
         if self.takes_down() { allowed } else { allowed.max(RESIZES_AT_ONCE) }

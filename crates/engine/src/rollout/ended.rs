@@ -17,12 +17,11 @@ use crate::state::record::UpdateRecord;
 
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::observed::TurnContext;
-use super::pod_run::{PodIndex, PodRun};
+use super::pod_run::PodRun;
 use super::restarted::{down_seconds, has_begun, running_since, times, was_changed, was_left};
 use super::standing;
 use super::state::RunState;
 
-/// Returns how things stand.
 pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
     let reported = reported(context, state);
     let pods = state.pods.iter().map(|(goal, run)| {
@@ -112,7 +111,7 @@ fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: Rollout<'_>) -> PodEnd {
         unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, run, false)).chain(again).collect(),
         as_before: pod.into_iter().flat_map(|pod| others_restarted(pod, run, true)).collect(),
         containers,
-        replaced: run.is(PodIndex::Replaced),
+        replaced: run.is_replaced(),
         unchanged: false,
         not_ready: pod.filter(|_| is_ours).and_then(not_ready),
     }

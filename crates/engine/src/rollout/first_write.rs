@@ -19,18 +19,26 @@ use super::observed::Watch;
 use super::pod_run::PodIndex;
 use super::state::Run;
 
+/// Whether the first write may be made.
+#[derive(PartialEq)]
+enum Gate {
+    Open,
+    /// The answer to a read is outstanding: the last known reason stays.
+    Pending,
+    Blocked(String),
+}
+
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and reports what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
-        let waits_for = self.waits_for();
-        let Some(waits_for) = waits_for else {
+        let gate = self.gate();
+        if gate == Gate::Open {
             self.state.begin_waits_for = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);
             return false;
-        };
+        }
         self.state.blocked_since.get_or_insert(self.now);
-        // While the answer to a read is outstanding there is no new reason: the last known one stays.
-        if let Some(why) = waits_for
+        if let Gate::Blocked(why) = gate
             && self.state.begin_waits_for.as_ref() != Some(&why)
         {
             self.turn.notices.push(Notice::WaitsToBegin { why: why.clone() });
@@ -39,34 +47,33 @@ impl Run<'_> {
         true
     }
 
-    /// What is waited for: `None` is nothing, and `Some(None)` an outstanding answer.
-    fn waits_for(&mut self) -> Option<Option<String>> {
-        let position = self.first_to_restart()?;
+    fn gate(&mut self) -> Gate {
+        let Some(position) = self.first_to_restart() else { return Gate::Open };
         let is_begun = self.state.owner.is_begun(self.context());
         // Pods that the run before has left in progress, or out of their Services, go on at once.
         let in_progress = [PodIndex::InProgress, PodIndex::Drained, PodIndex::Failed];
         if is_begun && in_progress.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
-            return None;
+            return Gate::Open;
         }
         if let Watch::Lost(why) = self.observed.watch() {
-            return Some(Some(format!("the pods could not be watched: {why}")));
+            return Gate::Blocked(format!("the pods could not be watched: {why}"));
         }
-        let goal = self.state.pods.goal(position)?.clone();
+        let Some(goal) = self.state.pods.goal(position).cloned() else { return Gate::Open };
         let pod = self.observed.pod(&goal.key);
         let must_show_it = !is_begun && !self.goal.policy.goes_on_after_failure;
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
-            return Some(Some(why));
+            return Gate::Blocked(why);
         }
         // The caller reports what holds it, once.
         let said = self.turn.notices.len();
         let admission = self.ask(position);
         self.turn.notices.truncate(said);
         match admission {
-            Admission::Go | Admission::Wait(WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => None,
-            Admission::Wait(WaitReason::Unread { .. }) => Some(self.unread()),
-            Admission::Wait(WaitReason::DisruptionBudget(why)) => Some(Some(why)),
-            Admission::Wait(WaitReason::Unavailable { down }) => Some(Some(self.unavailable(down))),
-            Admission::Wait(WaitReason::NotSeen) => Some(Some("the first pod is not seen".into())),
+            Admission::Go | Admission::Wait(WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => Gate::Open,
+            Admission::Wait(WaitReason::Unread { .. }) => self.unread().map_or(Gate::Pending, Gate::Blocked),
+            Admission::Wait(WaitReason::DisruptionBudget(why)) => Gate::Blocked(why),
+            Admission::Wait(WaitReason::Unavailable { down }) => Gate::Blocked(self.unavailable(down)),
+            Admission::Wait(WaitReason::NotSeen) => Gate::Blocked("the first pod is not seen".into()),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
-use super::goal::{ContainerGoal, Mode, PodGoal};
+use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::observed::{Judged, PodContext, TurnContext};
 use super::pod_run::{PodRun, RequestState, Sent, Shown};
 use super::protocol::{by_another, drain, owner};
@@ -23,7 +23,6 @@ const TAKEN_OVER: &str = "another run has taken the pod over, so the server refu
 const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its patch";
 
 impl Run<'_> {
-    /// Judges a pod again.
     pub(super) fn judge(&mut self, position: usize) {
         let context = self.context();
         let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(context, goal));
@@ -57,13 +56,18 @@ impl Run<'_> {
             is_unready: subject.pod.is_some_and(|pod| !pod.is_ready()),
             is_stuck: subject.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
             has_left,
-            is_drained: subject.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(context.goal, pod)),
+            is_drained: subject.pod.is_some_and(|pod| has_to_be_restored(context.goal, pod)),
             is_taken_back: abandoned::is_taken_back(context, subject, &run, &judged.phase),
             is_whole: abandoned::is_whole(context, subject, &run, &judged.phase),
             is_late: run.shown.is_late,
         };
         notices.extend(state.pods.judged(position, run, judged, context.now));
     }
+}
+
+/// What is out of its Services by somebody else's rollout is left so.
+fn has_to_be_restored(goal: &Goal, pod: &Pod) -> bool {
+    goal.mode != Mode::Follow && drain::is_owed(pod) && !by_another(goal, pod)
 }
 
 /// Where a pod stands. A later verdict overrides those before it:
@@ -132,7 +136,6 @@ pub(super) fn stuck<'p>(pod: &'p Pod, goal: &PodGoal) -> Option<(&'p ContainerNa
     if goal.restarts() { stuck() } else { None }
 }
 
-/// Returns whether the pod shows what was sent last.
 fn is_seen(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun) -> bool {
     let asks_for_it = |pod: &Pod| match run.request.sent {
         Sent::Resize => !steps::resizes_next(subject.goal, pod),
@@ -144,7 +147,6 @@ fn is_seen(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun) -> b
     subject.pod.is_some_and(|pod| drain::is_seen(pod, run.request.sent).unwrap_or_else(|| asks_for_it(pod)))
 }
 
-/// How long the pod may take.
 fn timeout(context: TurnContext<'_>, subject: PodContext<'_>) -> Duration {
     let policy = &context.goal.policy;
     let grace = subject.pod.map_or(30, Pod::termination_grace_seconds);

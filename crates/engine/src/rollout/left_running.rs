@@ -32,7 +32,6 @@ pub(super) enum LeftRunning {
 }
 
 impl LeftRunning {
-    /// When it will be known.
     pub(super) fn until(self) -> Option<Now> {
         match self {
             Self::At(until) => Some(until),
@@ -41,7 +40,6 @@ impl LeftRunning {
     }
 }
 
-/// Notes which containers there are.
 pub(super) fn note(noted: &mut Option<Since>, pod: &Pod, now: Now) {
     let (generation, has_seen, ids) = (pod.generation, evidence::has_seen(pod), ids(pod));
     match noted.as_mut().filter(|noted| noted.generation == generation && noted.has_seen == has_seen) {
@@ -59,7 +57,6 @@ pub(super) fn note(noted: &mut Option<Since>, pod: &Pod, now: Now) {
     }
 }
 
-/// Returns it for a running container.
 pub(super) fn of(context: TurnContext<'_>, pod: &Pod, name: &ContainerName, noted: Option<&Since>) -> LeftRunning {
     let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
         return LeftRunning::Unknown;

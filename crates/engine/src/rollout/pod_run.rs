@@ -240,7 +240,7 @@ pub(super) enum PodIndex {
     Left,
     Failed,
     Conflicted,
-    /// Left a durable rollout: deleted or evicted. Its replacement pod has the wanted template by itself.
+    /// Left a durable rollout: deleted or evicted.
     Replaced,
     /// Its deadline has passed.
     Late,
@@ -248,32 +248,7 @@ pub(super) enum PodIndex {
     TakenBack,
 }
 
-impl PodIndex {
-    pub(super) const ALL: [Self; 19] = [
-        Self::Waiting,
-        Self::Throttled,
-        Self::AlreadyUnready,
-        Self::Draining,
-        Self::RejoiningService,
-        Self::Drained,
-        Self::Next,
-        Self::Hooked,
-        Self::Unverified,
-        Self::InProgress,
-        Self::Unanswered,
-        Self::Done,
-        Self::Deferred,
-        Self::Left,
-        Self::Failed,
-        Self::Conflicted,
-        Self::Replaced,
-        Self::Late,
-        Self::TakenBack,
-    ];
-}
-
 impl Request {
-    /// Returns whether an answer is outstanding.
     pub(super) fn is_unanswered(&self) -> bool {
         match self.state {
             RequestState::Sent | RequestState::Reading | RequestState::Unclear | RequestState::ReadAt(_) => true,
@@ -281,12 +256,10 @@ impl Request {
         }
     }
 
-    /// Returns whether none is in progress.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, RequestState::Idle | RequestState::BackOff { .. })
     }
 
-    /// Returns whether a patch may be sent now.
     pub(super) fn may_send(&self, now: Now) -> bool {
         match self.state {
             RequestState::BackOff { until } => until <= now,
@@ -299,7 +272,6 @@ impl Request {
         }
     }
 
-    /// Takes in the answer.
     pub(super) fn answered(&mut self, answer: Answer, now: Now) {
         self.is_late |= matches!(answer, Answer::Unknown { .. });
         if self.state == RequestState::Sent {
@@ -319,8 +291,7 @@ impl Request {
             (RequestState::Sent, Answer::Refused { reason, message }) => {
                 // Clearing a record is no failure of the pod.
                 if self.sent != Sent::HookNote {
-                    self.refused =
-                        Some(Failure { container: None, reason, message, exit_code: None, stays_down: false });
+                    self.refused = Some(failure_of_pod(&reason, message));
                 }
                 RequestState::Idle
             }
@@ -343,6 +314,11 @@ impl Request {
             Answer::Unknown { .. } | Answer::Hook(_) | Answer::Read | Answer::ReadFailed { .. } => {}
         }
     }
+}
+
+/// A failure that is no container's.
+pub(super) fn failure_of_pod(reason: &str, message: String) -> Failure {
+    Failure { container: None, reason: reason.to_owned(), message, exit_code: None, stays_down: false }
 }
 
 impl Evidence {
@@ -388,35 +364,37 @@ impl PodRun {
         !self.shown.is_whole && (self.request.state != RequestState::Idle || is_begun)
     }
 
-    /// Returns whether the pod belongs to a set of [`super::pods::Pods`].
-    pub(super) fn is(&self, index: PodIndex) -> bool {
+    /// The sets of [`super::pods::Pods`], and whether the pod belongs to each.
+    pub(super) fn indexes(&self) -> [(PodIndex, bool); 19] {
         let (phase, stage) = (self.phase.as_ref(), self.stage());
-        let is_replaced = matches!(phase, Some(PodProgress::Gone { .. })) && self.shown.has_left;
-        let waits = stage == Some(Stage::Waiting);
-        match index {
-            PodIndex::Waiting => waits,
-            PodIndex::Throttled => waits && matches!(self.request.state, RequestState::BackOff { .. }),
-            PodIndex::AlreadyUnready => waits && self.shown.is_unready && !self.shown.is_stuck,
-            PodIndex::Draining => matches!(phase, Some(PodProgress::Draining { .. })),
-            PodIndex::RejoiningService => matches!(phase, Some(PodProgress::RejoiningService { .. })),
-            PodIndex::Drained => self.shown.is_drained,
-            PodIndex::Next => matches!(phase, Some(PodProgress::Next { .. })),
-            PodIndex::Hooked => matches!(phase, Some(PodProgress::Hook { .. })),
-            PodIndex::Unverified => matches!(phase, Some(PodProgress::Unverified { .. })),
-            PodIndex::InProgress => self.is_in_progress(),
-            PodIndex::Unanswered => self.request.is_unanswered(),
-            PodIndex::Done => stage == Some(Stage::Done),
-            PodIndex::Deferred => {
-                let deferred = matches!(phase, Some(PodProgress::Resizing { deferred_by: Some(_), .. }));
-                deferred || stage == Some(Stage::Left)
-            }
-            PodIndex::Left => stage == Some(Stage::Left),
-            PodIndex::Failed => stage == Some(Stage::Failed),
-            PodIndex::Conflicted => stage == Some(Stage::Lost) && !is_replaced,
-            PodIndex::Replaced => is_replaced,
-            PodIndex::Late => self.shown.is_late,
-            PodIndex::TakenBack => stage == Some(Stage::Failed) && self.shown.is_taken_back,
-        }
+        let is_deferred = matches!(phase, Some(PodProgress::Resizing { deferred_by: Some(_), .. }));
+        let [waits, left, failed] = [Stage::Waiting, Stage::Left, Stage::Failed].map(|one| stage == Some(one));
+        [
+            (PodIndex::Waiting, waits),
+            (PodIndex::Throttled, waits && matches!(self.request.state, RequestState::BackOff { .. })),
+            (PodIndex::AlreadyUnready, waits && self.shown.is_unready && !self.shown.is_stuck),
+            (PodIndex::Draining, matches!(phase, Some(PodProgress::Draining { .. }))),
+            (PodIndex::RejoiningService, matches!(phase, Some(PodProgress::RejoiningService { .. }))),
+            (PodIndex::Drained, self.shown.is_drained),
+            (PodIndex::Next, matches!(phase, Some(PodProgress::Next { .. }))),
+            (PodIndex::Hooked, matches!(phase, Some(PodProgress::Hook { .. }))),
+            (PodIndex::Unverified, matches!(phase, Some(PodProgress::Unverified { .. }))),
+            (PodIndex::InProgress, self.is_in_progress()),
+            (PodIndex::Unanswered, self.request.is_unanswered()),
+            (PodIndex::Done, stage == Some(Stage::Done)),
+            (PodIndex::Deferred, is_deferred || left),
+            (PodIndex::Left, left),
+            (PodIndex::Failed, failed),
+            (PodIndex::Conflicted, stage == Some(Stage::Lost) && !self.is_replaced()),
+            (PodIndex::Replaced, self.is_replaced()),
+            (PodIndex::Late, self.shown.is_late),
+            (PodIndex::TakenBack, failed && self.shown.is_taken_back),
+        ]
+    }
+
+    /// Whether it has left a durable rollout: its replacement pod has the wanted template by itself.
+    pub(super) fn is_replaced(&self) -> bool {
+        matches!(self.phase, Some(PodProgress::Gone { .. })) && self.shown.has_left
     }
 
     /// Enters a phase: its clock starts, stops or ends with it. Returns whether that is worth reporting.
@@ -450,7 +428,7 @@ impl PodRun {
     /// When the pod's time is up; `None` while it is not in progress, was abandoned, or waits for others.
     pub(super) fn deadline(&self) -> Option<Now> {
         let clocks = &self.clocks;
-        let is_its_own = self.steps.abandoned.is_none() && clocks.held_since.is_none() && !self.is(PodIndex::Replaced);
+        let is_its_own = self.steps.abandoned.is_none() && clocks.held_since.is_none() && !self.is_replaced();
         clocks.started.filter(|_| is_its_own).map(|started| started + clocks.timeout)
     }
 

@@ -8,7 +8,6 @@ use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
-use crate::rollout::patch::NewImage;
 use crate::state::hook::HookPhase;
 
 use super::goal::{Goal, Mode, PodGoal};
@@ -19,7 +18,6 @@ use super::{Answer, Now};
 
 static NONE: BTreeSet<usize> = BTreeSet::new();
 
-/// The pods of the run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pods {
     /// The goal's pods, and in a durable rollout those that were found later.
@@ -179,13 +177,11 @@ impl Pods {
         self.over() + self.all(PodIndex::Failed).difference(self.all(PodIndex::TakenBack)).count() == self.len()
     }
 
-    /// Returns the pods that keep their place and wait for others.
     pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
         let is_held = |position: &usize| self.run(*position).is_some_and(|run| run.clocks.held_since.is_some());
         self.all(PodIndex::InProgress).iter().copied().filter(is_held)
     }
 
-    /// Returns whether every pod in progress has failed or waits for others.
     pub(super) fn nothing_moves(&self) -> bool {
         let held: BTreeSet<usize> = self.held().collect();
         let failed = self.all(PodIndex::Failed);
@@ -203,14 +199,12 @@ impl Pods {
         self.wake(position, now);
     }
 
-    /// Another goal for the same pod.
     pub(super) fn set_goal(&mut self, position: usize, goal: Arc<PodGoal>) {
         if let Some(run) = self.runs.get_mut(position) {
             run.target = goal;
         }
     }
 
-    /// Judges the pod again at that time.
     pub(super) fn wake(&mut self, position: usize, at: Now) {
         self.timers.insert((at, position));
     }
@@ -219,7 +213,6 @@ impl Pods {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// Returns the pods whose time has come.
     pub(super) fn due(&mut self, now: Now) -> Vec<usize> {
         let mut due = Vec::new();
         while let Some((at, position)) = self.timers.first().copied()
@@ -293,7 +286,6 @@ impl Pods {
         None
     }
 
-    /// A pod enters a phase by what is done to it now.
     fn begin(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
         let run = self.runs.get_mut(position)?;
         if matches!(phase, PodProgress::Draining { .. } | PodProgress::Patched | PodProgress::Resizing { .. }) {
@@ -317,7 +309,6 @@ impl Pods {
         })
     }
 
-    /// Whether the end waits for replacement pods.
     pub(super) fn wait_for_replacements(&mut self, waits: bool) {
         self.waits_for_replacements = waits;
     }
@@ -329,7 +320,6 @@ impl Pods {
         }
     }
 
-    /// Sets the state of the pod's request.
     pub(super) fn set_request(&mut self, position: usize, request: RequestState) {
         if let Some(run) = self.runs.get_mut(position) {
             run.request.state = request;
@@ -337,7 +327,6 @@ impl Pods {
         }
     }
 
-    /// A patch of the pod is sent.
     pub(super) fn sent(&mut self, position: usize, sent: Sent) {
         if let Some(run) = self.runs.get_mut(position) {
             run.request.sent = sent;
@@ -345,32 +334,14 @@ impl Pods {
         self.set_request(position, RequestState::Sent);
     }
 
-    /// The images of a step are sent.
-    pub(super) fn sent_images(&mut self, position: usize, step: usize, images: &[NewImage], pod: &Pod) {
+    /// A note, a resize or the images of a step are sent: `note` notes what changes with it.
+    pub(super) fn sends(&mut self, position: usize, sent: Sent, note: impl FnOnce(&mut PodRun)) {
         let Some(run) = self.runs.get_mut(position) else { return };
         run.request.sends = run.request.sends.saturating_add(1);
-        run.sends_images(step, images.iter().map(|image| &image.container), pod);
-        self.sent(position, Sent::Images);
+        note(run);
+        self.sent(position, sent);
     }
 
-    /// The note of a resize is sent.
-    pub(super) fn sent_note(&mut self, position: usize) {
-        if let Some(run) = self.runs.get_mut(position) {
-            run.steps.taken = run.steps.taken.max(Taken::Hook);
-            run.request.sends = run.request.sends.saturating_add(1);
-        }
-        self.sent(position, Sent::Note);
-    }
-
-    /// A resize is sent.
-    pub(super) fn sent_resize(&mut self, position: usize, pod: &Pod) {
-        let Some(run) = self.runs.get_mut(position) else { return };
-        run.request.sends = run.request.sends.saturating_add(1);
-        run.changes(0, pod);
-        self.sent(position, Sent::Resize);
-    }
-
-    /// The kubelet's events are read, and again at that time.
     pub(super) fn read_events(&mut self, position: usize, next: Now) {
         if let Some(run) = self.runs.get_mut(position) {
             run.clocks.events_at = Some(next);
@@ -405,7 +376,6 @@ impl Pods {
         }
     }
 
-    /// Returns whether a pod is the owner's, exists and is not terminating.
     pub(super) fn is_present(&self, context: TurnContext<'_>, pod: &Pod) -> bool {
         pod.is_present() && self.is_owners(context, pod)
     }
@@ -420,12 +390,11 @@ impl Pods {
         }
     }
 
-    /// Keeps the sets and the counts true for one of them.
     fn index(&mut self, position: usize) {
         let Some(run) = self.runs.get(position) else { return };
-        for what in PodIndex::ALL {
-            let set = self.sets.entry(what).or_default();
-            if run.is(what) {
+        for (index, belongs) in run.indexes() {
+            let set = self.sets.entry(index).or_default();
+            if belongs {
                 set.insert(position)
             } else {
                 set.remove(&position)

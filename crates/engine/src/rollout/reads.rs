@@ -10,7 +10,7 @@ use super::{Answer, Now};
 const SLOWEST: Duration = Duration::from_secs(5);
 
 /// The time between two reads while something is waited for: at first, and at most.
-const SOON: Duration = Duration::from_millis(50);
+const SOON: Duration = Duration::from_millis(200);
 const LATER: Duration = Duration::from_secs(1);
 
 /// One kind of read; one at a time.
@@ -52,9 +52,8 @@ impl Read {
         asks
     }
 
-    /// When it is read again.
     pub(super) fn due(&self) -> Now {
-        let at = self.answered.filter(|_| !self.is_stale).map_or(Now::ZERO, |(_, at)| at + self.interval.max(SOON));
+        let at = self.answered.map_or(Now::ZERO, |(asked, _)| asked + self.interval.max(SOON));
         at.max(self.retry_at)
     }
 
@@ -68,7 +67,6 @@ impl Read {
         (self.is_stale, self.valid_from) = (true, now);
     }
 
-    /// The outstanding answer is not waited for.
     pub(super) fn forget(&mut self) {
         self.asked = None;
     }
@@ -76,27 +74,15 @@ impl Read {
     /// Takes in the answer; returns whether it was read.
     pub(super) fn answered(&mut self, answer: &Answer, now: Now) -> bool {
         let Some(asked) = self.asked.take() else { return false };
-        self.error = None;
-        match answer {
-            Answer::Read => {
-                self.answered = Some((asked, now));
-                self.is_stale = asked < self.valid_from;
-                return true;
-            }
-            Answer::Accepted | Answer::Hook(_) => self.put_off(None, now),
-            Answer::NotDone { after, message } => {
-                self.error = Some(message.clone());
-                self.put_off(*after, now);
-            }
-            Answer::Conflict { message }
-            | Answer::Refused { message, .. }
-            | Answer::Unknown { message }
-            | Answer::ReadFailed { message } => {
-                self.error = Some(message.clone());
-                self.put_off(None, now);
-            }
+        self.error = answer.message().map(str::to_owned);
+        let was_read = *answer == Answer::Read;
+        if was_read {
+            self.answered = Some((asked, now));
+            self.is_stale = asked < self.valid_from;
+        } else {
+            self.put_off(if let Answer::NotDone { after, .. } = answer { *after } else { None }, now);
         }
-        false
+        was_read
     }
 
     /// Waits as long as the server says, or a moment.
@@ -104,12 +90,10 @@ impl Read {
         self.retry_at = now + after.unwrap_or(BACK_OFF);
     }
 
-    /// When the last answer came.
     pub(super) fn at(&self) -> Option<Now> {
         self.answered.map(|(_, at)| at)
     }
 
-    /// Whether something has changed since it was read.
     pub(super) fn is_stale(&self) -> bool {
         self.is_stale
     }
@@ -124,7 +108,6 @@ impl Read {
         self.answered.is_some_and(|(asked, _)| asked >= at)
     }
 
-    /// How long the server took for it.
     pub(super) fn took(&self) -> Duration {
         self.answered.map_or(Duration::ZERO, |(asked, at)| at.saturating_sub(asked))
     }
@@ -152,8 +135,7 @@ mod tests {
         assert!(read.ask(second(1)) && !read.ask(second(2)), "one at a time");
         read.invalidate(second(3));
         assert!(read.answered(&Answer::Read, second(3)) && !read.is_valid());
-        assert!(read.poll(second(3)), "it is read again at once");
-        assert!(read.answered(&Answer::Read, second(4)) && read.is_valid() && read.fresh(second(1), second(5)));
-        assert!(!read.fresh(second(1), second(6)) && !read.poll(second(4)) && read.poll(second(5)));
+        assert!(read.poll(second(3)) && read.answered(&Answer::Read, second(4)) && read.is_valid());
+        assert!(read.fresh(second(1), second(5)) && !read.fresh(second(1), second(6)));
     }
 }

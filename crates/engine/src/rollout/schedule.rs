@@ -11,7 +11,7 @@ use super::action::Action;
 use super::admission::{self, Admission, WaitReason};
 use super::goal::{Mode, PodGoal};
 use super::pod_progress;
-use super::pod_run::{PodIndex, RequestState};
+use super::pod_run::{PodIndex, PodRun, RequestState, Sent, Taken};
 use super::protocol::drain::Due;
 use super::protocol::{Effects, PodChange, RequestSource};
 use super::state::Run;
@@ -21,7 +21,6 @@ use super::steps;
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Adds what is to be done now.
     pub(super) fn act(&mut self) {
         self.read_what_is_unclear();
         if self.state.stop.is_some() {
@@ -207,18 +206,20 @@ impl Run<'_> {
                 let later = [next.images, next.later].concat();
                 let step = self.step(&[], &later);
                 let patch = note_patch(pod, &step, &goal.fields, &context.goal.id, &context.goal.field_manager).ok()?;
-                self.state.pods.sent_note(position);
+                let takes = |run: &mut PodRun| run.steps.taken = run.steps.taken.max(Taken::Hook);
+                self.state.pods.sends(position, Sent::Note, takes);
                 return self.patch(position, patch, pod_progress::next_resize(&goal));
             }
             let patch = resize_patch(pod, &goal.fields, &context.goal.field_manager);
-            self.state.pods.sent_resize(position, pod);
+            self.state.pods.sends(position, Sent::Resize, |run| run.changes(0, pod));
             let phase = PodProgress::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
         let next = steps::images(context.goal, &goal, pod);
         let step = self.step(&next.images, &next.later);
         let patch = step_patch(pod, &step, &goal.fields, &context.goal.id, &context.goal.field_manager).ok()?;
-        self.state.pods.sent_images(position, next.number, &next.images, pod);
+        let names = next.images.iter().map(|image| &image.container);
+        self.state.pods.sends(position, Sent::Images, |run| run.sends_images(next.number, names, pod));
         self.patch(position, patch, PodProgress::Patched)
     }
 

@@ -71,7 +71,7 @@ pub(super) fn of_fields(context: TurnContext<'_>, state: &RunState) -> Vec<Stand
 
 /// The owner's pods, those of every ReplicaSet: somebody else's template may have brought another one.
 fn pods_of<'a>(context: TurnContext<'a>, state: &RunState) -> Vec<&'a Pod> {
-    let sets = context.observed.owner().into_iter().flat_map(|view| &view.owned);
+    let sets = context.observed.owner.as_ref().into_iter().flat_map(|view| &view.owned);
     let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
     let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
     let pods = context.observed.pods().filter(|pod| !pod.is_finished());

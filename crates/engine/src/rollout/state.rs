@@ -104,7 +104,6 @@ impl RunState {
         self.pods.answered(position, answer, now);
     }
 
-    /// Returns the id for an action of this asker, which gets the answer.
     pub(super) fn id_for(&mut self, asker: RequestSource) -> ActionId {
         let id = ActionId(self.next_action);
         self.next_action += 1;
@@ -112,7 +111,6 @@ impl RunState {
         id
     }
 
-    /// Returns what a turn looks at.
     pub(super) fn context<'a>(&self, goal: &'a Goal, observed: &'a Observed, now: Now) -> TurnContext<'a> {
         TurnContext {
             goal,

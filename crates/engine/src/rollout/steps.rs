@@ -61,13 +61,11 @@ pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> 
         && !resizes_next(pod_goal, pod)
 }
 
-/// Returns whether the pod asks for everything of the steps up to this one.
 pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
     pod_goal.fields.of_part(PodPart::Pod, pod) != FieldProgress::NotAsked
         && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
 }
 
-/// Returns whether the pod asks for everything that is wanted of it.
 pub(super) fn asks_for_all(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let has_part = |part| pod_goal.fields.of_part(part, pod) != FieldProgress::NotAsked;
     [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(&of(goal, pod_goal), pod_goal, pod).is_none()
@@ -109,7 +107,6 @@ pub(super) struct NextStep {
     pub(super) later: Vec<NewImage>,
 }
 
-/// Returns the next step of a pod.
 pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
     let steps = of(goal, pod_goal);
     let new = |name: &&ContainerName| {

@@ -7,7 +7,7 @@ use crate::report::{Notice, Outcome};
 use crate::state::outcome::EndResult;
 
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN, Turn};
-use super::goal::{Goal, Mode};
+use super::goal::Goal;
 use super::observed::{Observed, Watch};
 use super::pod_run::PodIndex;
 use super::state::{Run, RunState};
@@ -28,7 +28,7 @@ pub fn turn(goal: &Goal, observed: &Observed, state: &mut RunState, now: Now) ->
     run.advance_pulls();
     run.settle();
     run.effects(|state, context| state.followed.advance(context, &state.pods));
-    if run.state.stop.is_some() && goal.mode != Mode::Follow {
+    if run.state.stop.is_some() {
         // The only requests that are sent after an interrupt.
         run.effects(|state, context| state.drains.restore_all(context, &state.pods));
     }
@@ -163,7 +163,6 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the end, if it has come.
     fn end(&mut self) -> Option<Outcome> {
         let quiet = self.state.pods.all(PodIndex::Unanswered).is_empty() && !self.state.owner.is_unanswered();
         let context = self.context();

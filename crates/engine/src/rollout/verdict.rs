@@ -22,7 +22,6 @@ use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 /// How long an end waits for outstanding answers after a failure.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
-/// Returns how it ends, if it does.
 pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
     let (goal, pods, now) = (context.goal, &state.pods, context.now);
     if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(context)) {
@@ -191,7 +190,6 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
     }
 }
 
-/// Returns when the next visit is due at the latest.
 pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<Now> {
     let now = context.now;
     let total = context.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));

@@ -191,7 +191,6 @@ impl PodJudge<'_> {
         Some(self.once_it_has_lasted(failure, since, timeout))
     }
 
-    /// Since when a failure shows.
     fn shown_since(self, failure: &Failure, run: &mut PodRun) -> Now {
         let name = failure.container.clone().unwrap_or_default();
         match run.clocks.failing_since.get(&name) {

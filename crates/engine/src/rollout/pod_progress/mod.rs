@@ -8,7 +8,6 @@ pub(super) use container::has_ended_once;
 use std::time::Duration;
 
 use crate::change::FieldProgress;
-use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::report::progress::{NOT_SCHEDULED, PodProgress};
@@ -23,13 +22,13 @@ use super::abandoned;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::left_running;
 use super::observed::{Judged, PodContext, TurnContext};
-use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, RequestState, Sent};
+use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, RequestState, Sent, failure_of_pod};
 use super::pods::Pods;
 use super::steps;
 use crate::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
 use crate::value::duration::second;
 
-/// Judges one pod. `entry` is what is kept of it: when things were first seen, by our clock.
+/// Judges one pod, and notes in `run` what is seen for the first time.
 pub(super) fn pod_progress(context: TurnContext<'_>, pods: &Pods, subject: PodContext<'_>, run: &mut PodRun) -> Judged {
     let (observed, key) = (context.observed, &subject.goal.key);
     let Some(pod) = subject.pod else {
@@ -290,13 +289,7 @@ fn not_asked_yet(run: &PodRun) -> PodProgress {
         RequestState::Idle | RequestState::BackOff { .. } if run.request.sends >= MAX_SENDS => {
             let message =
                 format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
-            PodProgress::Failing(Failure {
-                container: None,
-                reason: "TooManyTries".into(),
-                message,
-                exit_code: None,
-                stays_down: false,
-            })
+            PodProgress::Failing(failure_of_pod("TooManyTries", message))
         }
         RequestState::Idle | RequestState::BackOff { .. } => PodProgress::Waiting,
         RequestState::Sent
@@ -368,16 +361,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, ContainerProgress)], run: &Pod
     }
     if pod.is_finished() {
         let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
-        return Some(
-            PodProgress::Failing(Failure {
-                container: None,
-                reason: "PodFinished".into(),
-                message,
-                exit_code: None,
-                stays_down: false,
-            })
-            .into(),
-        );
+        return Some(PodProgress::Failing(failure_of_pod("PodFinished", message)).into());
     }
     if let Some(waiting) = restarting {
         // Nothing of it restarts before a node takes it.

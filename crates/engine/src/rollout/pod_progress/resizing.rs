@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::change::{self, FieldProgress};
-use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
 use crate::report::progress::PodProgress;
 use crate::rollout::patch::PodPart;
@@ -14,7 +13,7 @@ use super::super::Now;
 use super::super::goal::Mode;
 use super::super::left_running::{self, LeftRunning};
 use super::super::observed::Judged;
-use super::super::pod_run::{PodRun, Sent};
+use super::super::pod_run::{PodRun, Sent, failure_of_pod};
 use super::super::steps;
 use super::{ContainerProgress, PodJudge, conflict, decided, next_resize};
 
@@ -78,10 +77,9 @@ impl PodJudge<'_> {
                 let phase = PodProgress::Resizing { why: Some(message), deferred_by: None };
                 Some(Judged { phase, wake: self.may_be_of_before(run) })
             }
-            FieldProgress::Failed { reason, message } => Some(
-                PodProgress::Failing(Failure { container: None, reason, message, exit_code: None, stays_down: false })
-                    .into(),
-            ),
+            FieldProgress::Failed { reason, message } => {
+                Some(PodProgress::Failing(failure_of_pod(&reason, message)).into())
+            }
         }
     }
 

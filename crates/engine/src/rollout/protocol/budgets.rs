@@ -22,7 +22,6 @@ use super::{Effect, Effects, RequestSource};
 /// A pod is taken only if the budgets were read within this time, besides twice the time that the server took for it.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What is kept of the budgets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budgets {
     read: Read,
@@ -69,7 +68,7 @@ impl Budgets {
         !looks_again && self.read.fresh(FRESH + 2 * self.read.took(), now)
     }
 
-    /// Says whether the budgets allow a ready pod to be taken down. Pods that give way to it do not count as down.
+    /// Pods that give way to it do not count as down.
     pub(crate) fn allow(
         &self,
         context: TurnContext<'_>,
@@ -80,7 +79,7 @@ impl Budgets {
         if !context.goal.policy.respects_budgets || self.forbidden.is_some() {
             return Allowed::Yes;
         }
-        let Some(budgets) = context.observed.budgets().filter(|_| self.is_fresh(context.now)) else {
+        let Some(budgets) = context.observed.budgets.as_ref().filter(|_| self.is_fresh(context.now)) else {
             return Allowed::Unread;
         };
         if budgets.is_empty() {
@@ -127,7 +126,6 @@ impl Budgets {
         effects
     }
 
-    /// None blocks.
     pub(crate) fn unblock(&mut self) {
         (self.blocks, self.said) = (None, None);
     }
@@ -147,7 +145,6 @@ impl Budgets {
         Effects(why.map(|why| Effect::Say(Notice::BudgetsUnreadable { why })).into_iter().collect())
     }
 
-    /// Why they could not be read the last time.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.read.error.as_ref().map(|why| format!("the PodDisruptionBudgets could not be read: {why}"))
     }
@@ -157,12 +154,10 @@ impl Budgets {
         self.blocks.clone().or_else(|| self.trouble())
     }
 
-    /// Whether a budget allows no pod to be down.
     pub(crate) fn is_blocking(&self) -> bool {
         self.blocks.is_some()
     }
 
-    /// When a budget that blocks has to be read again.
     pub(crate) fn next_visit(&self) -> Option<Now> {
         let is_due = self.read.asked().is_none() && self.read.retry_at > Now::ZERO;
         is_due.then_some(self.read.retry_at)

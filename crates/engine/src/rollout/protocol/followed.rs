@@ -14,7 +14,6 @@ use super::{Effects, RequestSource};
 /// The number of reads in a row that may fail: a run that cannot be read is not waited for for ever.
 const MOST_FAILURES: u8 = 3;
 
-/// What is kept of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Followed {
     read: Read,
@@ -48,7 +47,7 @@ impl Followed {
         let Some(followed) = context.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
             return false;
         };
-        let Some(view) = context.observed.owner().filter(|_| !self.read.is_stale()) else { return true };
+        let Some(view) = context.observed.owner.as_ref().filter(|_| !self.read.is_stale()) else { return true };
         let Some(object) = &view.object else { return false };
         let lock = RolloutLock::of(object).ok().flatten().filter(|lock| lock.id == followed.id);
         lock.is_some_and(|lock| match Life::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {

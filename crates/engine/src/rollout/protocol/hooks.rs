@@ -16,7 +16,6 @@ use crate::rollout::patch::after_pod_patch;
 use crate::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
 use crate::state::record::UpdateRecord;
 
-use crate::rollout::goal::Mode;
 use crate::rollout::observed::{Judged, PodContext, TurnContext};
 use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent};
 use crate::rollout::pods::Pods;
@@ -34,7 +33,6 @@ enum State {
     Failed(Failure),
 }
 
-/// What is kept of one pod.
 #[derive(Debug, Clone, Default)]
 struct OfPod {
     before: State,
@@ -43,7 +41,6 @@ struct OfPod {
     notes: u8,
 }
 
-/// What is kept of the hooks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hooks {
     pods: BTreeMap<usize, OfPod>,
@@ -56,40 +53,32 @@ impl Hooks {
         self.pods.get(&position).cloned().unwrap_or_default()
     }
 
-    /// Takes in the answer to a hook.
     pub(crate) fn answer(&mut self, pods: &Pods, asked: (usize, HookPhase), answer: &Answer) {
         let (position, phase) = asked;
-        let end = match answer {
-            Answer::Hook(end) => end.clone(),
-            // For any other answer, nobody has seen it end well.
-            Answer::Accepted | Answer::Read => HookEnd { how: HookResult::NotStarted, message: String::new() },
-            Answer::Conflict { message }
-            | Answer::NotDone { message, .. }
-            | Answer::Refused { message, .. }
-            | Answer::Unknown { message }
-            | Answer::ReadFailed { message } => HookEnd { how: HookResult::NotStarted, message: message.clone() },
+        let end = if let Answer::Hook(end) = answer {
+            end.clone()
+        } else {
+            // Nobody has seen it end well.
+            let message = answer.message().unwrap_or_default().to_owned();
+            HookEnd { how: HookResult::NotStarted, message }
         };
-        self.set(position, phase, end.failure(phase).map_or(State::Passed, State::Failed));
+        *self.state(position, phase) = end.failure(phase).map_or(State::Passed, State::Failed);
         if let Some(pod) = pods.goal(position) {
             self.ended.push((pod.key.clone(), phase, end));
         }
     }
 
-    fn set(&mut self, position: usize, phase: HookPhase, state: State) {
+    fn state(&mut self, position: usize, phase: HookPhase) -> &mut State {
         let of_pod = self.pods.entry(position).or_default();
         match phase {
-            HookPhase::Before => of_pod.before = state,
-            HookPhase::After => of_pod.after = state,
+            HookPhase::Before => &mut of_pod.before,
+            HookPhase::After => &mut of_pod.after,
         }
     }
 
     /// The run was asked to stop, and has ended the command: its bad end is no failure of the command.
     pub(crate) fn interrupted(&mut self, position: usize, phase: HookPhase) {
-        let of_pod = self.pods.entry(position).or_default();
-        let state = match phase {
-            HookPhase::Before => &mut of_pod.before,
-            HookPhase::After => &mut of_pod.after,
-        };
+        let state = self.state(position, phase);
         if matches!(state, State::Failed(_)) {
             *state = State::NotRun;
         }
@@ -102,16 +91,14 @@ impl Hooks {
 
     /// The pod's turn comes again.
     pub(crate) fn again(&mut self, position: usize) {
-        self.set(position, HookPhase::Before, State::NotRun);
+        *self.state(position, HookPhase::Before) = State::NotRun;
     }
 
-    /// Reports which have ended.
     pub(crate) fn say(&mut self) -> Effects {
         let ended = std::mem::take(&mut self.ended).into_iter();
         Effects(ended.map(|(pod, hook, end)| Effect::Say(Notice::HookEnded { pod, hook, end })).collect())
     }
 
-    /// Returns the phase of a pod, with its hooks.
     pub(crate) fn phase(
         &self,
         context: TurnContext<'_>,
@@ -120,7 +107,7 @@ impl Hooks {
         judged: Judged,
     ) -> Judged {
         let is_over = matches!(judged.phase.stage(), Stage::Failed | Stage::Lost);
-        let Some(pod) = subject.pod.filter(|_| !is_over && context.goal.mode != Mode::Follow) else { return judged };
+        let Some(pod) = subject.pod.filter(|_| !is_over) else { return judged };
         let hooks = self.of(subject.position);
         match (&judged.phase, &hooks.before, &hooks.after) {
             (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => {
@@ -143,7 +130,6 @@ impl Hooks {
         let (goal, run) = pods.get(position)?;
         let pod = context.observed.pod(&goal.key)?;
         let is_wanted = context.goal.hooks.before_pod.is_some()
-            && context.goal.mode != Mode::Follow
             && self.of(position).before == State::NotRun
             && !run.request.patched
             && !steps::is_begun(context.goal, goal, pod);
@@ -185,7 +171,7 @@ impl Hooks {
             workload: context.goal.workload.clone(),
             containers: steps::of(context.goal, &goal).concat().into_iter().cloned().collect(),
         };
-        self.set(position, hook, State::Runs);
+        *self.state(position, hook) = State::Runs;
         let mut effects = Effects::default();
         effects.change(position, PodChange::Phase(PodProgress::Hook { hook }));
         effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });

@@ -21,7 +21,7 @@ use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::state::outcome::EndResult;
 
 use crate::rollout::action::STOP_WITHIN;
-use crate::rollout::goal::{Goal, Mode};
+use crate::rollout::goal::Goal;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::reads::Read;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
@@ -52,7 +52,6 @@ const LAST_CALL: Duration = Duration::from_secs(30);
 
 const POD: ObjectKind = ObjectKind::Workload(PODS);
 
-/// The request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Read,
@@ -61,7 +60,6 @@ pub(crate) enum Asked {
     Delete,
 }
 
-/// What is kept of the pulls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pulls {
     read: Read,
@@ -97,7 +95,6 @@ pub(crate) struct Pulls {
 struct Room {
     /// So many at once.
     pods: usize,
-    /// The server's words.
     why: String,
     /// When the next one is created.
     again: Now,
@@ -181,7 +178,6 @@ pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     ObjectWrite::Create { kind: POD, namespace: goal.workload.namespace.clone(), object: pod }
 }
 
-/// The label's value: kind and name.
 fn workload_label(workload: &WorkloadRef) -> String {
     let name: String = workload.name.chars().take(40).collect();
     format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
@@ -226,7 +222,6 @@ impl View<'_> {
 
 /// Its part of a turn.
 impl Pulls {
-    /// Takes the pulls one step further.
     pub(crate) fn advance(&mut self, context: TurnContext<'_>) -> Effects {
         let mut effects = Effects::default();
         self.step(context, &mut effects);
@@ -239,7 +234,7 @@ impl Pulls {
         if self.over {
             return;
         }
-        if goal.mode == Mode::Follow || !goal.looks_for_pull_pods() {
+        if !goal.looks_for_pull_pods() {
             self.over = true;
             return;
         }
@@ -251,7 +246,7 @@ impl Pulls {
         if self.is_waiting() || self.read.retry_at > now {
             return;
         }
-        let view = context.observed.pull_pods().filter(|_| self.read.is_valid());
+        let view = context.observed.pull_pods.as_ref().filter(|_| self.read.is_valid());
         let Some(view) = view else {
             self.read.ask(now);
             return effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
@@ -446,7 +441,6 @@ impl Pulls {
         format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
     }
 
-    /// Returns the end that the pulls decide, if they do.
     pub(crate) fn end(&self) -> Option<(EndResult, Option<String>)> {
         self.failed.clone().filter(|_| self.over)
     }
@@ -457,7 +451,6 @@ impl Pulls {
         self.over || stopped_long_ago || self.began.is_none()
     }
 
-    /// When the pulls have to be visited again.
     pub(crate) fn next_visit(&self, context: TurnContext<'_>) -> Option<Now> {
         if self.over {
             return None;

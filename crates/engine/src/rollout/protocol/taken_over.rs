@@ -57,7 +57,6 @@ impl TakenOver {
         }
     }
 
-    /// When the next one may be sent again.
     pub(crate) fn next_visit(&self) -> Option<Now> {
         self.not_before.values().min().copied()
     }

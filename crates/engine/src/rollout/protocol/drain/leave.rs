@@ -2,7 +2,6 @@
 
 use crate::report::Notice;
 use crate::rollout::Now;
-use crate::rollout::goal::Mode;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pod_run::{PodIndex, RequestState, Sent};
 use crate::rollout::pods::Pods;
@@ -40,9 +39,6 @@ impl Drains {
     /// Returns whether the run may end: everything is restored, or the time for it is over.
     pub(crate) fn can_finish(&mut self, context: TurnContext<'_>, pods: &Pods) -> (bool, Effects) {
         let mut effects = Effects::default();
-        if context.goal.mode == Mode::Follow {
-            return (true, effects);
-        }
         let Some(until) = self.leaves_at(context, pods) else { return (true, effects) };
         if until > context.now {
             return (false, self.restore_all(context, pods));

@@ -6,24 +6,25 @@
 
 mod leave;
 mod requests;
-mod slices;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::k8s::failure::Failure;
+use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::state::record::{Drained, UpdateRecord};
 
-use crate::rollout::Now;
 use crate::rollout::action::STOP_WITHIN;
+use crate::rollout::drain::serving_in;
 use crate::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
 use crate::rollout::observed::{Judged, PodContext, TurnContext};
-use crate::rollout::pod_run::{MAX_SENDS, PodRun, Sent};
+use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent, failure_of_pod};
+use crate::rollout::pods::Pods;
 use crate::rollout::reads::Read;
 use crate::rollout::steps;
+use crate::rollout::{Action, Answer, Now};
 
 use super::{Effects, RequestSource};
 
@@ -35,7 +36,6 @@ const LISTED_WITHIN: Duration = Duration::from_secs(30);
 /// How long a run that is over tries to restore what it removed.
 const LEAVE_WITHIN: Duration = STOP_WITHIN;
 
-/// What is kept of one pod.
 #[derive(Debug, Clone, Default)]
 struct OfPod {
     /// Patches that begin a drain, and those that end it; for a gate also those in between: off, and on.
@@ -57,7 +57,6 @@ struct OfPod {
 }
 
 impl OfPod {
-    /// Whether the tries to restore the pod are used up.
     fn was_abandoned(&self) -> bool {
         self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
     }
@@ -68,7 +67,6 @@ impl OfPod {
     }
 }
 
-/// What is kept of the drains.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drains {
     pods: BTreeMap<usize, OfPod>,
@@ -78,9 +76,8 @@ pub(crate) struct Drains {
     left_said: bool,
 }
 
-/// Returns how the pod is to be drained, where that is wanted and possible.
 pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g DrainGoal> {
-    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some() && goal.mode != Mode::Follow)
+    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some())
 }
 
 /// Returns the seconds that a drain adds to a pod's time: the drain seconds; and by a gate ready has to hold twice,
@@ -128,14 +125,7 @@ fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
 
 fn too_many_tries(what: &str) -> Judged {
     let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh read of the pod");
-    PodProgress::Failing(Failure {
-        container: None,
-        reason: "TooManyTries".into(),
-        message,
-        exit_code: None,
-        stays_down: false,
-    })
-    .into()
+    PodProgress::Failing(failure_of_pod("TooManyTries", message)).into()
 }
 
 /// Somebody has removed the record of what was removed: nothing else may follow from a record that is not there.
@@ -147,14 +137,7 @@ fn note_is_gone(off: &Drained) -> Judged {
     let message = format!(
         "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
     );
-    PodProgress::Failing(Failure {
-        container: None,
-        reason: "DrainNoteRemoved".into(),
-        message,
-        exit_code: None,
-        stays_down: false,
-    })
-    .into()
+    PodProgress::Failing(failure_of_pod("DrainNoteRemoved", message)).into()
 }
 
 fn draining_in(services: &[String]) -> Judged {
@@ -276,7 +259,6 @@ impl Drains {
         PodProgress::Done.into()
     }
 
-    /// Reports that a pod was not listed again in time.
     pub(crate) fn say(&mut self, subject: PodContext<'_>) -> Option<Notice> {
         let missing = self.pods.get_mut(&subject.position)?.not_listed.take()?;
         let seconds = LISTED_WITHIN.as_secs();
@@ -285,4 +267,47 @@ impl Drains {
             format!("it was not seen in the EndpointSlices of {} within {seconds} s{trouble}", missing.join(", "));
         Some(Notice::Drain { pod: subject.goal.key.clone(), why })
     }
+}
+
+/// The EndpointSlices: when they are read, and which pods they list.
+impl Drains {
+    /// Takes in the answer to a read of the slices. Returns the pods that wait for it: they are judged in the next turn.
+    pub(crate) fn answer(&mut self, pods: &Pods, answer: &Answer, now: Now) -> Vec<usize> {
+        self.slices.answered(answer, now);
+        pods.all(PodIndex::Draining).union(pods.all(PodIndex::RejoiningService)).copied().collect()
+    }
+
+    /// Returns those of the Services that list the pod, if the slices were read after that time.
+    pub(super) fn listing<'s>(
+        &self,
+        context: TurnContext<'_>,
+        services: &'s [String],
+        pod: &Uid,
+        since: Now,
+    ) -> Option<BTreeSet<&'s str>> {
+        let slices = context.observed.slices.as_ref().filter(|_| self.slices.shows(since))?;
+        Some(serving_in(slices, services, pod))
+    }
+
+    pub(crate) fn read_slices(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+        let goals = waited_for(pods).filter_map(|position| pods.goal(position));
+        let services: BTreeSet<String> = goals.flat_map(|pod| services(pod).iter().cloned()).collect();
+        if services.is_empty() || !self.slices.poll(context.now) {
+            return Effects::default();
+        }
+        let namespace = context.goal.workload.namespace.clone();
+        (RequestSource::Slices, Action::ReadSlices { namespace, services: services.into_iter().collect() }).into()
+    }
+
+    pub(crate) fn next_visit(&self, pods: &Pods) -> Option<Now> {
+        let is_wanted = self.slices.asked().is_none() && waited_for(pods).next().is_some();
+        is_wanted.then(|| self.slices.due())
+    }
+}
+
+/// The pods whose phase depends on the slices: out and not patched, or restored and not done.
+fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
+    let drained = pods.all(PodIndex::Drained);
+    let leaving = pods.all(PodIndex::Draining).intersection(drained);
+    leaving.chain(pods.all(PodIndex::RejoiningService).difference(drained)).copied()
 }

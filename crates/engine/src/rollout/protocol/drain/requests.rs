@@ -42,7 +42,6 @@ impl Drains {
         Some(effects)
     }
 
-    /// Returns what a pod that leaves its Services needs next.
     pub(crate) fn due(&self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Due {
         let Some((goal, run)) = pods.get(position) else { return Due::Nothing };
         let Some(pod) = context.observed.pod(&goal.key).filter(|_| run.request.may_send(context.now)) else {
@@ -61,7 +60,6 @@ impl Drains {
         }
     }
 
-    /// Turns the gate off.
     pub(crate) fn turn_off(&mut self, position: usize, patch: PodPatch) -> Effects {
         self.of(position).switches += 1;
         self.send(position, patch, Sent::GateOff)

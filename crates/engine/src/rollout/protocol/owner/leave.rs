@@ -61,7 +61,7 @@ impl Owner {
         }
         let is_late = is_late || !taken_over::is_done(owner, context, pods);
         let (kind, pods) = (context.goal.workload.kind, PodsState::default());
-        let view = context.observed.owner();
+        let view = context.observed.owner.as_ref();
         let mark = view.and_then(|view| durable::Owner::new(owner, kind, view, &pods).mark(state, is_late));
         let Some(write) = mark else { return (true, effects) };
         (self.final_write, self.final_read) = (FinalRequest::Sent(context.now), FinalRequest::NotSent);
@@ -86,8 +86,8 @@ impl Owner {
         if matches!(self.end, Some(End::Closed | End::Superseded(_))) {
             return false;
         }
-        let object = context.observed.owner().and_then(|view| view.object.as_ref());
-        let found = lock_on(context.observed.owner());
+        let object = context.observed.owner_object();
+        let found = lock_on(context.observed.owner.as_ref());
         let is_unclear = self.read.is_stale() && self.end.is_none() && !self.has_changed_nothing(context);
         let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
         (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
@@ -95,26 +95,27 @@ impl Owner {
 
     /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.
     pub(crate) fn is_still_forward(&self, context: TurnContext<'_>) -> bool {
-        let lock = lock_on(context.observed.owner());
+        let lock = lock_on(context.observed.owner.as_ref());
         self.is_begun(context) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
     }
 
     /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
     pub(crate) fn has_changed_nothing(&self, context: TurnContext<'_>) -> bool {
         let Some(owner) = &context.goal.owner else { return false };
-        let view = context.observed.owner().filter(|_| self.read.at().is_some());
+        let view = context.observed.owner.as_ref().filter(|_| self.read.at().is_some());
         !self.is_unanswered() && self.is_ahead(owner, view)
     }
 
     /// Returns what `value` finds in the owner's template, by a read since the last write.
     pub(crate) fn in_template<T>(&self, context: TurnContext<'_>, value: impl Fn(&Value) -> Option<T>) -> Option<T> {
         context.goal.owner.as_ref().filter(|_| self.is_known())?;
-        value(context.observed.owner()?.object.as_ref()?.pointer(context.goal.workload.kind.template_pointer())?)
+        value(context.observed.owner_object()?.pointer(context.goal.workload.kind.template_pointer())?)
     }
 
     /// Returns what a new pod of the owner gets of what `value` finds in a template, by the same read.
     pub(crate) fn new_pods(&self, context: TurnContext<'_>, value: impl Fn(&Value) -> Option<String>) -> NewPods {
-        let view = context.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| context.observed.owner());
+        let view =
+            context.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| context.observed.owner.as_ref());
         let Some((view, object)) = view.and_then(|view| Some((view, view.object.as_ref()?))) else {
             return NewPods::AsTemplate;
         };
@@ -144,7 +145,7 @@ impl Owner {
 /// Returns which other run holds the owner in place of this one, if any.
 pub(crate) fn held_by(context: TurnContext<'_>) -> Option<String> {
     let owner = context.goal.owner.as_ref()?;
-    let by = durable::another_run(owner, context.observed.owner()?.object.as_ref()?)?;
+    let by = durable::another_run(owner, context.observed.owner_object()?)?;
     Some(owner.taken_over(&by))
 }
 
@@ -152,7 +153,7 @@ pub(crate) fn held_by(context: TurnContext<'_>) -> Option<String> {
 /// that were lost, show it.
 pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     context.goal.owner.as_ref()?;
-    let view = context.observed.owner();
+    let view = context.observed.owner.as_ref();
     let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
     if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.id == context.goal.id) {
         return Some(entry.ended_by_another());

@@ -27,6 +27,10 @@ use super::{Effects, RequestSource};
 pub(crate) use leave::{changed_by_another_run, held_by};
 pub(crate) use pods::{drain_like, has_left};
 
+/// The interval of reads of the owner while a controller is waited for: at first, and at most.
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(1);
+
 /// A pod is taken only if the owner was read within this time.
 const FRESH: Duration = Duration::from_millis(250);
 
@@ -63,10 +67,11 @@ impl FinalRequest {
     }
 }
 
-/// What is kept of the owner.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Owner {
     read: Read,
+    /// The time between its answer and the next read, while a controller is waited for.
+    pause: Duration,
     /// The step whose write is not answered.
     writing: Option<StepName>,
     taken_over: TakenOver,
@@ -146,7 +151,7 @@ impl Owner {
             (StepName::Beat, Answer::Accepted) => {}
             (step, Answer::Accepted | Answer::Read) => {
                 self.accepted = Some(step);
-                self.read.hurry();
+                self.pause = SOON;
                 self.since = Some(now);
             }
             // The outcome is read, not guessed.
@@ -186,7 +191,6 @@ impl Owner {
         context.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(context)
     }
 
-    /// Whether it was read since the last write.
     fn is_known(&self) -> bool {
         self.read.is_valid()
     }
@@ -200,10 +204,6 @@ impl Owner {
         if self.writing.is_some() || !self.read.ask(context.now) {
             return Effects::default();
         }
-        Self::ask(context)
-    }
-
-    fn ask(context: TurnContext<'_>) -> Effects {
         (RequestSource::OwnerRead, Action::ReadOwner(context.goal.workload.clone())).into()
     }
 
@@ -224,7 +224,7 @@ impl Owner {
         if is_over || self.is_waiting() || !is_listed {
             return (effects, None);
         }
-        let Some(view) = context.observed.owner().filter(|_| self.is_known()) else {
+        let Some(view) = context.observed.owner.as_ref().filter(|_| self.is_known()) else {
             effects.extend(self.read(context));
             return (effects, None);
         };
@@ -255,7 +255,7 @@ impl Owner {
         else {
             return false;
         };
-        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, context.observed.owner());
+        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, context.observed.owner.as_ref());
         begins || matches!(step, StepName::SetTemplate | StepName::TakeLock) && self.is_begun(context)
     }
 
@@ -275,7 +275,7 @@ impl Owner {
     /// again, nothing keeps another client from beginning.
     pub(crate) fn is_begun(&self, context: TurnContext<'_>) -> bool {
         let Some(owner) = context.goal.owner.as_deref() else { return false };
-        let is_left = lock_on(context.observed.owner()).is_some_and(|lock| lock.id == owner.lock.id);
+        let is_left = lock_on(context.observed.owner.as_ref()).is_some_and(|lock| lock.id == owner.lock.id);
         let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
         is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
@@ -285,7 +285,6 @@ impl Owner {
         self.since = Some(now);
     }
 
-    /// Does what is next.
     pub(crate) fn carry_out(&mut self, context: TurnContext<'_>, pods: &Pods, decision: Decision) -> Effects {
         let Some(owner) = &context.goal.owner else { return Effects::default() };
         let is_superseded = decision.conflict.is_some();
@@ -334,9 +333,13 @@ impl Owner {
         if self.waits_for != Some(what) {
             self.waits_for = Some(what);
             self.since = Some(context.now);
-            self.read.hurry();
+            self.pause = SOON;
         }
-        if self.read.poll(context.now) { Self::ask(context) } else { Effects::default() }
+        if self.read.at().unwrap_or(context.now) + self.pause > context.now {
+            return Effects::default();
+        }
+        self.pause = (self.pause * 2).min(LATER);
+        self.read(context)
     }
 
     fn send(&mut self, context: TurnContext<'_>, step: StepName, write: ObjectWrite) -> Effects {
@@ -362,7 +365,6 @@ impl Owner {
         (RequestSource::OwnerWrite, Action::Write { write, field_manager: context.goal.field_manager.clone() }).into()
     }
 
-    /// Returns the end that the owner's side decides, if it does.
     pub(crate) fn end(&self, context: TurnContext<'_>) -> Option<(EndResult, Option<String>)> {
         let owner = context.goal.owner.as_ref()?;
         match &self.end {
@@ -388,12 +390,10 @@ impl Owner {
         })
     }
 
-    /// What keeps the server from answering.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.read.error.as_ref().map(|why| format!("the workload could not be read or written: {why}"))
     }
 
-    /// When the owner's side has to be visited again.
     pub(crate) fn next_visit(&self, context: TurnContext<'_>) -> Option<Now> {
         context.goal.owner.as_ref()?;
         let times_out = self.since.map(|since| since + timeout(context.goal));
@@ -403,7 +403,7 @@ impl Owner {
         }
         let due = match (self.may_go && self.waits_for.is_none(), self.read.at()) {
             (true, Some(at)) => Some(at + WATCHFUL),
-            (false, Some(_)) if self.waits_for.is_some() => Some(self.read.due()),
+            (false, Some(at)) if self.waits_for.is_some() => Some(at + self.pause),
             (_, _) => None,
         };
         // A time that has passed wakes nobody, and must not hide a later one.
@@ -423,7 +423,6 @@ fn timeout(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
 }
 
-/// What an answer says of a write.
 fn stored(answer: &Answer) -> Stored {
     match answer {
         Answer::Accepted | Answer::Read => Stored::Yes,

@@ -71,7 +71,7 @@ impl Owner {
 
     /// The revision that a pod is to be labelled with, where that is known and the pod ends up in it.
     fn revision_of(&self, context: TurnContext<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
-        let revisions = context.observed.owner().map_or(&[][..], |view| &view.owned);
+        let revisions = context.observed.owner.as_ref().map_or(&[][..], |view| &view.owned);
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
         self.revision.as_ref().filter(|_| !revisions::is_left_older(owner, revisions, label))
     }
@@ -151,7 +151,7 @@ pub(crate) fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
 /// Under a partition the pods below it keep the revision that they have.
 fn is_above_partition(owner: &OwnerGoal, observed: &Observed, pod: &Pod) -> bool {
     let Some(strategy) = &owner.lock.strategy else { return true };
-    let object = observed.owner().and_then(|view| view.object.as_ref()).unwrap_or(&Value::Null);
+    let object = observed.owner_object().unwrap_or(&Value::Null);
     !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
 }
 

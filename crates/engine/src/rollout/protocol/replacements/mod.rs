@@ -51,7 +51,6 @@ pub(crate) struct Replacements {
 }
 
 impl Replacements {
-    /// Visits those of the changed pods that are not the goal's.
     pub(crate) fn visit_changed(&mut self, context: TurnContext<'_>, pods: &Pods, changed: &[PodKey]) {
         // `PodsOnly` has no template that replacement pods come from; and what was reported stays so while the run is
         // ending: a crashed container is started again.
@@ -71,7 +70,6 @@ impl Replacements {
         }
     }
 
-    /// Reports which have failed, once each.
     pub(crate) fn say(&mut self, context: TurnContext<'_>) -> Effects {
         let mut effects = Effects::default();
         for ((pod, _), trouble) in &mut self.troubles {
@@ -88,17 +86,14 @@ impl Replacements {
         self.ready.visit_changed(context, pods)
     }
 
-    /// Returns why the rollout waits for them before its end.
     pub(crate) fn waits(&self) -> Option<&str> {
         self.ready.waits()
     }
 
-    /// Returns whether one has failed and that ends the rollout.
     pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
         !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
     }
 
-    /// Returns those that have failed, with their last state.
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
         let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
@@ -117,7 +112,6 @@ impl Replacements {
         ends.into_values().collect()
     }
 
-    /// Returns when the next of them counts as failed, or all of them as ready.
     pub(crate) fn next_visit(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
         let fails = self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at);
         fails.chain(self.ready.next_visit(context, pods)).min()

@@ -22,7 +22,6 @@ use super::super::{Effect, Effects};
 /// How many pods are named.
 const NAMED: usize = 5;
 
-/// What is kept of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
     /// Since when all of them are, and none of their containers has started again.
@@ -73,12 +72,10 @@ impl Ready {
         effects
     }
 
-    /// Returns why the rollout waits for them before its end.
     pub(super) fn waits(&self) -> Option<&str> {
         self.waits.as_deref()
     }
 
-    /// Returns when they will have been ready for long enough.
     pub(super) fn next_visit(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
         self.since.filter(|_| !self.is_proven).map(|since| since + hold(context, pods))
     }
