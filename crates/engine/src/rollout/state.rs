@@ -16,7 +16,7 @@ use super::protocol::replacements::Replacements;
 use super::protocol::{Effect, Effects, RequestSource};
 use super::{ActionId, Answer, Now, Stop, Turn};
 
-/// What only this run knows. A new one on the same world continues where the old one stood.
+/// What only this run knows. A new one on the same cluster continues where the old one stood.
 #[derive(Debug, Clone, Default)]
 pub struct RunState {
     pub(super) pods: Pods,
@@ -32,7 +32,7 @@ pub struct RunState {
     next_action: u64,
     /// A write was sent whose outcome no answer gives: it may still arrive.
     pub(super) is_late: bool,
-    /// The world's version up to which everything has been judged.
+    /// The version of what is observed up to which everything has been judged.
     pub(super) seen: u64,
     pub(super) began: Option<Now>,
     /// The first list is in.
@@ -104,10 +104,10 @@ impl RunState {
         self.pods.answered(position, answer, now);
     }
 
-    pub(super) fn id_for(&mut self, asker: RequestSource) -> ActionId {
+    pub(super) fn id_for(&mut self, source: RequestSource) -> ActionId {
         let id = ActionId(self.next_action);
         self.next_action += 1;
-        self.asked.insert(id, asker);
+        self.asked.insert(id, source);
         id
     }
 
@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
     pub(super) fn carry_out(&mut self, effects: Effects) {
         for effect in effects.0 {
             match effect {
-                Effect::Act(asker, action) => self.turn.actions.push((self.state.id_for(asker), action)),
+                Effect::Act(source, action) => self.turn.actions.push((self.state.id_for(source), action)),
                 Effect::Say(notice) => self.turn.notices.push(notice),
                 Effect::Add(pod) => self.state.pods.add(pod, self.now),
                 Effect::Pod(position, change) => {
@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Visits a protocol, and does and reports what it wants.
+    /// Asks a protocol, and does and reports what it wants.
     pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, TurnContext<'a>) -> Effects) {
         let context = self.context();
         let effects = protocol(self.state, context);

@@ -1,4 +1,4 @@
-//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the visit and the
+//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the context and the
 //! pods, and returns what is to be done, reported and kept; none changes the pods itself. Its `next_visit` says when it has to be
 //! visited again.
 
@@ -73,8 +73,8 @@ pub(super) enum PodChange {
 pub(super) struct Effects(pub(super) Vec<Effect>);
 
 impl Effects {
-    pub(super) fn act(&mut self, asker: RequestSource, action: Action) {
-        self.0.push(Effect::Act(asker, action));
+    pub(super) fn act(&mut self, source: RequestSource, action: Action) {
+        self.0.push(Effect::Act(source, action));
     }
 
     pub(super) fn say(&mut self, notice: Notice) {
@@ -91,7 +91,7 @@ impl Effects {
 }
 
 impl From<(RequestSource, Action)> for Effects {
-    fn from((asker, action): (RequestSource, Action)) -> Self {
-        Self(vec![Effect::Act(asker, action)])
+    fn from((source, action): (RequestSource, Action)) -> Self {
+        Self(vec![Effect::Act(source, action)])
     }
 }

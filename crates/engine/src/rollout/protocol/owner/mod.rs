@@ -48,7 +48,7 @@ enum End {
     Failed(String),
 }
 
-/// A request at the end of a run, which is waited for for [`STOP_WITHIN`].
+/// A request at the end of a run: it gets [`STOP_WITHIN`] for its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum FinalRequest {
     #[default]
