@@ -80,7 +80,7 @@ impl Standing {
     }
 }
 
-/// Says whether a pod may go down now. It changes nothing: [`super::run::Run::ask`] does what the answer needs.
+/// Says whether a pod may go down now. It changes nothing: [`super::state::Run::ask`] does what the answer needs.
 pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Admission {
     let Some((goal, run)) = state.pods.get(position) else { return Admission::Wait(WaitReason::NotSeen) };
     let Some(pod) = context.observed.pod(&goal.key) else { return Admission::Wait(WaitReason::NotSeen) };

@@ -13,7 +13,7 @@ use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::observed::{Judged, PodContext, TurnContext};
 use super::pod_run::{PodRun, RequestState, Sent, Shown};
 use super::protocol::{by_another, drain, owner};
-use super::state::{Run, RunState};
+use super::state::Run;
 use super::{abandoned, pod_progress, steps};
 
 /// Why the server did not take a patch of a pod that another run has noted as its own.
@@ -29,8 +29,7 @@ impl Run<'_> {
         if let Some(goal) = restarting {
             self.state.pods.set_goal(position, goal.into());
         }
-        let state = &mut *self.state;
-        let Some(mut run) = state.pods.open(position) else { return };
+        let Some(mut run) = self.state.pods.open(position) else { return };
         let goal = run.target.clone();
         let subject = PodContext { position, goal: &goal, pod: context.observed.pod(&goal.key) };
         run.clocks.timeout = timeout(context, subject);
@@ -41,8 +40,9 @@ impl Run<'_> {
         if matches!(run.request.state, RequestState::Accepted | RequestState::BackOff { .. }) && is_over() {
             run.request.state = RequestState::Idle;
         }
+        let judged = self.phase(subject, &mut run);
+        let state = &mut *self.state;
         let notices = &mut self.turn.notices;
-        let judged = phase(state, context, subject, &mut run, notices);
         notices.extend(state.drains.say(subject));
         for (container, why) in &mut run.evidence.by_restart {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
@@ -63,35 +63,30 @@ impl Run<'_> {
         };
         notices.extend(state.pods.judged(position, run, judged, context.now));
     }
+
+    /// Where a pod stands. A later verdict overrides those before it:
+    ///
+    /// 1. What its containers, its other fields and its requests show; what ends the rollout stands while the run is ending.
+    /// 2. Its drain: a pod that is out of its Services, or on its way, neither waits nor is done.
+    /// 3. Its hooks, unless it has failed or left: one that runs, or has failed, and the one that is owed once it is done.
+    /// 4. Its deadline, and a failure after which the others go on.
+    /// 5. A pod that lacks nothing but a resize which is left to its kubelet is not done.
+    fn phase(&mut self, subject: PodContext<'_>, run: &mut PodRun) -> Judged {
+        let (context, state) = (self.context(), &mut *self.state);
+        let judged = pod_progress::pod_progress(context, &state.pods, subject, run);
+        self.turn.notices.extend(said_of_the_last_request(context, subject, run, &judged.phase));
+        let judged = state.drains.phase(context, subject, run, judged);
+        let judged = state.hooks.phase(context, subject, run, judged);
+        let judged = abandoned::judge(context, subject, run, judged);
+        let done = subject.pod.filter(|_| judged.phase == PodProgress::Done);
+        let left = done.and_then(|pod| pod_progress::left_to_the_kubelet(context, subject.goal, pod));
+        left.map_or(judged, Judged::from)
+    }
 }
 
 /// What is out of its Services by somebody else's rollout is left so.
 fn has_to_be_restored(goal: &Goal, pod: &Pod) -> bool {
     goal.mode != Mode::Follow && drain::is_owed(pod) && !by_another(goal, pod)
-}
-
-/// Where a pod stands. A later verdict overrides those before it:
-///
-/// 1. What its containers, its other fields and its requests show; what ends the rollout stands while the run is ending.
-/// 2. Its drain: a pod that is out of its Services, or on its way, neither waits nor is done.
-/// 3. Its hooks, unless it has failed or left: one that runs, or has failed, and the one that is owed once it is done.
-/// 4. Its deadline, and a failure after which the others go on.
-/// 5. A pod that lacks nothing but a resize which is left to its kubelet is not done.
-fn phase(
-    state: &mut RunState,
-    context: TurnContext<'_>,
-    subject: PodContext<'_>,
-    run: &mut PodRun,
-    notices: &mut Vec<Notice>,
-) -> Judged {
-    let judged = pod_progress::pod_progress(context, &state.pods, subject, run);
-    notices.extend(said_of_the_last_request(context, subject, run, &judged.phase));
-    let judged = state.drains.phase(context, subject, run, judged);
-    let judged = state.hooks.phase(context, subject, run, judged);
-    let judged = abandoned::judge(context, subject, run, judged);
-    let done = subject.pod.filter(|_| judged.phase == PodProgress::Done);
-    let left = done.and_then(|pod| pod_progress::left_to_the_kubelet(context, subject.goal, pod));
-    left.map_or(judged, Judged::from)
 }
 
 /// What became of the last request, where that is to be reported. Which run has the pod is known only once the pod was
@@ -152,7 +147,7 @@ fn timeout(context: TurnContext<'_>, subject: PodContext<'_>) -> Duration {
     let grace = subject.pod.map_or(30, Pod::termination_grace_seconds);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     // Each step has as long as a pod with one step.
-    let steps = u64::try_from(steps::of(context.goal, subject.goal).len()).unwrap_or(1);
+    let steps = u64::try_from(context.goal.steps_of(subject.goal).len()).unwrap_or(1);
     let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
     Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(context.goal, subject.goal))
 }

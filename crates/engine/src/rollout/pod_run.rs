@@ -324,18 +324,12 @@ pub(super) fn failure_of_pod(reason: &str, message: String) -> Failure {
 impl Evidence {
     /// Forgets what was known of containers that are about to change. The proof of earlier steps is kept.
     fn forget<'n>(&mut self, containers: impl Iterator<Item = &'n ContainerName>, step: usize) {
-        if step == 0 {
-            self.kubelet_knew.clear();
-            self.proven.clear();
-            self.by_restart.clear();
-            self.first_crash.clear();
-        }
-        for name in containers {
-            self.kubelet_knew.remove(name);
-            self.proven.remove(name);
-            self.by_restart.remove(name);
-            self.first_crash.remove(name);
-        }
+        let changing: BTreeSet<&ContainerName> = containers.collect();
+        let is_kept = |name: &ContainerName| step > 0 && !changing.contains(name);
+        self.kubelet_knew.retain(|name, _| is_kept(name));
+        self.proven.retain(|name, _| is_kept(name));
+        self.by_restart.retain(|name, _| is_kept(name));
+        self.first_crash.retain(|name, _| is_kept(name));
     }
 }
 

@@ -103,7 +103,7 @@ impl<'a> PodJudge<'a> {
         if !is_left && let Some(judged) = self.resize(run, &progress) {
             return judged;
         }
-        let steps = steps::of(context.goal, goal);
+        let steps = context.goal.steps_of(goal);
         run.steps.is_between = false;
         if let Some(next) = steps::next(&steps, goal, pod) {
             if next != run.steps.next {

@@ -115,7 +115,7 @@ impl Hooks {
             }
             (_, State::Runs, _) => PodProgress::Hook { hook: HookPhase::Before }.into(),
             (PodProgress::Waiting, State::Passed, _) => {
-                let first = steps::of(context.goal, subject.goal).into_iter().next().unwrap_or_default();
+                let first = context.goal.steps_of(subject.goal).into_iter().next().unwrap_or_default();
                 PodProgress::Next { containers: first.into_iter().cloned().collect() }.into()
             }
             (PodProgress::Done, _, _) if is_after(context, pod, run, &hooks) => {
@@ -169,7 +169,7 @@ impl Hooks {
             pod: goal.key.clone(),
             node: pod.spec.node_name.clone(),
             workload: context.goal.workload.clone(),
-            containers: steps::of(context.goal, &goal).concat().into_iter().cloned().collect(),
+            containers: context.goal.steps_of(&goal).concat().into_iter().cloned().collect(),
         };
         *self.state(position, hook) = State::Runs;
         let mut effects = Effects::default();

@@ -3,6 +3,7 @@
 //! A fault is put in at the boundary of the rollout: it is given another goal, shown something else than happened, kept
 //! from sending something, or given another answer. What is true is judged beside it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::{Action, ActionId, Answer, Goal, Now, Observation, Observed, Turn};
@@ -12,7 +13,7 @@ use super::invariants::Invariant;
 use super::resized;
 use super::{BEFORE, FOREIGN, WANTED, simulate};
 use crate::k8s::names::PodKey;
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{OwnerReference, Pod};
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::rollout::patch::PodPatch;
@@ -144,9 +145,10 @@ impl Fault {
 
     /// What the rollout sees of a pod.
     fn pod(self, pod: &mut Pod, goal: &Goal) {
-        let asks = |pod: &Pod, image: &str| pod.spec.containers.iter().any(|container| container.image == image);
+        let asks = |image: &str| pod.spec.containers.iter().any(|container| container.image == image);
+        let (asks_before, asks_wanted) = (asks(BEFORE), asks(WANTED));
         match self {
-            Self::ReadyIsDone if asks(pod, WANTED) => {
+            Self::ReadyIsDone if asks_wanted => {
                 pod.status.observed_generation = pod.generation;
                 for status in pod.status.container_statuses.iter_mut().filter(|status| status.state.running.is_some()) {
                     status.container_id = status.container_id.take().map(|id| format!("{id}-new"));
@@ -157,7 +159,7 @@ impl Fault {
                 let containers = pod.spec.containers.iter_mut();
                 containers.filter(|container| container.image == FOREIGN).for_each(|one| one.image = BEFORE.into());
             }
-            Self::TakesItsGateForBroken if asks(pod, BEFORE) => {
+            Self::TakesItsGateForBroken if asks_before => {
                 if matches!(UpdateRecord::drained(pod), Some(drained @ Drained::Gate(_)) if drained.is_off(pod)) {
                     let conditions = pod.status.conditions.iter_mut();
                     let conditions = conditions.filter(|condition| condition.kind == "ContainersReady");
@@ -169,22 +171,16 @@ impl Fault {
                     pod.status.container_statuses.iter_mut().filter_map(|status| status.state.running.as_mut());
                 running.for_each(|running| running.started_at = None);
             }
-            Self::TakesBackOffForFailure => {
-                for waiting in pod.status.container_statuses.iter_mut().filter_map(|one| one.state.waiting.as_mut()) {
-                    if asks_of(&pod.spec.containers, WANTED) && waiting.reason == "CrashLoopBackOff" {
-                        waiting.reason = "InvalidImageName".into();
-                    }
-                }
+            Self::TakesBackOffForFailure if asks_wanted => {
+                let waiting = pod.status.container_statuses.iter_mut().filter_map(|one| one.state.waiting.as_mut());
+                let held = waiting.filter(|waiting| waiting.reason == "CrashLoopBackOff");
+                held.for_each(|waiting| waiting.reason = "InvalidImageName".into());
             }
             Self::TakesAskedForResized => resized::show_as_asked(pod),
             Self::IgnoresOtherSize if resized::is_foreign(pod) => resized::show_as_before(pod),
             Self::TakesTheReleased if pod.owners.is_empty() => {
-                let owner = |uid| crate::k8s::pod::OwnerReference {
-                    kind: "StatefulSet".into(),
-                    name: "web".into(),
-                    uid,
-                    controller: true,
-                };
+                let owner =
+                    |uid| OwnerReference { kind: "StatefulSet".into(), name: "web".into(), uid, controller: true };
                 pod.owners = goal.controllers.iter().cloned().map(owner).collect();
             }
             Self::StaysAtAFailure if goal.is_back() => {
@@ -199,10 +195,6 @@ impl Fault {
     }
 }
 
-fn asks_of(containers: &[crate::k8s::pod::Container], image: &str) -> bool {
-    containers.iter().any(|container| container.image == image)
-}
-
 /// A rollout with a fault, or without.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Faulty {
@@ -211,7 +203,7 @@ pub(super) struct Faulty {
     believed: Observed,
     has_seen_no_budget: bool,
     failed: bool,
-    sent: std::collections::BTreeMap<PodKey, PodPatch>,
+    sent: BTreeMap<PodKey, PodPatch>,
     /// Requests of its own that the rollout knows nothing of.
     again: u64,
 }
