@@ -23,7 +23,7 @@ use crate::signals::Signals;
 use engine::k8s::events::PodEvents;
 use engine::plan::live::LiveWorkload;
 use engine::report::Outcome;
-use engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
+use engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, Observed, RunState, Stop, Watch};
 
 /// Requests at once: the API server's own limits are meant for many clients.
 const IN_FLIGHT: usize = 10;
@@ -96,7 +96,7 @@ impl Audience<'_> {
 
 struct Driver<'a> {
     cluster: &'a Cluster,
-    world: World,
+    observed: Observed,
     state: RunState,
     began: Instant,
     permits: Arc<Semaphore>,
@@ -121,7 +121,7 @@ pub async fn drive(
     let (hooks, mut lines) = HookRunner::new(&goal.hooks);
     let mut driver = Driver {
         cluster,
-        world: World::default(),
+        observed: Observed::default(),
         state: RunState::new(),
         began: Instant::now(),
         permits: Arc::new(Semaphore::new(IN_FLIGHT)),
@@ -136,7 +136,7 @@ pub async fn drive(
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
     loop {
         let now = driver.now();
-        let turn = rollout::turn(goal, &driver.world, &mut driver.state, now);
+        let turn = rollout::turn(goal, &driver.observed, &mut driver.state, now);
         driver.recorder.turn(now, &turn);
         for (id, action) in turn.actions {
             driver.carry_out(id, action);
@@ -168,7 +168,7 @@ pub async fn drive(
                 if driver.stop(stop) {
                     driver.hooks.tell(Tell::Kill);
                     let now = driver.now();
-                    let outcome = rollout::leave(goal, &driver.world, &driver.state, now);
+                    let outcome = rollout::leave(goal, &driver.observed, &driver.state, now);
                     driver.recorder.leave(now, &outcome);
                     audience.tell(|listener| listener.outcome(&outcome))?;
                     return Ok(outcome);
@@ -177,7 +177,7 @@ pub async fn drive(
         }
         let now = driver.now();
         if tick.is_some_and(|tick| tick <= now) {
-            let progress = rollout::progress(goal, &driver.world, &driver.state, now, SHOWN_PODS);
+            let progress = rollout::progress(goal, &driver.observed, &driver.state, now, SHOWN_PODS);
             audience.tell(|listener| listener.tick(&progress, now))?;
         }
     }
@@ -192,7 +192,7 @@ impl Driver<'_> {
         let observation = match item {
             Ok(observation) => observation,
             Err(error @ (ClusterError::Forbidden { .. } | ClusterError::Unauthorized))
-                if *self.world.watch() == Watch::Opening =>
+                if *self.observed.watch() == Watch::Opening =>
             {
                 return Err(DriveError::Watch(error));
             }
@@ -204,7 +204,7 @@ impl Driver<'_> {
 
     fn see(&mut self, observation: Observation) {
         self.recorder.observation(self.began.elapsed(), &observation);
-        self.world.observe(observation);
+        self.observed.observe(observation);
     }
 
     fn drain(&mut self, watch: &mut WatchedPods) -> Result<(), DriveError> {
@@ -285,35 +285,38 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(()) => (None, Answer::Accepted),
             Err(error) => (None, cluster::answer(&error)),
         },
-        Action::ReadOwner(workload) => match cluster.owner(&workload).await {
-            Ok(view) => (Some(Observation::Owner(Box::new(view))), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
-        Action::ReadPullPods { namespace, selector } => match cluster.pull_pods(&namespace, &selector).await {
-            Ok((pods, _)) => (Some(Observation::PullPods(pods)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
+        Action::ReadOwner(workload) => {
+            read(cluster.owner(&workload).await, |view| Some(Observation::Owner(Box::new(view))))
+        }
+        Action::ReadPullPods { namespace, selector } => {
+            read(cluster.pull_pods(&namespace, &selector).await, |(pods, _)| Some(Observation::PullPods(pods)))
+        }
         Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {
-            Ok(budgets) => (Some(Observation::Budgets(budgets)), Answer::Read),
             Err(error @ ClusterError::Forbidden { .. }) => (None, cluster::answer(&error)),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
+            found => read(found, |budgets| Some(Observation::Budgets(budgets))),
         },
-        Action::ReadSlices { namespace, services } => match cluster.endpoint_slices(&namespace, &services).await {
-            Ok(slices) => (Some(Observation::Slices(slices)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
+        Action::ReadSlices { namespace, services } => {
+            read(cluster.endpoint_slices(&namespace, &services).await, |slices| Some(Observation::Slices(slices)))
+        }
         // Carried out apart: it is nobody's request.
         Action::Hook(_) => (None, Answer::ReadFailed { message: "no request".into() }),
-        Action::Read(key) => match cluster.read_pod(&key).await {
-            Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
-            Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
-        Action::ReadEvents(key) => match cluster.pod_events(&key).await {
-            Ok(events) if events == PodEvents::default() => (None, Answer::Read),
-            Ok(events) => (Some(Observation::Events(key, events)), Answer::Read),
-            Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
-        },
+        Action::Read(key) => read(cluster.read_pod(&key).await, |found| match found {
+            Some(pod) if pod.key == key => Some(Observation::Applied(Box::new(pod))),
+            Some(_) | None => Some(Observation::Deleted(key)),
+        }),
+        Action::ReadEvents(key) => read(cluster.pod_events(&key).await, |events| {
+            (events != PodEvents::default()).then_some(Observation::Events(key, events))
+        }),
+    }
+}
+
+fn read<T>(
+    found: Result<T, ClusterError>,
+    observed: impl FnOnce(T) -> Option<Observation>,
+) -> (Option<Observation>, Answer) {
+    match found {
+        Ok(found) => (observed(found), Answer::Read),
+        Err(error) => (None, Answer::ReadFailed { message: error.to_string() }),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::rollout::{self, Answer, Goal, Observation, RunState, Stop, World};
+use engine::rollout::{self, Answer, Goal, Observation, RunState, Stop, Observed};
 use engine::state::outcome::EndResult;
 use kubectl_inplace::record::Recorder;
 use serde_json::{Value, json};
@@ -175,21 +175,21 @@ fn goal() -> Goal {
 fn recorded() -> String {
     let bytes = Bytes::default();
     let mut recorder = Recorder::to(Box::new(bytes.clone()), 0);
-    let (goal, mut world, mut state) = (goal(), World::default(), RunState::new());
+    let (goal, mut observed, mut state) = (goal(), Observed::default(), RunState::new());
     recorder.goal(&goal);
     let Observation::Applied(first) = pod("a:1", 1) else { unreachable!("it is one") };
     let listed = Observation::Relisted(vec![*first]);
     recorder.observation(Duration::ZERO, &listed);
-    world.observe(listed);
+    observed.observe(listed);
     let mut now = Duration::from_nanos(1);
-    let turn = rollout::turn(&goal, &world, &mut state, now);
+    let turn = rollout::turn(&goal, &observed, &mut state, now);
     recorder.turn(now, &turn);
     let id = turn.actions.first().map(|(id, _)| *id).unwrap();
     let answer = Answer::Refused { reason: "AdmissionRefused".into(), message: "password=hunter2 is bad".into() };
     now += Duration::from_millis(3);
     recorder.answer(now, id, &answer);
     state.answer(id, answer, now);
-    let turn = rollout::turn(&goal, &world, &mut state, now);
+    let turn = rollout::turn(&goal, &observed, &mut state, now);
     recorder.turn(now, &turn);
     assert_eq!(turn.end.map(|end| end.result), Some(EndResult::Failed));
     assert!(recorder.trouble().is_none());

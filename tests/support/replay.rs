@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, RunState, Stop, World};
+use engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, RunState, Stop, Observed};
 use kubectl_inplace::record::{RECORDING_VERSION, Redaction, decisions};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -39,7 +39,7 @@ pub(crate) enum ReplayError {
 
 struct Replay {
     goal: Goal,
-    world: World,
+    observed: Observed,
     state: RunState,
 }
 
@@ -55,26 +55,26 @@ pub(crate) fn replay(recording: impl BufRead) -> Result<Replayed, ReplayError> {
             text.map_err(|error| error.to_string()).and_then(|text| Entry::read(&text)).map_err(unreadable)?;
         if let Entry::Goal(goal) = entry {
             replayed.goals += 1;
-            replays.insert(run, Replay { goal: *goal, world: World::default(), state: RunState::new() });
+            replays.insert(run, Replay { goal: *goal, observed: Observed::default(), state: RunState::new() });
             continue;
         }
         let Some(replay) = replays.get_mut(&run) else { return Err(unreadable("it begins without a goal".into())) };
         match entry {
             Entry::Goal(_) => {}
-            Entry::Observation(observation) => replay.world.observe(*observation),
+            Entry::Observation(observation) => replay.observed.observe(*observation),
             Entry::Answer(at, id, answer) => replay.state.answer(id, answer, at),
             Entry::Stop(at, stop) => {
                 replay.state.stop(stop, at);
             }
             Entry::Turn(at, recorded) => {
-                let turn = rollout::turn(&replay.goal, &replay.world, &mut replay.state, at);
+                let turn = rollout::turn(&replay.goal, &replay.observed, &mut replay.state, at);
                 replayed.turns += 1;
                 replayed.actions += turn.actions.len();
                 replayed.ends += usize::from(turn.end.is_some());
                 compare(line, &recorded, decisions(&turn))?;
             }
             Entry::Leave(at, recorded) => {
-                let outcome = rollout::leave(&replay.goal, &replay.world, &replay.state, at);
+                let outcome = rollout::leave(&replay.goal, &replay.observed, &replay.state, at);
                 replayed.ends += 1;
                 compare(line, &recorded, vec![("end", serde_json::to_value(&outcome).unwrap_or_default())])?;
             }

@@ -11,27 +11,25 @@ use crate::report::progress::{PodProgress, Stage};
 use crate::state::hook::HookPhase;
 use crate::state::outcome::EndResult;
 
-use super::entry::{Entry, Is};
-use super::fault::Fault;
+use super::observed::{Judged, PodContext, TurnContext};
+use super::pod_run::{PodIndex, PodRun};
 use super::pods::Pods;
 use super::protocol::drain;
 use super::steps;
-use super::visit::Judged;
-use super::visit::{Visit, Visited};
 
-fn too_late(visit: Visit<'_>, entry: &Entry, phase: &PodProgress) -> Failure {
-    let now = visit.now;
-    let seconds = entry.started.map_or(0, |started| now.saturating_sub(started).as_secs());
+fn too_late(context: TurnContext<'_>, run: &PodRun, phase: &PodProgress) -> Failure {
+    let now = context.now;
+    let seconds = run.clocks.started.map_or(0, |started| now.saturating_sub(started).as_secs());
     let message = if let PodProgress::Hook { hook: hook @ HookPhase::Before } = phase {
         format!("its command ({}) did not end within {seconds} s; the pod was not changed", hook.flag())
-    } else if matches!(phase, PodProgress::Draining { .. }) && !entry.patched {
+    } else if matches!(phase, PodProgress::Draining { .. }) && !run.request.patched {
         format!("its Services still had it after {seconds} s; it was not restarted")
     } else {
         format!("it was not done within {seconds} s")
     };
     let container = if let PodProgress::Starting { containers } = phase { containers.first().cloned() } else { None };
     Failure {
-        container: container.filter(|_| visit.goal.is_back()),
+        container: container.filter(|_| context.goal.is_back()),
         reason: LATE.into(),
         message,
         exit_code: None,
@@ -40,65 +38,72 @@ fn too_late(visit: Visit<'_>, entry: &Entry, phase: &PodProgress) -> Failure {
 }
 
 /// Returns whether a pod is back and fails as before: it asks for all that it had, and its kubelet runs that.
-fn fails_as_before(visit: Visit<'_>, visited: Visited<'_>, phase: &PodProgress) -> bool {
+fn fails_as_before(context: TurnContext<'_>, subject: PodContext<'_>, phase: &PodProgress) -> bool {
     let is_its_containers = if let PodProgress::Failing(failure) = phase {
         failure.container.is_some()
     } else {
         let is_unready = matches!(phase, PodProgress::Starting { containers } if !containers.is_empty());
-        is_unready && visited.pod.is_some_and(|pod| pod.unready_node().is_none())
+        is_unready && subject.pod.is_some_and(|pod| pod.unready_node().is_none())
     };
-    let asks = |pod: &Pod| steps::asks_for_all(visit.goal, visited.goal, pod);
-    is_its_containers && visit.goal.is_back() && visited.pod.is_some_and(asks) && !visit.has(Fault::StaysAtAFailure)
+    let asks = |pod: &Pod| steps::asks_for_all(context.goal, subject.goal, pod);
+    is_its_containers && context.goal.is_back() && subject.pod.is_some_and(asks)
 }
 
 /// Returns whether an abandoned pod has been taken back all the same.
-pub(super) fn is_taken_back(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, phase: &PodProgress) -> bool {
-    entry.abandoned.is_some() && !visited.pod.is_some_and(drain::is_owed) && fails_as_before(visit, visited, phase)
+pub(super) fn is_taken_back(
+    context: TurnContext<'_>,
+    subject: PodContext<'_>,
+    run: &PodRun,
+    phase: &PodProgress,
+) -> bool {
+    run.steps.abandoned.is_some()
+        && !subject.pod.is_some_and(drain::is_owed)
+        && fails_as_before(context, subject, phase)
 }
 
 /// Returns whether a pod that goes back container by container goes on past the steps that time out or fail: what ran
 /// before may fail for a reason of its own, and the other containers still go back. Each step gets a new deadline once.
-pub(super) fn goes_past(visit: Visit<'_>, entry: &mut Entry, step: usize, judged: Option<&Judged>) -> bool {
-    let is_late = entry.deadline().is_some_and(|deadline| deadline <= visit.now);
+pub(super) fn goes_past(context: TurnContext<'_>, run: &mut PodRun, step: usize, judged: Option<&Judged>) -> bool {
+    let is_late = run.deadline().is_some_and(|deadline| deadline <= context.now);
     let fails = matches!(judged, Some(Judged { phase: PodProgress::Failing(_), .. }));
-    let has_failed = fails || is_late || entry.abandoned.is_some();
-    let may = visit.goal.is_back() && visit.goal.policy.goes_on_after_failure && !visit.has(Fault::StaysAtAFailure);
-    if !(has_failed && may && step > entry.passed) {
+    let has_failed = fails || is_late || run.steps.abandoned.is_some();
+    let may = context.goal.is_back() && context.goal.policy.goes_on_after_failure;
+    if !(has_failed && may && step > run.steps.passed) {
         return false;
     }
-    entry.passed = step;
-    entry.abandoned = None;
-    entry.started = Some(visit.now);
+    run.steps.passed = step;
+    run.steps.abandoned = None;
+    run.clocks.started = Some(context.now);
     true
 }
 
 /// Abandons a failed pod where that is asked for. A container that crashes again and again has failed once.
-pub(super) fn judge(visit: Visit<'_>, visited: Visited<'_>, entry: &mut Entry, judged: Judged) -> Judged {
-    let now = visit.now;
-    let is_late = entry.deadline().is_some_and(|deadline| deadline <= now);
-    let abandons = visit.goal.policy.goes_on_after_failure || fails_as_before(visit, visited, &judged.phase);
+pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut PodRun, judged: Judged) -> Judged {
+    let now = context.now;
+    let is_late = run.deadline().is_some_and(|deadline| deadline <= now);
+    let abandons = context.goal.policy.goes_on_after_failure || fails_as_before(context, subject, &judged.phase);
     if is_late && abandons {
-        entry.abandoned = Some(too_late(visit, entry, &judged.phase));
+        run.steps.abandoned = Some(too_late(context, run, &judged.phase));
     }
     let restores = matches!(judged.phase, PodProgress::RejoiningService { .. });
     match (judged.phase.stage(), judged.phase) {
         (_, PodProgress::Failing(failure)) if abandons => {
-            let failure = entry.abandoned.get_or_insert(failure).clone();
+            let failure = run.steps.abandoned.get_or_insert(failure).clone();
             Judged { phase: PodProgress::Failing(failure), wake: judged.wake }
         }
         (Stage::InProgress, phase) if restores && !is_late => {
-            if entry.abandoned.take().is_some() {
+            if run.steps.abandoned.take().is_some() {
                 // It is proven after all, and gets a deadline of its own to be back in its Services.
-                entry.started = Some(now);
+                run.clocks.started = Some(now);
             }
             Judged { phase, wake: judged.wake }
         }
         (Stage::Waiting | Stage::InProgress, phase) => {
-            let phase = entry.abandoned.clone().map_or(phase, PodProgress::Failing);
+            let phase = run.steps.abandoned.clone().map_or(phase, PodProgress::Failing);
             Judged { phase, wake: judged.wake }
         }
         (Stage::Done | Stage::Left | Stage::Failed | Stage::Lost, phase) => {
-            entry.abandoned = None;
+            run.steps.abandoned = None;
             Judged { phase, wake: judged.wake }
         }
     }
@@ -106,25 +111,28 @@ pub(super) fn judge(visit: Visit<'_>, visited: Visited<'_>, entry: &mut Entry, j
 
 /// Returns whether a failed pod is unchanged and ready: its command failed before anything was done to it, or the
 /// server certainly took none of its patches. Such a pod does not count as down.
-pub(super) fn is_whole(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, phase: &PodProgress) -> bool {
-    let has_failed = phase.stage() == Stage::Failed && visit.goal.policy.goes_on_after_failure;
-    let was_done = !entry.is_idle() || entry.patched && (entry.is_late || !entry.asked.is_empty());
+pub(super) fn is_whole(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun, phase: &PodProgress) -> bool {
+    let has_failed = phase.stage() == Stage::Failed && context.goal.policy.goes_on_after_failure;
+    let was_done =
+        !run.request.is_idle() || run.request.patched && (run.request.is_late || !run.evidence.asked.is_empty());
     let is_as_it_was =
-        |pod: &Pod| pod.is_ready() && !drain::is_owed(pod) && !steps::is_begun(visit.goal, visited.goal, pod);
-    has_failed && !was_done && visited.pod.is_some_and(is_as_it_was)
+        |pod: &Pod| pod.is_ready() && !drain::is_owed(pod) && !steps::is_begun(context.goal, subject.goal, pod);
+    has_failed && !was_done && subject.pod.is_some_and(is_as_it_was)
 }
 
 /// Pods that were abandoned only because of their deadline have timed out.
 pub(super) fn result(pods: &Pods) -> EndResult {
-    let entries = pods.all(Is::Failed).iter().filter_map(|position| pods.entry(*position));
-    let mut failures = entries.map(|entry| entry.abandoned.as_ref().map(|failure| failure.reason.as_str()));
+    let entries = pods.all(PodIndex::Failed).iter().filter_map(|position| pods.run(*position));
+    let mut failures = entries.map(|run| run.steps.abandoned.as_ref().map(|failure| failure.reason.as_str()));
     if failures.all(|reason| reason == Some(LATE)) { EndResult::TimedOut } else { EndResult::Failed }
 }
 
 /// A failed pod stays down: once as many have failed as may be down, the others cannot go on.
-pub(super) fn no_place_is_left(visit: Visit<'_>, pods: &Pods) -> Option<String> {
-    let (failed, allowed) =
-        (pods.all(Is::Failed).intersection(pods.all(Is::InProgress)).count(), visit.goal.policy.max_unavailable);
+pub(super) fn no_place_is_left(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
+    let (failed, allowed) = (
+        pods.all(PodIndex::Failed).intersection(pods.all(PodIndex::InProgress)).count(),
+        context.goal.policy.max_unavailable,
+    );
     let is_full = usize::try_from(allowed).is_ok_and(|allowed| failed >= allowed);
     (is_full && pods.nothing_moves()).then(|| {
         format!("no further pod may be taken down: {failed} failed, and {allowed} may be down (raise --max-unavailable to go on)")

@@ -109,6 +109,19 @@ pub enum Answer {
     },
 }
 
+impl Answer {
+    pub(super) fn message(&self) -> Option<&str> {
+        match self {
+            Self::Accepted | Self::Hook(_) | Self::Read => None,
+            Self::Conflict { message }
+            | Self::NotDone { message, .. }
+            | Self::Refused { message, .. }
+            | Self::Unknown { message }
+            | Self::ReadFailed { message } => Some(message),
+        }
+    }
+}
+
 /// Who asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

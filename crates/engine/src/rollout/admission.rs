@@ -10,24 +10,23 @@ use crate::k8s::pod::Pod;
 use crate::report::progress::PodProgress;
 use crate::rollout::drain::is_ready_but_for_our_gate;
 
-use super::entry::{Entry, Is, Request, Sent};
-use super::fault::Fault;
 use super::goal::PodGoal;
+use super::observed::TurnContext;
+use super::pod_run::{PodIndex, PodRun, RequestState, Sent};
 use super::protocol::budgets::Allowed;
 use super::protocol::drain;
 use super::state::RunState;
 use super::steps;
-use super::visit::Visit;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Admission {
     Go,
-    Wait(Why),
+    Wait(WaitReason),
 }
 
 /// What keeps a pod up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum WaitReason {
     /// The pod is not seen.
     NotSeen,
     /// The first pod goes alone until it has proven itself.
@@ -65,27 +64,27 @@ enum Standing {
 }
 
 impl Standing {
-    fn of(pod: Option<&Pod>, entry: &Entry) -> Self {
+    fn of(pod: Option<&Pod>, run: &PodRun) -> Self {
         let gate_is_off = pod.is_some_and(|pod| !pod.is_ready() && is_ready_but_for_our_gate(pod));
-        match &entry.phase {
-            _ if !entry.is_in_progress() => Self::New,
+        match &run.phase {
+            _ if !run.is_in_progress() => Self::New,
             Some(PodProgress::Next { .. } | PodProgress::Draining { .. })
-                if entry.is_between || entry.sent == Sent::GateOff || gate_is_off =>
+                if run.steps.is_between || run.request.sent == Sent::GateOff || gate_is_off =>
             {
                 Self::Down
             }
             Some(PodProgress::Next { .. } | PodProgress::Draining { .. }) => Self::Idle,
-            Some(PodProgress::Waiting) if matches!(entry.request, Request::BackOff { .. }) => Self::Idle,
+            Some(PodProgress::Waiting) if matches!(run.request.state, RequestState::BackOff { .. }) => Self::Idle,
             Some(_) | None => Self::Works,
         }
     }
 }
 
-/// Says whether a pod may go down now. It changes nothing: [`super::run::Run::ask`] does what the answer needs.
-pub(super) fn may_go_down(visit: Visit<'_>, state: &RunState, position: usize) -> Admission {
-    let Some((goal, entry)) = state.pods.get(position) else { return Admission::Wait(Why::NotSeen) };
-    let Some(pod) = visit.world.pod(&goal.key) else { return Admission::Wait(Why::NotSeen) };
-    let asks = Asks { visit, state, position, goal, pod, standing: Standing::of(Some(pod), entry) };
+/// Says whether a pod may go down now. It changes nothing: [`super::state::Run::ask`] does what the answer needs.
+pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Admission {
+    let Some((goal, run)) = state.pods.get(position) else { return Admission::Wait(WaitReason::NotSeen) };
+    let Some(pod) = context.observed.pod(&goal.key) else { return Admission::Wait(WaitReason::NotSeen) };
+    let asks = Asks { context, state, position, goal, pod, standing: Standing::of(Some(pod), run) };
     let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
     why.map_or(Admission::Go, Admission::Wait)
 }
@@ -95,7 +94,7 @@ const RESIZES_AT_ONCE: usize = 20;
 
 /// The pod that asks, and what is known of the others.
 struct Asks<'a> {
-    visit: Visit<'a>,
+    context: TurnContext<'a>,
     state: &'a RunState,
     position: usize,
     goal: &'a PodGoal,
@@ -106,12 +105,12 @@ struct Asks<'a> {
 impl Asks<'_> {
     fn others(&self) -> impl Iterator<Item = (usize, Standing)> {
         let standing = |position: usize| {
-            let (goal, entry) = self.state.pods.get(position)?;
-            Some((position, Standing::of(self.visit.world.pod(&goal.key), entry)))
+            let (goal, run) = self.state.pods.get(position)?;
+            Some((position, Standing::of(self.context.observed.pod(&goal.key), run)))
         };
         self.state
             .pods
-            .all(Is::InProgress)
+            .all(PodIndex::InProgress)
             .iter()
             .filter(|position| **position != self.position)
             .filter_map(move |at| standing(*at))
@@ -119,15 +118,15 @@ impl Asks<'_> {
 
     /// Where the rollout goes on after a failure, a failed pod is no longer waited for; it still counts as down.
     fn is_abandoned(&self, position: usize) -> bool {
-        let goes_on = self.visit.goal.policy.goes_on_after_failure && !self.visit.has(Fault::WaitsForFailed);
-        goes_on && self.state.pods.all(Is::Failed).contains(&position)
+        let goes_on = self.context.goal.policy.goes_on_after_failure;
+        goes_on && self.state.pods.all(PodIndex::Failed).contains(&position)
     }
 
     /// The first pod goes alone until it has proven itself, unless the user chose not to wait for one. Of several pods
     /// that another run has begun, those that are down go first, one after the other.
-    fn canary(&self) -> Option<Why> {
-        let is_proven = self.state.pods.has_proof() || !self.visit.goal.policy.first_goes_alone();
-        if is_proven || self.visit.has(Fault::NoCanary) {
+    fn canary(&self) -> Option<WaitReason> {
+        let is_proven = self.state.pods.has_proof() || !self.context.goal.policy.first_goes_alone();
+        if is_proven {
             return None;
         }
         let goes_first = |(position, standing): (usize, Standing)| match (standing, self.standing) {
@@ -135,54 +134,54 @@ impl Asks<'_> {
             (Standing::Down, Standing::Down | Standing::Works) => position < self.position,
             (Standing::Idle | Standing::New, Standing::Idle | Standing::Down | Standing::Works) => false,
         };
-        self.others().any(|other| goes_first(other) && !self.is_abandoned(other.0)).then_some(Why::Canary)
+        self.others().any(|other| goes_first(other) && !self.is_abandoned(other.0)).then_some(WaitReason::Canary)
     }
 
     /// Whether there is a place for one more; a pod that has one keeps it.
-    fn place(&self) -> Option<Why> {
+    fn place(&self) -> Option<WaitReason> {
         if self.standing != Standing::New {
             return None;
         }
-        if self.others().count() >= self.allowed() && !self.visit.has(Fault::IgnoresBudget) {
-            return Some(Why::Full);
+        if self.others().count() >= self.allowed() {
+            return Some(WaitReason::Full);
         }
         let pauses =
-            !self.state.pods.is_taken(self.position) && self.state.pods.before_the_pause(self.visit.goal) == Some(0);
-        pauses.then_some(Why::Pause)
+            !self.state.pods.is_taken(self.position) && self.state.pods.before_the_pause(self.context.goal) == Some(0);
+        pauses.then_some(WaitReason::Pause)
     }
 
     /// Counts the pods that are down or missing. Pods that only hold a place still run: they give way to this one.
     ///
     /// A pod that is down already is taken at no cost. A pod whose gate this program has turned off is down by our
     /// doing, so it does not get that exception. A pod between two of its containers counts as down since the first.
-    fn unavailable(&self) -> Option<Why> {
-        let is_counted = steps::is_begun(self.visit.goal, self.goal, self.pod);
-        if !self.takes_down() || is_counted || self.is_broken() || self.visit.has(Fault::IgnoresBudget) {
+    fn unavailable(&self) -> Option<WaitReason> {
+        let is_counted = steps::is_begun(self.context.goal, self.goal, self.pod);
+        if !self.takes_down() || is_counted || self.is_broken() {
             return None;
         }
         let give_way = self.giving_way();
         let runs_on = |key: &PodKey| give_way.contains(key) || self.runs_on(key);
-        let is_up = |key: &PodKey| runs_on(key) && self.visit.world.pod(key).is_some_and(Pod::is_ready);
+        let is_up = |key: &PodKey| runs_on(key) && self.context.observed.pod(key).is_some_and(Pod::is_ready);
         let others = self.state.pods.down().iter().filter(|key| **key != self.pod.key && !is_up(key)).count();
-        let missing = self.visit.replicas().saturating_sub(self.state.pods.present().len());
+        let missing = self.context.replicas().saturating_sub(self.state.pods.present().len());
         let down = others + missing;
-        (down >= self.allowed()).then_some(Why::Unavailable { down })
+        (down >= self.allowed()).then_some(WaitReason::Unavailable { down })
     }
 
     /// PodDisruptionBudgets, where both they and the owner were read lately enough.
-    fn budgets(&self) -> Option<Why> {
-        let is_owner_known = self.state.owner.is_fresh(self.visit);
-        let unread = |budgets| (!is_owner_known).then_some(Why::Unread { budgets });
+    fn budgets(&self) -> Option<WaitReason> {
+        let is_owner_known = self.state.owner.is_fresh(self.context);
+        let unread = |budgets| (!is_owner_known).then_some(WaitReason::Unread { budgets });
         // A pod that is not ready costs a budget nothing.
         if !self.takes_down() || !self.pod.is_ready() {
             return unread(false);
         }
         let mut healthy = self.giving_way();
         healthy.extend(self.between());
-        match self.state.budgets.allow(self.visit, &self.state.pods, self.pod, &healthy) {
+        match self.state.budgets.allow(self.context, &self.state.pods, self.pod, &healthy) {
             Allowed::Yes => unread(true),
-            Allowed::Unread => Some(Why::Unread { budgets: true }),
-            Allowed::No(why) => Some(Why::DisruptionBudget(why)),
+            Allowed::Unread => Some(WaitReason::Unread { budgets: true }),
+            Allowed::No(why) => Some(WaitReason::DisruptionBudget(why)),
         }
     }
 
@@ -193,8 +192,8 @@ impl Asks<'_> {
             return BTreeSet::new();
         }
         // A pod that drains is down for its clients already: no second pod of those that give way goes beside it.
-        let is_leaving = |position: &usize| self.state.pods.all(Is::Draining).contains(position);
-        let leaves_next = drain::wanted(self.visit.goal, self.goal).is_some() && !is_leaving(&self.position);
+        let is_leaving = |position: &usize| self.state.pods.all(PodIndex::Draining).contains(position);
+        let leaves_next = drain::wanted(self.context.goal, self.goal).is_some() && !is_leaving(&self.position);
         let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
         let idle = idle.filter(|(position, _)| !leaves_next || !is_leaving(position));
         idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
@@ -207,7 +206,7 @@ impl Asks<'_> {
         let down = self.others().filter(move |(_, standing)| is_one && *standing == Standing::Down);
         down.filter_map(|(position, _)| {
             let key = &self.state.pods.goal(position)?.key;
-            let pod = self.visit.world.pod(key)?;
+            let pod = self.context.observed.pod(key)?;
             (pod.is_ready() && !drain::is_owed(pod)).then(|| key.clone())
         })
     }
@@ -215,24 +214,21 @@ impl Asks<'_> {
     /// Whether the pod is being resized without a restart.
     fn runs_on(&self, key: &PodKey) -> bool {
         let position = self.state.pods.position(key);
-        let Some((goal, entry)) = position.and_then(|position| self.state.pods.get(position)) else { return false };
+        let Some((goal, run)) = position.and_then(|position| self.state.pods.get(position)) else { return false };
         let restarts = goal.containers.values().any(|container| container.by_resize);
-        matches!(entry.phase, Some(PodProgress::Resizing { .. })) && !entry.is_between && !restarts
+        matches!(run.phase, Some(PodProgress::Resizing { .. })) && !run.steps.is_between && !restarts
     }
 
-    /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
-        let forgets = self.visit.has(Fault::TakesItsGateForBroken);
-        !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
+        !self.pod.is_ready() && !is_ready_but_for_our_gate(self.pod)
     }
 
     fn takes_down(&self) -> bool {
         steps::takes_down(self.goal, self.pod)
     }
 
-    /// How many pods may have a place at once.
     fn allowed(&self) -> usize {
-        let allowed = usize::try_from(self.visit.goal.policy.max_unavailable).unwrap_or(usize::MAX);
+        let allowed = usize::try_from(self.context.goal.policy.max_unavailable).unwrap_or(usize::MAX);
         if self.takes_down() { allowed } else { allowed.max(RESIZES_AT_ONCE) }
     }
 }

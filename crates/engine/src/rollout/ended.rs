@@ -9,29 +9,28 @@ use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::Pod;
 use crate::report::progress::PodProgress;
-use crate::report::{ContainerEnd, ContainerTimes, NotReady, Outcome, PodEnd, StartedAgain};
+use crate::report::{ContainerEnd, NotReady, Outcome, PodEnd, StartedAgain};
 use crate::state::again::InLoop;
-use crate::state::evidence::{self, Baseline};
+use crate::state::evidence::Baseline;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
-use crate::value::duration::seconds_between;
 
-use super::entry::{Entry, Is};
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::observed::TurnContext;
+use super::pod_run::PodRun;
+use super::restarted::{down_seconds, has_begun, running_since, times, was_changed, was_left};
 use super::standing;
 use super::state::RunState;
-use super::visit::Visit;
 
-/// Returns how things stand.
-pub(super) fn outcome(visit: Visit<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
-    let reported = reported(visit, state);
-    let pods = state.pods.iter().map(|(goal, entry)| {
-        let pod = visit.world.pod(&goal.key);
-        let mut end = pod_end(pod, goal, entry, Rollout::of(visit.goal));
-        end.patched |= entry.sends > 0 && pod.is_some_and(|pod| is_of_this_run(visit.goal, pod));
-        if visit.goal.mode == Mode::Follow {
+pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
+    let reported = reported(context, state);
+    let pods = state.pods.iter().map(|(goal, run)| {
+        let pod = context.observed.pod(&goal.key);
+        let mut end = pod_end(pod, run, Rollout::of(context.goal));
+        end.patched |= run.request.sends > 0 && pod.is_some_and(|pod| is_of_this_run(context.goal, pod));
+        if context.goal.mode == Mode::Follow {
             end.containers.retain(|end| {
-                end.changed && reported.contains(&end.container) || !is_of_before(visit, pod, goal, &end.container)
+                end.changed && reported.contains(&end.container) || !is_of_before(context, pod, goal, &end.container)
             });
             end.unchanged = pod.is_some_and(|pod| is_as_made(pod, goal));
             // What is followed may have happened long ago.
@@ -42,19 +41,19 @@ pub(super) fn outcome(visit: Visit<'_>, state: &RunState, result: EndResult, why
         end
     });
     Outcome {
-        workload: visit.goal.workload.clone(),
+        workload: context.goal.workload.clone(),
         result,
         pods: pods.chain(state.replacements.ends()).collect(),
         why,
-        held: state.owner.stays_held(visit),
-        nothing_changed: state.owner.has_changed_nothing(visit),
+        held: state.owner.stays_held(context),
+        nothing_changed: state.owner.has_changed_nothing(context),
         nothing_more: false,
-        still_forward: visit.goal.is_back() && state.owner.is_still_forward(visit),
+        still_forward: context.goal.is_back() && state.owner.is_still_forward(context),
         budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
-        standing: standing::of(visit, state),
-        standing_fields: standing::of_fields(visit, state),
+        standing: standing::of(context, state),
+        standing_fields: standing::of_fields(context, state),
         rolled_back: None,
-        seconds: visit.now.saturating_sub(state.began.unwrap_or(visit.now)).as_secs_f64(),
+        seconds: context.now.saturating_sub(state.began.unwrap_or(context.now)).as_secs_f64(),
     }
 }
 
@@ -68,14 +67,14 @@ fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
 
 /// The containers that were changed in the course of what is followed. A container that is reported for one pod is
 /// reported for every pod that it was changed in, so that the counts are right.
-fn reported(visit: Visit<'_>, state: &RunState) -> BTreeSet<ContainerName> {
-    if visit.goal.mode != Mode::Follow {
+fn reported(context: TurnContext<'_>, state: &RunState) -> BTreeSet<ContainerName> {
+    if context.goal.mode != Mode::Follow {
         return BTreeSet::new();
     }
-    let of_pod = |(goal, entry): (&PodGoal, &Entry)| {
-        let pod = visit.world.pod(&goal.key);
-        let ends = pod_end(pod, goal, entry, Rollout::of(visit.goal)).containers.into_iter();
-        let reported = ends.filter(|end| end.changed && !is_of_before(visit, pod, goal, &end.container));
+    let of_pod = |(goal, run): (&PodGoal, &PodRun)| {
+        let pod = context.observed.pod(&goal.key);
+        let ends = pod_end(pod, run, Rollout::of(context.goal)).containers.into_iter();
+        let reported = ends.filter(|end| end.changed && !is_of_before(context, pod, goal, &end.container));
         reported.map(|end| end.container).collect::<Vec<_>>()
     };
     state.pods.iter().flat_map(of_pod).collect()
@@ -95,8 +94,9 @@ impl<'a> Rollout<'a> {
     }
 }
 
-fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_>) -> PodEnd {
-    let is_ours = entry.patched && entry.phase == Some(PodProgress::Done);
+fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: Rollout<'_>) -> PodEnd {
+    let goal = run.target.as_ref();
+    let is_ours = run.request.patched && run.phase == Some(PodProgress::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
         let again = pod.filter(|_| is_ours && wanted.restarts);
         let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id));
@@ -106,12 +106,12 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: Rollout<'_
     let again = containers.iter().filter(|end| end.again.is_some()).map(|end| end.container.clone());
     PodEnd {
         pod: goal.key.clone(),
-        phase: entry.phase.clone().unwrap_or(PodProgress::Waiting),
-        patched: entry.patched,
-        unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, entry, false)).chain(again).collect(),
-        as_before: pod.into_iter().flat_map(|pod| others_restarted(pod, entry, true)).collect(),
+        phase: run.phase.clone().unwrap_or(PodProgress::Waiting),
+        patched: run.request.patched,
+        unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, run, false)).chain(again).collect(),
+        as_before: pod.into_iter().flat_map(|pod| others_restarted(pod, run, true)).collect(),
         containers,
-        replaced: entry.is(Is::Replaced),
+        replaced: run.is_replaced(),
         unchanged: false,
         not_ready: pod.filter(|_| is_ours).and_then(not_ready),
     }
@@ -124,13 +124,13 @@ fn not_ready(pod: &Pod) -> Option<NotReady> {
 
 /// The containers without a planned change of which another one runs than when the pod was patched: those that crashed already,
 /// or the others.
-fn others_restarted(pod: &Pod, entry: &Entry, as_before: bool) -> Vec<ContainerName> {
+fn others_restarted(pod: &Pod, run: &PodRun, as_before: bool) -> Vec<ContainerName> {
     let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, InLoop))| {
         let now = pod.container_status(name).map(|(_, _, status)| status);
         let is_other = before.is_some() && now.and_then(|now| now.container_id.as_ref()) != before.as_ref();
         is_other && now.is_some_and(|now| in_loop.goes_on(now)) == as_before
     };
-    entry.others.iter().filter(restarted).map(|(name, _)| name.clone()).collect()
+    run.evidence.others.iter().filter(restarted).map(|(name, _)| name.clone()).collect()
 }
 
 fn container_end(
@@ -201,34 +201,10 @@ fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool 
     })
 }
 
-/// Whether the old container goes on running, since its image was restored before the kubelet had seen another one.
-fn was_left(pod: &Pod, name: &ContainerName) -> bool {
-    let found = pod.container(name).zip(pod.container_status(name));
-    found.is_some_and(|((_, _, container), (_, _, status))| {
-        evidence::was_left(pod, &Baseline::of(pod, name), container, status)
-    })
-}
-
-/// A container that has not begun has not restarted.
-fn has_begun(pod: &Pod, name: &ContainerName) -> bool {
-    !pod.is_unstarted() && pod.container_status(name).is_none_or(|(_, _, status)| !status.has_not_begun())
-}
-
-/// Whether a container's image was changed in place. If the container has never restarted, whoever set the image has
-/// only written something else since.
-fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
-    let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
-    match Baseline::of(pod, name) {
-        Baseline::Recorded(_) => true,
-        Baseline::Set(_) | Baseline::Unknown => restarted(),
-        Baseline::Created => false,
-    }
-}
-
 /// Whether a container that is followed was changed by an update that was over when the one that is followed began: it
 /// was running when that update set another container, and when the pod was read.
-fn is_of_before(visit: Visit<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
-    pod.is_some_and(|pod| was_over_by(pod, goal, name, visit.goal.read_at.as_deref()))
+fn is_of_before(context: TurnContext<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
+    pod.is_some_and(|pod| was_over_by(pod, goal, name, context.goal.read_at.as_deref()))
 }
 
 fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
@@ -249,119 +225,16 @@ fn is_as_made(pod: &Pod, goal: &PodGoal) -> bool {
     !is_resized && goal.containers.keys().all(is_as_made)
 }
 
-fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
-    pod?.container_status(name)?.2.state.running.as_ref()?.started_at.clone()
-}
-
-/// Since when the container was down and when the one that runs was started, where the API shows both. Where a
-/// container in between has replaced the old one in `lastState`, the update's patch is the first known time.
-fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
-    let record = UpdateRecord::of(pod)?;
-    let of_image = record.container(pod, name).cloned();
-    let before = of_image.clone().or_else(|| record.resize_baseline(pod, name))?;
-    let (_, _, status) = pod.container_status(name)?;
-    let started = status.state.running.as_ref()?.started_at.clone()?;
-    let ended = status.last_state.terminated.as_ref()?;
-    if before.container_id.is_none() || status.container_id == before.container_id {
-        return None;
-    }
-    let first_stop = if ended.container_id == before.container_id {
-        ended.finished_at.clone()
-    } else {
-        of_image.and_then(|_| UpdateRecord::set_at(pod, name))
-    };
-    Some((before.down_since.or(first_stop)?, started))
-}
-
-/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs, without the
-/// seconds that another one ran in between; 0 for a container that never had to stop.
-fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
-    let record = UpdateRecord::of(pod)?;
-    let (_, _, status) = pod.container_status(name)?;
-    let before = record.container(pod, name).filter(|before| before.container_id.is_some());
-    if before.is_some_and(|before| before.container_id == status.container_id) && status.state.running.is_some() {
-        return Some(0);
-    }
-    let (ended_at, started_at) = restart(pod, name)?;
-    let seconds = seconds_between(&ended_at, &started_at)? - ran_between(pod, name)?;
-    Some(seconds.max(0))
-}
-
-/// For how many seconds a container between the old one and the present one ran: known where there was only one, whose
-/// end the API shows.
-fn ran_between(pod: &Pod, name: &ContainerName) -> Option<i64> {
-    let record = UpdateRecord::of(pod)?;
-    let before = record.container(pod, name).cloned().or_else(|| record.resize_baseline(pod, name))?;
-    let (_, _, status) = pod.container_status(name)?;
-    let ended = status.last_state.terminated.as_ref()?;
-    if ended.container_id == before.container_id {
-        return Some(0);
-    }
-    let is_the_only_one = before.restarts.is_some_and(|restarts| status.restart_count == restarts + 2);
-    let times = ended.started_at.as_deref().zip(ended.finished_at.as_deref()).filter(|_| is_the_only_one);
-    times.and_then(|(from, to)| seconds_between(from, to))
-}
-
-/// When it restarted, and how long the pod took to be ready after it.
-///
-/// If `Ready` turned before the start, it never dropped: the kubelet restarted the container between two of its
-/// reports. Where another container of the update started later, the pod's `Ready` belongs to that one.
-fn times(pod: &Pod, name: &ContainerName, goal: &PodGoal) -> ContainerTimes {
-    let Some((ended_at, started_at)) = restart(pod, name) else { return ContainerTimes::default() };
-    let started = |name| restart(pod, name).map(|(_, started_at)| started_at);
-    let is_last = goal.containers.keys().filter_map(started).all(|other| other <= started_at);
-    let ready = pod.ready_condition().filter(|_| pod.is_ready() && is_last);
-    let turned = ready.and_then(|ready| ready.last_transition_time.as_deref());
-    ContainerTimes {
-        ready_seconds: turned.and_then(|turned| seconds_between(&started_at, turned)).map(|seconds| seconds.max(0)),
-        ended_at: Some(ended_at),
-        started_at: Some(started_at),
-        running_since: None,
-        pull_seconds: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
+    use super::super::pod_run::Request;
     use super::*;
+    use crate::state::evidence;
 
     fn ours(id: &RolloutId) -> Rollout<'_> {
         Rollout { id, is_followed: false }
-    }
-
-    /// `app` and `side` were restarted one after the other, and the pod's `Ready` turned once more after the second.
-    #[test]
-    fn a_pods_ready_is_that_of_the_container_that_started_last() {
-        let status = |name: &str, started: &str| {
-            json!({"name": name, "image": "a:2", "imageID": "new", "containerID": format!("new-{name}"), "ready": true,
-                "restartCount": 1, "state": {"running": {"startedAt": started}}, "lastState": {"terminated": {
-                    "exitCode": 0, "reason": "Completed", "containerID": format!("old-{name}"),
-                    "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:09Z"}}})
-        };
-        let noted =
-            |name: &str| json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": format!("old-{name}")});
-        let record = json!({"id": "one", "manager": "m", "containers": {"app": noted("app"), "side": noted("side")}});
-        let container = |name: &str| json!({"name": name, "image": "a:2"});
-        let pod = |side: &str, app: &str| {
-            let object = json!({
-                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
-                "spec": {"containers": [container("app"), container("side")]},
-                "status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:20Z"}],
-                    "containerStatuses": [status("app", app), status("side", side)]}});
-            Pod::from_object(&object).expect("it is a pod")
-        };
-        let wanted = json!({"from": "a:1", "to": "a:2", "restarts": true});
-        let goal: PodGoal = serde_json::from_value(json!({
-            "key": {"namespace": "d", "name": "web-0", "uid": "u"}, "containers": {"app": wanted, "side": wanted}}))
-        .expect("it is a goal");
-        for (side, app, ready) in [("10", "16", [None, Some(4)]), ("10", "10", [Some(10), Some(10)])] {
-            let at = |second: &str| format!("2026-01-01T00:00:{second}Z");
-            let pod = pod(&at(side), &at(app));
-            let found = ["side", "app"].map(|name| times(&pod, &name.into(), &goal).ready_seconds);
-            assert_eq!(found, ready, "{side} {app}");
-        }
     }
 
     /// `side` was changed and done before `app` was set: `follow` reports `app` alone.
@@ -402,43 +275,6 @@ mod tests {
         }
     }
 
-    /// A downtime begins with the first stop, also where `lastState` shows a later end.
-    #[test]
-    fn a_container_is_down_from_its_first_stop_to_the_start_of_the_one_that_stays() {
-        let at = |second: i64| format!("2026-01-01T00:00:{second:02}Z");
-        let pod = |running: &str, (ended, count): (&str, i64), record: Value| {
-            let mut noted =
-                json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": "c://old", "restarts": 0});
-            json_patch::merge(&mut noted, &record);
-            let record = json!({"id": "one", "manager": "m", "containers": {"side": noted}});
-            let object = json!({
-                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()},
-                    "managedFields": [{"manager": "m", "operation": "Update", "time": at(8),
-                        "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
-                "spec": {"containers": [{"name": "side", "image": "a:2"}]},
-                "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "new", "containerID": running,
-                    "restartCount": count, "state": {"running": {"startedAt": at(30)}}, "lastState": {"terminated": {
-                        "exitCode": 3, "containerID": ended, "startedAt": at(19), "finishedAt": at(20)}}}]}});
-            Pod::from_object(&object).expect("it is a pod")
-        };
-        let none = json!({});
-        for (what, pod, seconds) in [
-            ("the one before is shown", pod("c://new", ("c://old", 1), none.clone()), Some(10)),
-            (
-                "one ran for a second between: since the patch",
-                pod("c://new", ("c://between", 2), none.clone()),
-                Some(21),
-            ),
-            ("how long others ran is not known", pod("c://new", ("c://between", 3), none.clone()), None),
-            ("nor how many there were", pod("c://new", ("c://between", 2), json!({"restarts": null})), None),
-            ("down before the way back", pod("c://new", ("c://old", 1), json!({"downSince": at(2)})), Some(28)),
-            ("it never had to leave", pod("c://old", ("c://x", 0), none), Some(0)),
-            ("none was there before", pod("c://new", ("c://x", 1), json!({"containerID": null})), None),
-        ] {
-            assert_eq!(down_seconds(&pod, &"side".into()), seconds, "{what}");
-        }
-    }
-
     /// The image was restored before the kubelet had seen the other one: nothing restarted, and nothing is in progress.
     #[test]
     fn a_container_that_never_had_to_leave_has_not_restarted() {
@@ -458,7 +294,7 @@ mod tests {
         .expect("it is a goal");
         for (id, seen, changed) in [("c://old", 3, false), ("c://old", 2, true), ("c://new", 3, true)] {
             let pod = pod(id, seen);
-            let end = pod_end(Some(&pod), &goal, &Entry::default(), ours(&"one".into()));
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), ours(&"one".into()));
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed), "{id} {seen}");
             let is_new =
                 pod.container(&"side".into()).zip(pod.container_status(&"side".into())).map(|(asked, shown)| {
@@ -507,8 +343,10 @@ mod tests {
         ] {
             let (pod, goal) = (pod(ended, count, &record), goal(wanted.clone()));
             for (patched, expected) in [(true, expected), (false, None)] {
-                let entry = Entry { patched, phase: Some(PodProgress::Done), ..Entry::default() };
-                let end = pod_end(Some(&pod), &goal, &entry, ours(&"one".into()));
+                let request = Request { patched, ..Request::default() };
+                let done = Some(PodProgress::Done);
+                let run = PodRun { request, phase: done, ..PodRun::new(goal.clone().into()) };
+                let end = pod_end(Some(&pod), &run, ours(&"one".into()));
                 let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();
                 assert_eq!(end.containers.first().map(|end| end.again.clone()), Some(expected), "{what} {patched}");
                 assert_eq!(end.unplanned, unplanned, "{what} {patched}");
@@ -533,7 +371,7 @@ mod tests {
         .expect("it is a goal");
         let id = "one".into();
         for (is_followed, changed) in [(false, false), (true, true)] {
-            let end = pod_end(Some(&pod), &goal, &Entry::default(), Rollout { id: &id, is_followed });
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), Rollout { id: &id, is_followed });
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed));
         }
     }
@@ -565,7 +403,7 @@ mod tests {
             ("the same runs", pod("one", "c://now"), false),
             ("another rollout has resized it", pod("other", "c://before"), false),
         ] {
-            let end = pod_end(Some(&pod), &goal, &Entry::default(), ours(&"one".into()));
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), ours(&"one".into()));
             let found = end.containers.first().map(|end| (end.changed, end.by_resize, end.twice));
             assert_eq!(found, Some((restarted, restarted, false)), "{what}");
         }

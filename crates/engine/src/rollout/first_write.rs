@@ -12,26 +12,33 @@ use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::value::count::pods_that;
 
-use super::admission::{Admission, Why};
-use super::entry::Is;
-use super::fault::Fault;
+use super::admission::{Admission, WaitReason};
 use super::goal::PodGoal;
 use super::judge;
-use super::run::Run;
-use super::world::Watch;
+use super::observed::Watch;
+use super::pod_run::PodIndex;
+use super::state::Run;
+
+/// Whether the first write may be made.
+#[derive(PartialEq)]
+enum Gate {
+    Open,
+    /// The answer to a read is outstanding: the last known reason stays.
+    Pending,
+    Blocked(String),
+}
 
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and reports what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
-        let waits_for = if self.visit().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
-        let Some(waits_for) = waits_for else {
+        let gate = self.gate();
+        if gate == Gate::Open {
             self.state.begin_waits_for = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);
             return false;
-        };
+        }
         self.state.blocked_since.get_or_insert(self.now);
-        // While the answer to a read is outstanding there is no new reason: the last known one stays.
-        if let Some(why) = waits_for
+        if let Gate::Blocked(why) = gate
             && self.state.begin_waits_for.as_ref() != Some(&why)
         {
             self.turn.notices.push(Notice::WaitsToBegin { why: why.clone() });
@@ -40,47 +47,46 @@ impl Run<'_> {
         true
     }
 
-    /// What is waited for: `None` is nothing, and `Some(None)` an outstanding answer.
-    fn waits_for(&mut self) -> Option<Option<String>> {
-        let position = self.first_to_restart()?;
-        let is_begun = self.state.owner.is_begun(self.visit());
+    fn gate(&mut self) -> Gate {
+        let Some(position) = self.first_to_restart() else { return Gate::Open };
+        let is_begun = self.state.owner.is_begun(self.context());
         // Pods that the run before has left in progress, or out of their Services, go on at once.
-        let in_progress = [Is::InProgress, Is::Drained, Is::Failed];
+        let in_progress = [PodIndex::InProgress, PodIndex::Drained, PodIndex::Failed];
         if is_begun && in_progress.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
-            return None;
+            return Gate::Open;
         }
-        if let Watch::Lost(why) = self.world.watch() {
-            return Some(Some(format!("the pods could not be watched: {why}")));
+        if let Watch::Lost(why) = self.observed.watch() {
+            return Gate::Blocked(format!("the pods could not be watched: {why}"));
         }
-        let goal = self.state.pods.goal(position)?.clone();
-        let pod = self.world.pod(&goal.key);
+        let Some(goal) = self.state.pods.goal(position).cloned() else { return Gate::Open };
+        let pod = self.observed.pod(&goal.key);
         let must_show_it = !is_begun && !self.goal.policy.goes_on_after_failure;
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
-            return Some(Some(why));
+            return Gate::Blocked(why);
         }
         // The caller reports what holds it, once.
         let said = self.turn.notices.len();
         let admission = self.ask(position);
         self.turn.notices.truncate(said);
         match admission {
-            Admission::Go | Admission::Wait(Why::Canary | Why::Full | Why::Pause) => None,
-            Admission::Wait(Why::Unread { .. }) => Some(self.unread()),
-            Admission::Wait(Why::DisruptionBudget(why)) => Some(Some(why)),
-            Admission::Wait(Why::Unavailable { down }) => Some(Some(self.unavailable(down))),
-            Admission::Wait(Why::NotSeen) => Some(Some("the first pod is not seen".into())),
+            Admission::Go | Admission::Wait(WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => Gate::Open,
+            Admission::Wait(WaitReason::Unread { .. }) => self.unread().map_or(Gate::Pending, Gate::Blocked),
+            Admission::Wait(WaitReason::DisruptionBudget(why)) => Gate::Blocked(why),
+            Admission::Wait(WaitReason::Unavailable { down }) => Gate::Blocked(self.unavailable(down)),
+            Admission::Wait(WaitReason::NotSeen) => Gate::Blocked("the first pod is not seen".into()),
         }
     }
 
     /// The pod that goes first of those that restart: a pod that is down already, unless the order is strict.
     fn first_to_restart(&self) -> Option<usize> {
         let pods = &self.state.pods;
-        let broken = pods.all(Is::Broken).iter().filter(|_| !self.goal.is_strictly_ordered());
-        let mut first = broken.chain(pods.all(Is::Waiting)).copied();
+        let broken = pods.all(PodIndex::AlreadyUnready).iter().filter(|_| !self.goal.is_strictly_ordered());
+        let mut first = broken.chain(pods.all(PodIndex::Waiting)).copied();
         first.find(|position| pods.goal(*position).is_some_and(|pod| pod.restarts()))
     }
 
     fn unavailable(&self, down: usize) -> String {
-        let unready = |key: &&PodKey| self.world.pod(key).is_some_and(|pod| !pod.is_ready());
+        let unready = |key: &&PodKey| self.observed.pod(key).is_some_and(|pod| !pod.is_ready());
         let which = self.state.pods.down().iter().find(unready).map(|key| format!(", such as {key}"));
         let (which, allowed) = (which.unwrap_or_default(), self.goal.policy.max_unavailable);
         format!("{} down or missing{which}, and {allowed} may be", pods_that(down, "is", "are"))

@@ -9,12 +9,11 @@ use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
-use super::entry::{Entry, Request, Seen, Sent};
-use super::fault::Fault;
-use super::goal::{ContainerGoal, Mode, PodGoal};
+use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::observed::{Judged, PodContext, TurnContext};
+use super::pod_run::{PodRun, RequestState, Sent, Shown};
 use super::protocol::{by_another, drain, owner};
-use super::run::Run;
-use super::visit::{Judged, Visit, Visited};
+use super::state::Run;
 use super::{abandoned, pod_progress, steps};
 
 /// Why the server did not take a patch of a pod that another run has noted as its own.
@@ -24,77 +23,96 @@ const TAKEN_OVER: &str = "another run has taken the pod over, so the server refu
 const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its patch";
 
 impl Run<'_> {
-    /// Judges a pod again.
     pub(super) fn judge(&mut self, position: usize) {
-        let visit = self.visit();
-        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(visit, goal));
+        let context = self.context();
+        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(context, goal));
         if let Some(goal) = restarting {
             self.state.pods.set_goal(position, goal.into());
         }
-        let state = &mut *self.state;
-        let Some((goal, mut entry)) = state.pods.open(position) else { return };
-        let visited = Visited { position, goal: &goal, pod: visit.world.pod(&goal.key) };
-        entry.seen.timeout = timeout(visit, visited);
+        let Some(mut run) = self.state.pods.open(position) else { return };
+        let goal = run.target.clone();
+        let subject = PodContext { position, goal: &goal, pod: context.observed.pod(&goal.key) };
+        run.clocks.timeout = timeout(context, subject);
         // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.
-        let has_left = visit.goal.mode == Mode::Durable && owner::has_left(visit.goal, visited.pod);
-        let is_gone = (has_left || visit.world.is_deleted(&goal.key)) && !visit.has(Fault::WaitsForTheGone);
-        let is_over = || is_gone || is_seen(visit, visited, &entry);
-        if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over() {
-            entry.request = Request::Idle;
+        let has_left = context.goal.mode == Mode::Durable && owner::has_left(context.goal, subject.pod);
+        let is_gone = has_left || context.observed.is_deleted(&goal.key);
+        let is_over = || is_gone || is_seen(context, subject, &run);
+        if matches!(run.request.state, RequestState::Accepted | RequestState::BackOff { .. }) && is_over() {
+            run.request.state = RequestState::Idle;
         }
-        let judged = pod_progress::pod_progress(visit, &state.pods, visited, &mut entry);
-        self.turn.notices.extend(said_of_the_last_request(visit, visited, &mut entry, &judged.phase));
-        let judged = state.drains.phase(visit, visited, &entry, judged);
-        let judged = state.hooks.phase(visit, visited, &entry, judged);
-        let judged = abandoned::judge(visit, visited, &mut entry, judged);
-        let left = visited.pod.filter(|_| judged.phase == PodProgress::Done);
-        let left = left.and_then(|pod| pod_progress::left_to_the_kubelet(visit, &goal, pod));
-        let judged = left.map_or(judged, Judged::from);
-        self.turn.notices.extend(state.drains.say(visited));
-        for (container, why) in &mut entry.by_restart {
+        let judged = self.phase(subject, &mut run);
+        let state = &mut *self.state;
+        let notices = &mut self.turn.notices;
+        notices.extend(state.drains.say(subject));
+        for (container, why) in &mut run.evidence.by_restart {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
-            self.turn.notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
+            notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
         }
-        if visit.goal.mode == Mode::Follow && judged.phase != PodProgress::Done {
-            entry.started.get_or_insert(visit.now);
+        if context.goal.mode == Mode::Follow && judged.phase != PodProgress::Done {
+            run.clocks.started.get_or_insert(context.now);
         }
-        entry.seen = Seen {
-            is_present: visited.pod.is_some_and(|pod| state.pods.is_present(visit, pod)),
-            is_unready: visited.pod.is_some_and(|pod| !pod.is_ready()),
-            is_stuck: visited.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
+        run.shown = Shown {
+            is_present: subject.pod.is_some_and(|pod| state.pods.is_present(context, pod)),
+            is_unready: subject.pod.is_some_and(|pod| !pod.is_ready()),
+            is_stuck: subject.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
             has_left,
-            is_drained: visited.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(visit.goal, pod)),
-            is_taken_back: abandoned::is_taken_back(visit, visited, &entry, &judged.phase),
-            is_whole: abandoned::is_whole(visit, visited, &entry, &judged.phase),
-            ..entry.seen
+            is_drained: subject.pod.is_some_and(|pod| has_to_be_restored(context.goal, pod)),
+            is_taken_back: abandoned::is_taken_back(context, subject, &run, &judged.phase),
+            is_whole: abandoned::is_whole(context, subject, &run, &judged.phase),
+            is_late: run.shown.is_late,
         };
-        self.turn.notices.extend(state.pods.judged(position, entry, judged, visit.now));
+        notices.extend(state.pods.judged(position, run, judged, context.now));
     }
+
+    /// Where a pod stands. A later verdict overrides those before it:
+    ///
+    /// 1. What its containers, its other fields and its requests show; what ends the rollout stands while the run is ending.
+    /// 2. Its drain: a pod that is out of its Services, or on its way, neither waits nor is done.
+    /// 3. Its hooks, unless it has failed or left: one that runs, or has failed, and the one that is owed once it is done.
+    /// 4. Its deadline, and a failure after which the others go on.
+    /// 5. A pod that lacks nothing but a resize which is left to its kubelet is not done.
+    fn phase(&mut self, subject: PodContext<'_>, run: &mut PodRun) -> Judged {
+        let (context, state) = (self.context(), &mut *self.state);
+        let judged = pod_progress::pod_progress(context, &state.pods, subject, run);
+        self.turn.notices.extend(said_of_the_last_request(context, subject, run, &judged.phase));
+        let judged = state.drains.phase(context, subject, run, judged);
+        let judged = state.hooks.phase(context, subject, run, judged);
+        let judged = abandoned::judge(context, subject, run, judged);
+        let done = subject.pod.filter(|_| judged.phase == PodProgress::Done);
+        let left = done.and_then(|pod| pod_progress::left_to_the_kubelet(context, subject.goal, pod));
+        left.map_or(judged, Judged::from)
+    }
+}
+
+/// What is out of its Services by somebody else's rollout is left so.
+fn has_to_be_restored(goal: &Goal, pod: &Pod) -> bool {
+    goal.mode != Mode::Follow && drain::is_owed(pod) && !by_another(goal, pod)
 }
 
 /// What became of the last request, where that is to be reported. Which run has the pod is known only once the pod was
 /// read. Nothing is sent again to a pod that left, and a request to it without an answer is not reported.
 fn said_of_the_last_request(
-    visit: Visit<'_>,
-    visited: Visited<'_>,
-    entry: &mut Entry,
+    context: TurnContext<'_>,
+    subject: PodContext<'_>,
+    run: &mut PodRun,
     phase: &PodProgress,
 ) -> Option<Notice> {
     let is_gone = matches!(phase, PodProgress::Gone { .. });
-    let is_read = is_gone || !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
-    let why = entry.retrying.take_if(|_| is_read || !entry.had_conflict)?;
-    let pod = visited.goal.key.clone();
-    let is_taken_over = entry.had_conflict && visited.pod.is_some_and(|pod| by_another(visit.goal, pod));
+    let is_read = is_gone
+        || !matches!(run.request.state, RequestState::Unclear | RequestState::Reading | RequestState::ReadAt(_));
+    let why = run.request.retrying.take_if(|_| is_read || !run.request.had_conflict)?;
+    let pod = subject.goal.key.clone();
+    let is_taken_over = run.request.had_conflict && subject.pod.is_some_and(|pod| by_another(context.goal, pod));
     match (is_taken_over, is_gone) {
         (true, _) => Some(Notice::NotPatched { pod, why: TAKEN_OVER.into() }),
-        (false, true) => entry.had_conflict.then(|| Notice::NotPatched { pod, why: NOT_TAKEN.into() }),
+        (false, true) => run.request.had_conflict.then(|| Notice::NotPatched { pod, why: NOT_TAKEN.into() }),
         (false, false) => Some(Notice::Retrying { pod, why }),
     }
 }
 
 /// The goal of a pod in which a container has begun since it was planned, and now restarts when it is resized.
-fn restarting_by_now(visit: Visit<'_>, goal: &PodGoal) -> Option<PodGoal> {
-    let pod = visit.world.pod(&goal.key).filter(|_| visit.goal.mode != Mode::Follow)?;
+fn restarting_by_now(context: TurnContext<'_>, goal: &PodGoal) -> Option<PodGoal> {
+    let pod = context.observed.pod(&goal.key).filter(|_| context.goal.mode != Mode::Follow)?;
     let is_known = |name: &ContainerName| goal.containers.get(name).is_some_and(|container| container.by_resize);
     let mut restarting = goal.fields.restarting_in(pod);
     restarting.retain(|name| !is_known(name));
@@ -103,7 +121,7 @@ fn restarting_by_now(visit: Visit<'_>, goal: &PodGoal) -> Option<PodGoal> {
     }
     let mut goal = goal.clone();
     ContainerGoal::add_resized(&mut goal.containers, restarting);
-    goal.drain = goal.drain.or_else(|| owner::drain_like(visit.goal, pod));
+    goal.drain = goal.drain.or_else(|| owner::drain_like(context.goal, pod));
     Some(goal)
 }
 
@@ -113,25 +131,23 @@ pub(super) fn stuck<'p>(pod: &'p Pod, goal: &PodGoal) -> Option<(&'p ContainerNa
     if goal.restarts() { stuck() } else { None }
 }
 
-/// Returns whether the pod shows what was sent last.
-fn is_seen(visit: Visit<'_>, visited: Visited<'_>, entry: &Entry) -> bool {
-    let asks_for_it = |pod: &Pod| match entry.sent {
-        Sent::Resize => !steps::resizes_next(visited.goal, pod),
-        Sent::Note => !steps::lacks_note(visit.goal, visited.goal, pod),
+fn is_seen(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun) -> bool {
+    let asks_for_it = |pod: &Pod| match run.request.sent {
+        Sent::Resize => !steps::resizes_next(subject.goal, pod),
+        Sent::Note => !steps::lacks_note(context.goal, subject.goal, pod),
         Sent::Images | Sent::Drain | Sent::GateOff | Sent::GateOn | Sent::Restore | Sent::HookNote => {
-            steps::asks_for(visit.goal, visited.goal, pod, entry.sent_step)
+            steps::asks_for(context.goal, subject.goal, pod, run.request.sent_step)
         }
     };
-    visited.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))
+    subject.pod.is_some_and(|pod| drain::is_seen(pod, run.request.sent).unwrap_or_else(|| asks_for_it(pod)))
 }
 
-/// How long the pod may take.
-fn timeout(visit: Visit<'_>, visited: Visited<'_>) -> Duration {
-    let policy = &visit.goal.policy;
-    let grace = visited.pod.map_or(30, Pod::termination_grace_seconds);
+fn timeout(context: TurnContext<'_>, subject: PodContext<'_>) -> Duration {
+    let policy = &context.goal.policy;
+    let grace = subject.pod.map_or(30, Pod::termination_grace_seconds);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     // Each step has as long as a pod with one step.
-    let steps = u64::try_from(steps::of(visit.goal, visited.goal).len()).unwrap_or(1);
+    let steps = u64::try_from(context.goal.steps_of(subject.goal).len()).unwrap_or(1);
     let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
-    Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(visit.goal, visited.goal))
+    Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(context.goal, subject.goal))
 }

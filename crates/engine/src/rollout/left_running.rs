@@ -9,7 +9,7 @@ use crate::k8s::pod::{ContainerList, Pod};
 use crate::state::evidence;
 
 use super::Now;
-use super::visit::Visit;
+use super::observed::TurnContext;
 
 /// The containers that restart when their image changes, since the pod's spec was last seen to change, or to be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,6 @@ pub(super) enum LeftRunning {
 }
 
 impl LeftRunning {
-    /// When it will be known.
     pub(super) fn until(self) -> Option<Now> {
         match self {
             Self::At(until) => Some(until),
@@ -41,7 +40,6 @@ impl LeftRunning {
     }
 }
 
-/// Notes which containers there are.
 pub(super) fn note(noted: &mut Option<Since>, pod: &Pod, now: Now) {
     let (generation, has_seen, ids) = (pod.generation, evidence::has_seen(pod), ids(pod));
     match noted.as_mut().filter(|noted| noted.generation == generation && noted.has_seen == has_seen) {
@@ -59,18 +57,17 @@ pub(super) fn note(noted: &mut Option<Since>, pod: &Pod, now: Now) {
     }
 }
 
-/// Returns it for a running container.
-pub(super) fn of(visit: Visit<'_>, pod: &Pod, name: &ContainerName, noted: Option<&Since>) -> LeftRunning {
+pub(super) fn of(context: TurnContext<'_>, pod: &Pod, name: &ContainerName, noted: Option<&Since>) -> LeftRunning {
     let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
         return LeftRunning::Unknown;
     };
-    let pulled = || visit.world.events(&pod.key)?.pulled_at(name, &pod.container(name)?.2.image);
+    let pulled = || context.observed.events(&pod.key)?.pulled_at(name, &pod.container(name)?.2.image);
     let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return LeftRunning::Unknown };
     // In one sync the kubelet stops every container whose image has changed before it starts any.
     let started_any =
         noted.has_seen && noted.present.iter().any(|(name, (id, _))| id.is_some() && noted.first.get(name) != Some(id));
     let until = *since + Duration::from_secs(seconds);
-    if visit.is_live() && (started_any || until <= visit.now) { LeftRunning::Yes } else { LeftRunning::At(until) }
+    if context.is_live() && (started_any || until <= context.now) { LeftRunning::Yes } else { LeftRunning::At(until) }
 }
 
 fn ids(pod: &Pod) -> BTreeMap<ContainerName, Option<String>> {

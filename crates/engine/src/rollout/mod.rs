@@ -1,44 +1,43 @@
 //! The rollout: level-triggered, a pure function from what is wanted and what is observed to what to do next.
 //!
-//! There is no stored step. [`turn()`] reads the goal, the world and the time and returns what to do now, what to
-//! report, when to look again at the latest, and whether the rollout is over. Called twice on the same world it does
-//! nothing the second time. A new [`RunState`] on the same world continues where the old one stood.
+//! There is no stored step. [`turn()`] reads the goal, what is observed and the time and returns what to do now, what to
+//! report, when to look again at the latest, and whether the rollout is over. Called twice on the same observations it does
+//! nothing the second time. A new [`RunState`] on the same cluster continues where the old one stood.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `action` | the interface: what a turn gets and what it gives |
-//! | `turn`, `run` | the order of a turn |
-//! | `goal`, `world`, `visit` | what is wanted; what is observed; both and the time, for one turn |
-//! | `state` | what only this run knows; which answer belongs to whom |
-//! | `pods`, `entry` | the pods of the run with every index over them, and what is kept of one |
+//! | `turn` | the order of a turn |
+//! | `goal`, `observed` | what is wanted; what is observed; both and the time, for one turn |
+//! | `state` | what only this run knows; which answer belongs to whom; one turn in progress |
+//! | `pods`, `pod_run` | the pods of the run with every index over them, and what is known of one |
 //! | `judge`, `pod_progress`, `steps`, `left_running`, `abandoned` | where one pod stands |
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
 //! | `patch` | the guarded patches of a pod |
-//! | `protocol`, `polled` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own; a read that is repeated |
+//! | `protocol`, `reads` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own; a read that is repeated |
 //! | `drain`, `pre_pull` | the rules of taking a pod out of its Services, and of pulling images first, as a plan needs them too |
-//! | `verdict`, `ended`, `standing` | whether it is over, and how |
+//! | `verdict`, `ended`, `restarted`, `standing` | whether it is over, and how; when containers restarted |
 //! | `progress` | how far it is at one moment, for a view that is redrawn |
-//! | `fault` | what the tests of the simulation break on purpose |
 
 mod abandoned;
 mod action;
 mod admission;
 pub mod drain;
 mod ended;
-mod entry;
-mod fault;
 mod first_write;
 mod goal;
 mod judge;
 mod left_running;
+mod observed;
 pub mod patch;
 mod pod_progress;
+mod pod_run;
 mod pods;
-mod polled;
 pub mod pre_pull;
 mod progress;
 mod protocol;
-mod run;
+mod reads;
+mod restarted;
 mod schedule;
 #[cfg(test)]
 mod simulation;
@@ -47,14 +46,12 @@ mod state;
 mod steps;
 mod turn;
 mod verdict;
-mod visit;
-mod world;
 
 pub use crate::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use action::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
+pub use observed::{Observation, Observed, Watch};
 pub use progress::progress;
 pub use protocol::pulls::{create_pull_pod, delete_pull_pod, is_pull_pod_of, pull_pods_of};
 pub use state::RunState;
 pub use turn::{leave, turn};
-pub use world::{Observation, Watch, World};

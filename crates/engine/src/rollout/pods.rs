@@ -8,26 +8,22 @@ use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
-use crate::rollout::patch::NewImage;
 use crate::state::hook::HookPhase;
 
-use super::entry::{Entry, Is, Request, Sent, Taken};
-use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
+use super::observed::{Judged, TurnContext};
+use super::pod_run::{PodIndex, PodRun, RequestState, Sent, Taken};
 use super::protocol::PodChange;
-use super::visit::{Judged, Visit};
 use super::{Answer, Now};
 
 static NONE: BTreeSet<usize> = BTreeSet::new();
 
-/// The pods of the run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pods {
     /// The goal's pods, and in a durable rollout those that were found later.
-    goals: Vec<Arc<PodGoal>>,
-    entries: Vec<Entry>,
+    runs: Vec<PodRun>,
     position: HashMap<PodKey, usize>,
-    sets: BTreeMap<Is, BTreeSet<usize>>,
+    sets: BTreeMap<PodIndex, BTreeSet<usize>>,
     /// Pods of the owner that exist and are not terminating.
     present: BTreeSet<PodKey>,
     /// Of those: not ready, or in progress.
@@ -45,12 +41,12 @@ pub(super) struct Pods {
 /// Reads.
 impl Pods {
     pub(super) fn len(&self) -> usize {
-        self.goals.len()
+        self.runs.len()
     }
 
     /// Those that have left are no longer part of the rollout.
     pub(super) fn not_left(&self) -> usize {
-        self.len().saturating_sub(self.all(Is::Replaced).len())
+        self.len().saturating_sub(self.all(PodIndex::Replaced).len())
     }
 
     pub(super) fn position(&self, key: &PodKey) -> Option<usize> {
@@ -58,28 +54,28 @@ impl Pods {
     }
 
     pub(super) fn goal(&self, position: usize) -> Option<&Arc<PodGoal>> {
-        self.goals.get(position)
+        self.run(position).map(|run| &run.target)
     }
 
-    pub(super) fn entry(&self, position: usize) -> Option<&Entry> {
-        self.entries.get(position)
+    pub(super) fn run(&self, position: usize) -> Option<&PodRun> {
+        self.runs.get(position)
     }
 
-    pub(super) fn get(&self, position: usize) -> Option<(&PodGoal, &Entry)> {
-        Some((self.goals.get(position)?, self.entries.get(position)?))
+    pub(super) fn get(&self, position: usize) -> Option<(&PodGoal, &PodRun)> {
+        self.run(position).map(|run| (run.target.as_ref(), run))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodGoal, &Entry)> {
-        self.goals.iter().map(Arc::as_ref).zip(&self.entries)
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodGoal, &PodRun)> {
+        self.runs.iter().map(|run| (run.target.as_ref(), run))
     }
 
     /// Returns the positions of the pods in that state, in their order.
-    pub(super) fn all(&self, what: Is) -> &BTreeSet<usize> {
+    pub(super) fn all(&self, what: PodIndex) -> &BTreeSet<usize> {
         self.sets.get(&what).unwrap_or(&NONE)
     }
 
     /// Returns the same as a list, so that each of them can be changed.
-    pub(super) fn visited(&self, what: Is) -> Vec<usize> {
+    pub(super) fn list(&self, what: PodIndex) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();
         self.count_visits(all.len());
         all
@@ -98,15 +94,12 @@ impl Pods {
     }
 
     /// Returns whether a pod is one of the owner's, or of the goal where nobody owns them.
-    pub(super) fn is_owners(&self, visit: Visit<'_>, pod: &Pod) -> bool {
-        let controllers = &visit.goal.controllers;
+    pub(super) fn is_owners(&self, context: TurnContext<'_>, pod: &Pod) -> bool {
+        let controllers = &context.goal.controllers;
         match pod.controller() {
             Some(owner) => controllers.contains(&owner.uid),
             // A pod that its controller has released belongs to nobody.
-            None => {
-                let is_nobodys = !controllers.is_empty() && !visit.has(Fault::CountsTheReleased);
-                !is_nobodys && self.position.contains_key(&pod.key)
-            }
+            None => controllers.is_empty() && self.position.contains_key(&pod.key),
         }
     }
 
@@ -126,14 +119,14 @@ impl Pods {
 
     fn proofs(&self) -> impl Iterator<Item = &usize> {
         // A pod that was done has proven the change, whatever becomes of it afterwards.
-        let was_done = |position: &&usize| self.entries.get(**position).is_some_and(|entry| entry.was_done);
-        let done = self.all(Is::Done).iter().chain(self.all(Is::Replaced).iter().filter(was_done));
-        done.filter(|position| self.goals.get(**position).is_some_and(|pod| pod.proves()))
+        let was_done = |position: &&usize| self.run(**position).is_some_and(|run| run.evidence.was_done);
+        let done = self.all(PodIndex::Done).iter().chain(self.all(PodIndex::Replaced).iter().filter(was_done));
+        done.filter(|position| self.run(**position).is_some_and(|run| run.target.proves()))
     }
 
     /// Returns whether this run has taken the pod: it no longer counts before the next pause.
     pub(super) fn is_taken(&self, position: usize) -> bool {
-        self.entry(position).is_some_and(|entry| entry.taken != Taken::No)
+        self.run(position).is_some_and(|run| run.steps.taken != Taken::No)
     }
 
     /// How many more pods may be taken before the next pause; `None` is no limit.
@@ -142,7 +135,7 @@ impl Pods {
         let is_begun = |position: usize| {
             self.is_taken(position)
                 || goal.policy.canary.is_some()
-                    && [Is::Done, Is::InProgress].iter().any(|is| self.all(*is).contains(&position))
+                    && [PodIndex::Done, PodIndex::InProgress].iter().any(|is| self.all(*is).contains(&position))
         };
         let after = goal.policy.canary.or(goal.policy.pause_after)?;
         let taken = (0..self.len()).filter(|position| is_begun(*position)).count();
@@ -151,14 +144,17 @@ impl Pods {
 
     /// Returns whether it stops here because of `--canary` or `--pause-after`.
     pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
-        self.all(Is::InProgress).is_subset(self.all(Is::Failed))
-            && !self.all(Is::Waiting).is_empty()
-            && !self.all(Is::Waiting).iter().any(|position| self.is_taken(*position))
+        self.all(PodIndex::InProgress).is_subset(self.all(PodIndex::Failed))
+            && !self.all(PodIndex::Waiting).is_empty()
+            && !self.all(PodIndex::Waiting).iter().any(|position| self.is_taken(*position))
             && self.before_the_pause(goal) == Some(0)
     }
 
     fn over(&self) -> usize {
-        [Is::Done, Is::Left, Is::Replaced, Is::TakenBack].into_iter().map(|what| self.all(what).len()).sum()
+        [PodIndex::Done, PodIndex::Left, PodIndex::Replaced, PodIndex::TakenBack]
+            .into_iter()
+            .map(|what| self.all(what).len())
+            .sum()
     }
 
     /// Returns whether every pod is done, is left to its kubelet, has left, or is back and fails with what it had
@@ -178,20 +174,18 @@ impl Pods {
 
     /// Returns whether every pod is done, is left to its kubelet, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
-        self.over() + self.all(Is::Failed).difference(self.all(Is::TakenBack)).count() == self.len()
+        self.over() + self.all(PodIndex::Failed).difference(self.all(PodIndex::TakenBack)).count() == self.len()
     }
 
-    /// Returns the pods that keep their place and wait for others.
     pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_held = |position: &usize| self.entry(*position).is_some_and(|entry| entry.held_since.is_some());
-        self.all(Is::InProgress).iter().copied().filter(is_held)
+        let is_held = |position: &usize| self.run(*position).is_some_and(|run| run.clocks.held_since.is_some());
+        self.all(PodIndex::InProgress).iter().copied().filter(is_held)
     }
 
-    /// Returns whether every pod in progress has failed or waits for others.
     pub(super) fn nothing_moves(&self) -> bool {
         let held: BTreeSet<usize> = self.held().collect();
-        let failed = self.all(Is::Failed);
-        self.all(Is::InProgress).iter().all(|position| failed.contains(position) || held.contains(position))
+        let failed = self.all(PodIndex::Failed);
+        self.all(PodIndex::InProgress).iter().all(|position| failed.contains(position) || held.contains(position))
     }
 }
 
@@ -199,21 +193,18 @@ impl Pods {
 impl Pods {
     /// Takes in a pod: judged in the next turn.
     pub(super) fn add(&mut self, pod: Arc<PodGoal>, now: Now) {
-        let position = self.goals.len();
+        let position = self.runs.len();
         self.position.insert(pod.key.clone(), position);
-        self.goals.push(pod);
-        self.entries.push(Entry::default());
+        self.runs.push(PodRun::new(pod));
         self.wake(position, now);
     }
 
-    /// Another goal for the same pod.
     pub(super) fn set_goal(&mut self, position: usize, goal: Arc<PodGoal>) {
-        if let Some(slot) = self.goals.get_mut(position) {
-            *slot = goal;
+        if let Some(run) = self.runs.get_mut(position) {
+            run.target = goal;
         }
     }
 
-    /// Judges the pod again at that time.
     pub(super) fn wake(&mut self, position: usize, at: Now) {
         self.timers.insert((at, position));
     }
@@ -222,7 +213,6 @@ impl Pods {
         self.timers.first().map(|(at, _)| *at)
     }
 
-    /// Returns the pods whose time has come.
     pub(super) fn due(&mut self, now: Now) -> Vec<usize> {
         let mut due = Vec::new();
         while let Some((at, position)) = self.timers.first().copied()
@@ -235,29 +225,34 @@ impl Pods {
     }
 
     /// Begins to judge a pod: takes out what is kept of it, until [`Self::judged`] stores it again.
-    pub(super) fn open(&mut self, position: usize) -> Option<(Arc<PodGoal>, Entry)> {
+    pub(super) fn open(&mut self, position: usize) -> Option<PodRun> {
         self.count_visits(1);
-        let goal = self.goals.get(position)?.clone();
-        let mut entry = std::mem::take(self.entries.get_mut(position)?);
-        if let Some(wake) = entry.wake.take() {
+        let slot = self.runs.get_mut(position)?;
+        let emptied = PodRun::new(slot.target.clone());
+        let mut run = std::mem::replace(slot, emptied);
+        if let Some(wake) = run.clocks.wake.take() {
             self.timers.remove(&(wake, position));
         }
-        Some((goal, entry))
+        Some(run)
     }
 
     /// The pod was judged. Returns what is to be reported.
-    pub(super) fn judged(&mut self, position: usize, entry: Entry, judged: Judged, now: Now) -> Option<Notice> {
-        *self.entries.get_mut(position)? = entry;
-        self.set_phase(position, judged.phase, now, |entry| {
-            let requested = match entry.request {
-                Request::BackOff { until } | Request::ReadAt(until) => Some(until),
-                Request::Idle | Request::Sent | Request::Accepted | Request::Unclear | Request::Reading => None,
+    pub(super) fn judged(&mut self, position: usize, run: PodRun, judged: Judged, now: Now) -> Option<Notice> {
+        *self.runs.get_mut(position)? = run;
+        self.set_phase(position, judged.phase, now, |run| {
+            let requested = match run.request.state {
+                RequestState::BackOff { until } | RequestState::ReadAt(until) => Some(until),
+                RequestState::Idle
+                | RequestState::Sent
+                | RequestState::Accepted
+                | RequestState::Unclear
+                | RequestState::Reading => None,
             };
-            let deadline = entry.deadline();
-            let times = [judged.wake, requested, deadline, entry.events_at];
-            entry.wake = times.into_iter().flatten().filter(|at| *at > now).min();
-            entry.seen.is_late = deadline.is_some_and(|deadline| deadline <= now);
-            entry.wake
+            let deadline = run.deadline();
+            let times = [judged.wake, requested, deadline, run.clocks.events_at];
+            run.clocks.wake = times.into_iter().flatten().filter(|at| *at > now).min();
+            run.shown.is_late = deadline.is_some_and(|deadline| deadline <= now);
+            run.clocks.wake
         })
     }
 
@@ -268,12 +263,12 @@ impl Pods {
         position: usize,
         phase: PodProgress,
         now: Now,
-        also: impl FnOnce(&mut Entry) -> Option<Now>,
+        also: impl FnOnce(&mut PodRun) -> Option<Now>,
     ) -> Option<Notice> {
-        let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
-        let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
-        let is_reported = entry.enter(phase, now);
-        let again = also(entry);
+        let run = self.runs.get_mut(position)?;
+        let said = Notice::Pod { pod: run.target.key.clone(), phase: phase.clone() };
+        let is_reported = run.enter(phase, now);
+        let again = also(run);
         self.timers.extend(again.map(|at| (at, position)));
         self.index(position);
         is_reported.then_some(said)
@@ -291,123 +286,98 @@ impl Pods {
         None
     }
 
-    /// A pod enters a phase by what is done to it now.
     fn begin(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
-        let entry = self.entries.get_mut(position)?;
+        let run = self.runs.get_mut(position)?;
         if matches!(phase, PodProgress::Draining { .. } | PodProgress::Patched | PodProgress::Resizing { .. }) {
-            entry.taken = Taken::Yes;
+            run.steps.taken = Taken::Yes;
         } else if phase == (PodProgress::Hook { hook: HookPhase::Before }) {
-            entry.taken = entry.taken.max(Taken::Hook);
+            run.steps.taken = run.steps.taken.max(Taken::Hook);
         }
         self.begun += 1;
         // Its deadline runs from now, even if no observation ever comes.
-        self.set_phase(position, phase, now, |entry| entry.deadline())
+        self.set_phase(position, phase, now, |run| run.deadline())
     }
 
     /// Another pod has gone down since: this one gives up its place, and waits for its turn again.
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
         self.untake(position);
-        self.set_phase(position, PodProgress::Waiting, now, |entry| {
-            (entry.started, entry.held_since) = (None, None);
+        self.set_phase(position, PodProgress::Waiting, now, |run| {
+            (run.clocks.started, run.clocks.held_since) = (None, None);
             // The record stays, and is no reason to go on with the pod before its turn.
-            (entry.sent, entry.request) = (Sent::default(), Request::Idle);
+            (run.request.sent, run.request.state) = (Sent::default(), RequestState::Idle);
             None
         })
     }
 
-    /// Whether the end waits for replacement pods.
     pub(super) fn wait_for_replacements(&mut self, waits: bool) {
         self.waits_for_replacements = waits;
     }
 
     /// A pod of which nothing was changed does not count as taken, unless a request of it may still arrive.
     pub(super) fn untake(&mut self, position: usize) {
-        if let Some(entry) = self.entries.get_mut(position).filter(|entry| !entry.is_changed && !entry.is_late) {
-            entry.taken = Taken::No;
+        if let Some(run) = self.runs.get_mut(position).filter(|run| !run.request.is_changed && !run.request.is_late) {
+            run.steps.taken = Taken::No;
         }
     }
 
-    /// Sets the state of the pod's request.
-    pub(super) fn set_request(&mut self, position: usize, request: Request) {
-        if let Some(entry) = self.entries.get_mut(position) {
-            entry.request = request;
+    pub(super) fn set_request(&mut self, position: usize, request: RequestState) {
+        if let Some(run) = self.runs.get_mut(position) {
+            run.request.state = request;
             self.index(position);
         }
     }
 
-    /// A patch of the pod is sent.
     pub(super) fn sent(&mut self, position: usize, sent: Sent) {
-        if let Some(entry) = self.entries.get_mut(position) {
-            entry.sent = sent;
+        if let Some(run) = self.runs.get_mut(position) {
+            run.request.sent = sent;
         }
-        self.set_request(position, Request::Sent);
+        self.set_request(position, RequestState::Sent);
     }
 
-    /// The images of a step are sent.
-    pub(super) fn sent_images(&mut self, position: usize, step: usize, images: &[NewImage], pod: &Pod) {
-        let (Some(goal), Some(entry)) = (self.goals.get(position), self.entries.get_mut(position)) else { return };
-        entry.sends = entry.sends.saturating_add(1);
-        entry.sent_step = step;
-        entry.forget(images.iter().map(|image| &image.container), step);
-        entry.note_others(pod, &goal.containers, step);
-        self.sent(position, Sent::Images);
+    /// A note, a resize or the images of a step are sent: `note` notes what changes with it.
+    pub(super) fn sends(&mut self, position: usize, sent: Sent, note: impl FnOnce(&mut PodRun)) {
+        let Some(run) = self.runs.get_mut(position) else { return };
+        run.request.sends = run.request.sends.saturating_add(1);
+        note(run);
+        self.sent(position, sent);
     }
 
-    /// The note of a resize is sent.
-    pub(super) fn sent_note(&mut self, position: usize) {
-        if let Some(entry) = self.entries.get_mut(position) {
-            entry.taken = entry.taken.max(Taken::Hook);
-            entry.sends = entry.sends.saturating_add(1);
-        }
-        self.sent(position, Sent::Note);
-    }
-
-    /// A resize is sent.
-    pub(super) fn sent_resize(&mut self, position: usize, pod: &Pod) {
-        let (Some(goal), Some(entry)) = (self.goals.get(position), self.entries.get_mut(position)) else { return };
-        entry.sends = entry.sends.saturating_add(1);
-        entry.note_others(pod, &goal.containers, 0);
-        self.sent(position, Sent::Resize);
-    }
-
-    /// The kubelet's events are read, and again at that time.
     pub(super) fn read_events(&mut self, position: usize, next: Now) {
-        if let Some(entry) = self.entries.get_mut(position) {
-            entry.events_at = Some(next);
+        if let Some(run) = self.runs.get_mut(position) {
+            run.clocks.events_at = Some(next);
         }
         self.wake(position, next);
     }
 
     /// The pod has its place: its clock stands still while it waits for others, and runs while it may go on.
     pub(super) fn hold(&mut self, position: usize, waits: bool, now: Now) {
-        let Some(entry) = self.entries.get_mut(position) else { return };
+        let Some(run) = self.runs.get_mut(position) else { return };
         match waits {
-            false => entry.release(now),
-            true if entry.is_in_progress() => entry.held_since = entry.held_since.or(Some(now)),
+            false => run.clocks.release(now),
+            true if run.is_in_progress() => run.clocks.held_since = run.clocks.held_since.or(Some(now)),
             true => {}
         }
     }
 
     /// Takes in the answer to the pod's request: judged in the next turn.
     pub(super) fn answered(&mut self, position: usize, answer: Answer, now: Now) {
-        if let Some(entry) = self.entries.get_mut(position) {
-            entry.answered(answer, now);
+        if let Some(run) = self.runs.get_mut(position) {
+            run.request.answered(answer, now);
             self.wake(position, now);
         }
     }
 
     /// Keeps the counts of the owner's pods true for one that has changed: the budget counts every pod of the owner.
-    pub(super) fn count(&mut self, visit: Visit<'_>, key: &PodKey) {
+    pub(super) fn count(&mut self, context: TurnContext<'_>, key: &PodKey) {
         self.count_visits(1);
-        match visit.world.pod(key).filter(|pod| self.is_present(visit, pod)) {
+        match context.observed.pod(key).filter(|pod| self.is_present(context, pod)) {
             Some(pod) => self.count_as(key, true, !pod.is_ready()),
             None => self.count_as(key, false, false),
         }
     }
 
-    /// Returns whether a pod is the owner's, exists and is not terminating.
-    pub(super) fn is_present(&self, visit: Visit<'_>, pod: &Pod) -> bool {
-        pod.is_present() && self.is_owners(visit, pod)
+    pub(super) fn is_present(&self, context: TurnContext<'_>, pod: &Pod) -> bool {
+        pod.is_present() && self.is_owners(context, pod)
     }
 
     fn count_as(&mut self, key: &PodKey, is_present: bool, is_down: bool) {
@@ -420,19 +390,19 @@ impl Pods {
         }
     }
 
-    /// Keeps the sets and the counts true for one of them.
     fn index(&mut self, position: usize) {
-        let (Some(goal), Some(entry)) = (self.goals.get(position).cloned(), self.entries.get(position)) else { return };
-        for what in Is::ALL {
-            let set = self.sets.entry(what).or_default();
-            if entry.is(what) {
+        let Some(run) = self.runs.get(position) else { return };
+        for (index, belongs) in run.indexes() {
+            let set = self.sets.entry(index).or_default();
+            if belongs {
                 set.insert(position)
             } else {
                 set.remove(&position)
             };
         }
-        let (is_present, is_down) = (entry.seen.is_present, entry.is_in_progress() || entry.seen.is_unready);
-        self.count_as(&goal.key, is_present, is_down);
+        let (is_present, is_down) = (run.shown.is_present, run.is_in_progress() || run.shown.is_unready);
+        let key = run.target.key.clone();
+        self.count_as(&key, is_present, is_down);
     }
 
     #[cfg(test)]

@@ -9,21 +9,21 @@ use crate::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::state::evidence::Baseline;
 
 use super::Now;
-use super::entry::{Entry, Is};
 use super::goal::{Goal, PodGoal};
+use super::observed::Observed;
+use super::pod_run::{PodIndex, PodRun};
 use super::state::RunState;
-use super::world::World;
 
 /// Returns how far it is, with at most `most` pods.
-pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: usize) -> Progress {
+pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, most: usize) -> Progress {
     let pods = &state.pods;
-    let is_in_progress = |entry: &Entry| entry.stage() == Some(Stage::InProgress);
+    let is_in_progress = |run: &PodRun| run.stage() == Some(Stage::InProgress);
     let in_progress =
-        || pods.all(Is::InProgress).iter().filter_map(|at| pods.get(*at)).filter(|(_, entry)| is_in_progress(entry));
-    let shown = in_progress().take(most).filter_map(|(wanted, entry)| {
-        let pod = world.pod(&wanted.key);
-        let phase = entry.phase.clone()?;
-        let (waited, at_most) = waits(goal, entry, &phase, now);
+        || pods.all(PodIndex::InProgress).iter().filter_map(|at| pods.get(*at)).filter(|(_, run)| is_in_progress(run));
+    let shown = in_progress().take(most).filter_map(|(wanted, run)| {
+        let pod = observed.pod(&wanted.key);
+        let phase = run.phase.clone()?;
+        let (waited, at_most) = waits(goal, run, &phase, now);
         let is_down = matches!(phase, PodProgress::Restarting { .. });
         let is_unexplained = matches!(phase, PodProgress::Restarting { waiting: None, until: None, .. });
         Some(PodInProgress {
@@ -36,7 +36,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
             back_off: pod.filter(|_| is_down).and_then(|pod| back_off(wanted, pod, is_unexplained)),
         })
     });
-    let [done, failed, waiting] = [Is::Done, Is::Failed, Is::Waiting].map(|is| pods.all(is).len());
+    let [done, failed, waiting] = [PodIndex::Done, PodIndex::Failed, PodIndex::Waiting].map(|is| pods.all(is).len());
     let ends = state.stop.is_some() || failed > 0 && !goal.policy.goes_on_after_failure;
     Progress {
         pods: pods.not_left(),
@@ -51,8 +51,8 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
 
 /// How long the pod has waited in its phase, and for how long at most: the phase's own limit, else what is left of the
 /// pod's timeout.
-fn waits(goal: &Goal, entry: &Entry, phase: &PodProgress, now: Now) -> (Duration, Option<Duration>) {
-    let in_phase = now.saturating_sub(entry.entered);
+fn waits(goal: &Goal, run: &PodRun, phase: &PodProgress, now: Now) -> (Duration, Option<Duration>) {
+    let in_phase = now.saturating_sub(run.clocks.entered);
     let seconds = |seconds: u32| Some(Duration::from_secs(u64::from(seconds)));
     if let PodProgress::Stabilizing { hold_seconds } = phase {
         return (in_phase, seconds(*hold_seconds));
@@ -60,7 +60,7 @@ fn waits(goal: &Goal, entry: &Entry, phase: &PodProgress, now: Now) -> (Duration
     if matches!(phase, PodProgress::Draining { services } if services.is_empty()) {
         return (in_phase, seconds(goal.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)));
     }
-    match (entry.started, entry.deadline()) {
+    match (run.clocks.started, run.deadline()) {
         (Some(started), Some(deadline)) => (now.saturating_sub(started), Some(deadline.saturating_sub(started))),
         (Some(_) | None, _) => (in_phase, None),
     }

@@ -8,28 +8,26 @@ use crate::report::progress::PodProgress;
 use crate::rollout::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
 
 use super::action::Action;
-use super::admission::{self, Admission, Why};
-use super::entry::{Is, Request};
-use super::fault::Fault;
+use super::admission::{self, Admission, WaitReason};
 use super::goal::{Mode, PodGoal};
 use super::pod_progress;
+use super::pod_run::{PodIndex, PodRun, RequestState, Sent, Taken};
 use super::protocol::drain::Due;
-use super::protocol::{Asker, Effects, PodChange};
-use super::run::Run;
+use super::protocol::{Effects, PodChange, RequestSource};
+use super::state::Run;
 use super::steps;
 
 /// How often the kubelet's events are read for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Adds what is to be done now.
     pub(super) fn act(&mut self) {
         self.read_what_is_unclear();
-        if self.state.stop.is_some() && !self.state.faults.has(Fault::IgnoresInterrupt) {
+        if self.state.stop.is_some() {
             return;
         }
         self.read_events();
-        let is_live = self.visit().is_live() || self.state.faults.has(Fault::ActsBlind);
+        let is_live = self.context().is_live();
         let acts = match self.goal.mode {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),
@@ -38,19 +36,19 @@ impl Run<'_> {
         if self.state.ending_since.is_some() {
             return;
         }
-        self.effects(|state, visit| state.hooks.advance(visit, &state.pods));
+        self.effects(|state, context| state.hooks.advance(context, &state.pods));
         self.advance_drains(acts && is_live);
         if acts && is_live {
             self.advance_steps();
         }
         if acts {
-            let is_held = if is_live { self.take_pods() } else { !self.state.pods.all(Is::Waiting).is_empty() };
+            let is_held = if is_live { self.take_pods() } else { !self.state.pods.all(PodIndex::Waiting).is_empty() };
             let pods = &self.state.pods;
             let is_held = is_held || pods.held().next().is_some();
             let is_blocked = is_held && pods.nothing_moves() || pods.waits_for_replacements();
             self.note_blocked(is_blocked);
         }
-        self.effects(|state, visit| state.drains.read_slices(visit, &state.pods));
+        self.effects(|state, context| state.drains.read_slices(context, &state.pods));
     }
 
     fn note_blocked(&mut self, is_blocked: bool) {
@@ -58,17 +56,21 @@ impl Run<'_> {
     }
 
     pub(super) fn read_what_is_unclear(&mut self) {
-        for position in self.state.pods.visited(Is::Unanswered) {
-            let Some((goal, entry)) = self.state.pods.get(position) else { continue };
-            let is_due = match entry.request {
-                Request::Unclear => true,
-                Request::ReadAt(at) => at <= self.now,
-                Request::Idle | Request::Sent | Request::Accepted | Request::Reading | Request::BackOff { .. } => false,
+        for position in self.state.pods.list(PodIndex::Unanswered) {
+            let Some((goal, run)) = self.state.pods.get(position) else { continue };
+            let is_due = match run.request.state {
+                RequestState::Unclear => true,
+                RequestState::ReadAt(at) => at <= self.now,
+                RequestState::Idle
+                | RequestState::Sent
+                | RequestState::Accepted
+                | RequestState::Reading
+                | RequestState::BackOff { .. } => false,
             };
             if is_due {
                 let read = Action::Read(goal.key.clone());
-                self.state.pods.set_request(position, Request::Reading);
-                self.carry_out((Asker::Pod(position), read).into());
+                self.state.pods.set_request(position, RequestState::Reading);
+                self.carry_out((RequestSource::Pod(position), read).into());
             }
         }
     }
@@ -77,27 +79,27 @@ impl Run<'_> {
         if self.state.ending_since.is_some() {
             return;
         }
-        for position in self.state.pods.visited(Is::Unverified) {
-            let Some((goal, entry)) = self.state.pods.get(position) else { continue };
-            if entry.events_at.is_none_or(|at| at <= self.now) {
+        for position in self.state.pods.list(PodIndex::Unverified) {
+            let Some((goal, run)) = self.state.pods.get(position) else { continue };
+            if run.clocks.events_at.is_none_or(|at| at <= self.now) {
                 // Its answer is not the answer to a request about the pod: what it finds comes as an observation.
                 let read = Action::ReadEvents(goal.key.clone());
                 self.state.pods.read_events(position, self.now + EVENTS_EVERY);
-                self.carry_out((Asker::Nobody, read).into());
+                self.carry_out((RequestSource::Nobody, read).into());
             }
         }
     }
 
     /// Takes the drained pods one step further: those that are out get their images, those that are done are restored.
     fn advance_drains(&mut self, may_take: bool) {
-        for position in self.state.pods.visited(Is::RejoiningService) {
-            self.effects(|state, visit| state.drains.restore(visit, &state.pods, position));
+        for position in self.state.pods.list(PodIndex::RejoiningService) {
+            self.effects(|state, context| state.drains.restore(context, &state.pods, position));
         }
-        let draining = if may_take { self.state.pods.visited(Is::Draining) } else { Vec::new() };
+        let draining = if may_take { self.state.pods.list(PodIndex::Draining) } else { Vec::new() };
         for position in draining {
-            match self.state.drains.due(self.visit(), &self.state.pods, position) {
+            match self.state.drains.due(self.context(), &self.state.pods, position) {
                 Due::Nothing => {}
-                Due::Restore => self.effects(|state, visit| state.drains.restore(visit, &state.pods, position)),
+                Due::Restore => self.effects(|state, context| state.drains.restore(context, &state.pods, position)),
                 Due::GateOff(patch) if self.ask(position) == Admission::Go => {
                     self.effects(|state, _| state.drains.turn_off(position, patch));
                 }
@@ -112,9 +114,9 @@ impl Run<'_> {
     /// Sends what the pods in progress are waiting for: the next step of those whose last one is proven, and the first of those
     /// whose hook has ended well.
     fn advance_steps(&mut self) {
-        for position in self.state.pods.visited(Is::Next) {
-            let Some((goal, entry)) = self.state.pods.get(position) else { continue };
-            let Some(pod) = self.world.pod(&goal.key).filter(|_| entry.may_send(self.now)) else { continue };
+        for position in self.state.pods.list(PodIndex::Next) {
+            let Some((goal, run)) = self.state.pods.get(position) else { continue };
+            let Some(pod) = self.observed.pod(&goal.key).filter(|_| run.request.may_send(self.now)) else { continue };
             match self.ask(position) {
                 Admission::Go if self.begin_drain(position) => {}
                 Admission::Go => {
@@ -122,7 +124,7 @@ impl Run<'_> {
                 }
                 // Another pod has gone down since: this one waits for its turn again, and its hook runs again before
                 // it.
-                Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
+                Admission::Wait(WaitReason::Unavailable { .. }) if pod.is_ready() => {
                     self.state.hooks.again(position);
                     self.turn.notices.extend(self.state.pods.wait_again(position, self.now));
                 }
@@ -148,31 +150,32 @@ impl Run<'_> {
                 return true;
             }
         }
-        !self.state.pods.all(Is::Waiting).is_empty()
+        !self.state.pods.all(PodIndex::Waiting).is_empty()
     }
 
     /// The next position that waits and may be sent now: throttled pods, then pods that are down, then the goal's
     /// order.
     fn next_candidate(&self, last: Option<usize>) -> Option<usize> {
         let pods = &self.state.pods;
-        let is_due = |position: &&usize| match pods.entry(**position).map(|entry| &entry.request) {
-            Some(Request::BackOff { until }) => *until <= self.now,
+        let is_due = |position: &&usize| match pods.run(**position).map(|run| &run.request.state) {
+            Some(RequestState::BackOff { until }) => *until <= self.now,
             Some(_) => true,
             None => false,
         };
         let is_new = |position: &&usize| last != Some(**position);
-        let (waiting, put_off) = (pods.all(Is::Waiting), pods.all(Is::PutOff));
+        let (waiting, put_off) = (pods.all(PodIndex::Waiting), pods.all(PodIndex::Throttled));
         if self.goal.is_strictly_ordered() {
             // In a strict order nothing overtakes a throttled pod.
             return waiting.first().filter(is_due).filter(is_new).copied();
         }
-        let fresh = pods.all(Is::Broken).iter().chain(waiting).find(|position| !put_off.contains(position));
+        let fresh =
+            pods.all(PodIndex::AlreadyUnready).iter().chain(waiting).find(|position| !put_off.contains(position));
         put_off.iter().find(is_due).or(fresh).filter(is_new).copied()
     }
 
     fn begin_hook(&mut self, position: usize) -> bool {
-        let visit = self.visit();
-        let begun = self.state.hooks.begin(visit, &self.state.pods, position);
+        let context = self.context();
+        let begun = self.state.hooks.begin(context, &self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
@@ -181,40 +184,42 @@ impl Run<'_> {
         if self.is_quiet_resize(position) {
             return false;
         }
-        let visit = self.visit();
-        let begun = self.state.drains.begin(visit, &self.state.pods, position);
+        let context = self.context();
+        let begun = self.state.drains.begin(context, &self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
     fn is_quiet_resize(&self, position: usize) -> bool {
         let goal = self.state.pods.goal(position);
         let is_quiet = |goal: &PodGoal, pod: &Pod| steps::resizes_next(goal, pod) && !steps::takes_down(goal, pod);
-        goal.is_some_and(|goal| self.world.pod(&goal.key).is_some_and(|pod| is_quiet(goal, pod)))
+        goal.is_some_and(|goal| self.observed.pod(&goal.key).is_some_and(|pod| is_quiet(goal, pod)))
     }
 
     /// Sends a resize where one is due, and its note before it; else the images of the next step.
     fn send(&mut self, position: usize) -> Option<()> {
-        let visit = self.visit();
+        let context = self.context();
         let goal = self.state.pods.goal(position)?.clone();
-        let pod = self.world.pod(&goal.key)?;
+        let pod = self.observed.pod(&goal.key)?;
         if steps::resizes_next(&goal, pod) {
-            if steps::lacks_note(visit.goal, &goal, pod) {
-                let next = steps::images(visit, &goal, pod);
+            if steps::lacks_note(context.goal, &goal, pod) {
+                let next = steps::images(context.goal, &goal, pod);
                 let later = [next.images, next.later].concat();
                 let step = self.step(&[], &later);
-                let patch = note_patch(pod, &step, &goal.fields, &visit.goal.id, &visit.goal.field_manager).ok()?;
-                self.state.pods.sent_note(position);
+                let patch = note_patch(pod, &step, &goal.fields, &context.goal.id, &context.goal.field_manager).ok()?;
+                let takes = |run: &mut PodRun| run.steps.taken = run.steps.taken.max(Taken::Hook);
+                self.state.pods.sends(position, Sent::Note, takes);
                 return self.patch(position, patch, pod_progress::next_resize(&goal));
             }
-            let patch = resize_patch(pod, &goal.fields, &visit.goal.field_manager);
-            self.state.pods.sent_resize(position, pod);
+            let patch = resize_patch(pod, &goal.fields, &context.goal.field_manager);
+            self.state.pods.sends(position, Sent::Resize, |run| run.changes(0, pod));
             let phase = PodProgress::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
-        let next = steps::images(visit, &goal, pod);
+        let next = steps::images(context.goal, &goal, pod);
         let step = self.step(&next.images, &next.later);
-        let patch = step_patch(pod, &step, &goal.fields, &visit.goal.id, &visit.goal.field_manager).ok()?;
-        self.state.pods.sent_images(position, next.number, &next.images, pod);
+        let patch = step_patch(pod, &step, &goal.fields, &context.goal.id, &context.goal.field_manager).ok()?;
+        let names = next.images.iter().map(|image| &image.container);
+        self.state.pods.sends(position, Sent::Images, |run| run.sends_images(next.number, names, pod));
         self.patch(position, patch, PodProgress::Patched)
     }
 
@@ -226,7 +231,7 @@ impl Run<'_> {
     fn patch(&mut self, position: usize, patch: PodPatch, phase: PodProgress) -> Option<()> {
         let mut effects = Effects::default();
         effects.change(position, PodChange::Phase(phase));
-        effects.act(Asker::Pod(position), Action::Patch(patch));
+        effects.act(RequestSource::Pod(position), Action::Patch(patch));
         self.carry_out(effects);
         Some(())
     }
@@ -234,28 +239,28 @@ impl Run<'_> {
     /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, reports what
     /// blocks, and stops the clock of a pod that has its place and waits for others.
     pub(super) fn ask(&mut self, position: usize) -> Admission {
-        let visit = self.visit();
-        let admission = admission::may_go_down(visit, self.state, position);
+        let context = self.context();
+        let admission = admission::may_go_down(context, self.state, position);
         match &admission {
             Admission::Go => {
                 let goal = self.state.pods.goal(position);
-                if goal.is_some_and(|goal| goal.restarts() && self.world.pod(&goal.key).is_some_and(Pod::is_ready)) {
+                if goal.is_some_and(|goal| goal.restarts() && self.observed.pod(&goal.key).is_some_and(Pod::is_ready)) {
                     self.state.budgets.unblock();
                 }
             }
-            Admission::Wait(Why::Unavailable { down }) => self.say_that_the_budget_holds(*down),
-            Admission::Wait(Why::Unread { budgets }) => {
+            Admission::Wait(WaitReason::Unavailable { down }) => self.say_that_the_budget_holds(*down),
+            Admission::Wait(WaitReason::Unread { budgets }) => {
                 if *budgets {
-                    self.effects(|state, visit| state.budgets.read(visit));
+                    self.effects(|state, context| state.budgets.read(context));
                 }
-                if !self.state.owner.is_fresh(visit) {
-                    self.effects(|state, visit| state.owner.read(visit));
+                if !self.state.owner.is_fresh(context) {
+                    self.effects(|state, context| state.owner.read(context));
                 }
             }
-            Admission::Wait(Why::DisruptionBudget(why)) => {
-                self.effects(|state, visit| state.budgets.block(visit, &state.pods, why));
+            Admission::Wait(WaitReason::DisruptionBudget(why)) => {
+                self.effects(|state, context| state.budgets.block(context, &state.pods, why));
             }
-            Admission::Wait(Why::NotSeen | Why::Canary | Why::Full | Why::Pause) => {}
+            Admission::Wait(WaitReason::NotSeen | WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => {}
         }
         self.state.pods.hold(position, admission != Admission::Go, self.now);
         admission
@@ -264,7 +269,7 @@ impl Run<'_> {
     fn say_that_the_budget_holds(&mut self, down: usize) {
         let pods = &self.state.pods;
         // While pods of ours are in progress it is plain why no other pod is taken.
-        if !pods.all(Is::InProgress).is_empty() || self.state.budget_said == Some(pods.begun()) {
+        if !pods.all(PodIndex::InProgress).is_empty() || self.state.budget_said == Some(pods.begun()) {
             return;
         }
         self.state.budget_said = Some(pods.begun());

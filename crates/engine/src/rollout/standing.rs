@@ -9,28 +9,28 @@ use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::report::{FieldValue, NewPods, Standing, StandingField, StandingImage};
 
+use super::observed::TurnContext;
 use super::state::RunState;
-use super::visit::Visit;
 
 /// Says for each container that the rollout changes what the template and the owner's pods ask for; nothing before the
 /// pods were listed.
-pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
+pub(super) fn of(context: TurnContext<'_>, state: &RunState) -> Vec<Standing> {
     if !state.listed {
         return Vec::new();
     }
-    let of_owner = visit.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
-    let of_pods = visit.goal.pods.iter().flat_map(|pod| pod.containers.keys());
+    let of_owner = context.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
+    let of_pods = context.goal.pods.iter().flat_map(|pod| pod.containers.keys());
     let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
-    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(visit, state).into_iter().partition(|pod| pod.terminating);
-    let change = visit.goal.owner.as_ref().map(|owner| owner.lock.directed());
+    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(context, state).into_iter().partition(|pod| pod.terminating);
+    let change = context.goal.owner.as_ref().map(|owner| owner.lock.directed());
     let is_rewritten = |name: &ContainerName| {
         change.as_ref().and_then(|change| change.images.get(name)).is_some_and(|image| image.in_pods() != image.to)
     };
     let image = |template: &Value, name: &ContainerName| image_in(template, name).map(str::to_owned);
     let standing = |name: &ContainerName| Standing {
         container: name.clone(),
-        template: state.owner.in_template(visit, |template| image(template, name)),
-        new_pods: match state.owner.new_pods(visit, |template| image(template, name)) {
+        template: state.owner.in_template(context, |template| image(template, name)),
+        new_pods: match state.owner.new_pods(context, |template| image(template, name)) {
             NewPods::AsTemplate if is_rewritten(name) => NewPods::Unknown,
             new_pods @ (NewPods::AsTemplate | NewPods::Is(_) | NewPods::Without | NewPods::Unknown) => new_pods,
         },
@@ -41,10 +41,10 @@ pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
 }
 
 /// Says the same for each field that the rollout changes in the template.
-pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField> {
-    let Some(owner) = visit.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
+pub(super) fn of_fields(context: TurnContext<'_>, state: &RunState) -> Vec<StandingField> {
+    let Some(owner) = context.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
     let fields = owner.lock.directed().fields;
-    let pods: Vec<&Pod> = pods_of(visit, state).into_iter().filter(|pod| !pod.terminating).collect();
+    let pods: Vec<&Pod> = pods_of(context, state).into_iter().filter(|pod| !pod.terminating).collect();
     let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
     let standing = |row: Row| {
         // The diff from a template to the wanted one has the present value as `before`.
@@ -57,9 +57,9 @@ pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField
         StandingField {
             template: state
                 .owner
-                .in_template(visit, |template| Some(value(template)))
+                .in_template(context, |template| Some(value(template)))
                 .map_or(FieldValue::Unread, FieldValue::from),
-            new_pods: state.owner.new_pods(visit, value),
+            new_pods: state.owner.new_pods(context, value),
             have: reaches_pods.then(|| pods.len().saturating_sub(lack)),
             lack: reaches_pods.then_some(lack),
             what: row.what,
@@ -70,12 +70,12 @@ pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField
 }
 
 /// The owner's pods, those of every ReplicaSet: somebody else's template may have brought another one.
-fn pods_of<'a>(visit: Visit<'a>, state: &RunState) -> Vec<&'a Pod> {
-    let sets = visit.world.owner().into_iter().flat_map(|view| &view.owned);
+fn pods_of<'a>(context: TurnContext<'a>, state: &RunState) -> Vec<&'a Pod> {
+    let sets = context.observed.owner.as_ref().into_iter().flat_map(|view| &view.owned);
     let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
     let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
-    let pods = visit.world.pods().filter(|pod| !pod.is_finished());
-    pods.filter(|pod| state.pods.is_owners(visit, pod) || is_owned(pod)).collect()
+    let pods = context.observed.pods().filter(|pod| !pod.is_finished());
+    pods.filter(|pod| state.pods.is_owners(context, pod) || is_owned(pod)).collect()
 }
 
 fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{Request, Sent};
-use super::fault::{Fault, Faults};
 use super::goal::Goal;
+use super::observed::{Observed, TurnContext};
+use super::pod_run::{RequestState, Sent};
 use super::pods::Pods;
-use super::protocol::Asker;
 use super::protocol::budgets::Budgets;
 use super::protocol::drain::Drains;
 use super::protocol::followed::Followed;
@@ -14,11 +13,10 @@ use super::protocol::hooks::Hooks;
 use super::protocol::owner::Owner;
 use super::protocol::pulls::Pulls;
 use super::protocol::replacements::Replacements;
-use super::visit::Visit;
-use super::world::World;
-use super::{ActionId, Answer, Now, Stop};
+use super::protocol::{Effect, Effects, RequestSource};
+use super::{ActionId, Answer, Now, Stop, Turn};
 
-/// What only this run knows. A new one on the same world continues where the old one stood.
+/// What only this run knows. A new one on the same cluster continues where the old one stood.
 #[derive(Debug, Clone, Default)]
 pub struct RunState {
     pub(super) pods: Pods,
@@ -30,11 +28,11 @@ pub struct RunState {
     pub(super) replacements: Replacements,
     pub(super) followed: Followed,
     /// Who waits for which answer.
-    asked: BTreeMap<ActionId, Asker>,
+    asked: BTreeMap<ActionId, RequestSource>,
     next_action: u64,
     /// A write was sent whose outcome no answer gives: it may still arrive.
     pub(super) is_late: bool,
-    /// The world's version up to which everything has been judged.
+    /// The version of what is observed up to which everything has been judged.
     pub(super) seen: u64,
     pub(super) began: Option<Now>,
     /// The first list is in.
@@ -52,19 +50,12 @@ pub struct RunState {
     /// Since when the verdict stands, while answers are still outstanding.
     pub(super) ending_since: Option<Now>,
     pub(super) ended: bool,
-    pub(super) faults: Faults,
 }
 
 impl RunState {
     /// Returns a state that knows nothing yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Returns a state with a fault.
-    #[cfg(test)]
-    pub(super) fn faulty(fault: Option<Fault>) -> Self {
-        Self { faults: Faults { fault }, ..Self::default() }
     }
 
     /// Notes that the user or the system asked to stop; returns whether it is the first time.
@@ -78,62 +69,92 @@ impl RunState {
     pub fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
         self.is_late |= matches!(answer, Answer::Unknown { .. });
         match self.asked.remove(&id) {
-            Some(Asker::Pod(position)) => self.answer_of_a_pod(position, answer, now),
-            Some(Asker::Hook(position, hook)) => {
+            Some(RequestSource::Pod(position)) => self.answer_of_a_pod(position, answer, now),
+            Some(RequestSource::Hook(position, hook)) => {
                 self.hooks.answer(&self.pods, (position, hook), &answer);
                 self.pods.wake(position, now);
                 if self.stop.is_some() {
                     self.hooks.interrupted(position, hook);
                 }
             }
-            Some(Asker::OwnerRead) => self.owner.was_read(&answer, now),
-            Some(Asker::OwnerWrite) => self.owner.written(answer, now),
-            Some(Asker::TakenOver(key)) => self.owner.answer_of_taken_over(key, answer, now),
-            Some(Asker::Pulls(asked)) => self.pulls.answer(asked, answer, now),
-            Some(Asker::Budgets) => self.budgets.answer(&answer, now),
-            Some(Asker::Slices) => {
+            Some(RequestSource::OwnerRead) => self.owner.was_read(&answer, now),
+            Some(RequestSource::OwnerWrite) => self.owner.written(answer, now),
+            Some(RequestSource::TakenOver(key)) => self.owner.answer_of_taken_over(key, answer, now),
+            Some(RequestSource::Pulls(asked)) => self.pulls.answer(asked, answer, now),
+            Some(RequestSource::Budgets) => self.budgets.answer(&answer, now),
+            Some(RequestSource::Slices) => {
                 let waiting = self.drains.answer(&self.pods, &answer, now);
                 waiting.into_iter().for_each(|position| self.pods.wake(position, now));
             }
-            Some(Asker::Followed) => self.followed.answer(&answer, now),
-            Some(Asker::Nobody) | None => {}
+            Some(RequestSource::Followed) => self.followed.answer(&answer, now),
+            Some(RequestSource::Nobody) | None => {}
         }
     }
 
     fn answer_of_a_pod(&mut self, position: usize, answer: Answer, now: Now) {
-        if let (Some(entry), Answer::Refused { .. }) = (self.pods.entry(position), &answer)
-            && entry.request == Request::Sent
+        if let (Some(run), Answer::Refused { .. }) = (self.pods.run(position), &answer)
+            && run.request.state == RequestState::Sent
         {
-            match entry.sent {
+            match run.request.sent {
                 Sent::HookNote => self.hooks.refused(position),
                 Sent::Restore | Sent::GateOn => self.drains.refused(position),
                 Sent::Images | Sent::Note | Sent::Resize | Sent::Drain | Sent::GateOff => {}
             }
         }
-        let answer = match (answer, self.faults.has(Fault::SendsOnUnknown)) {
-            (Answer::Unknown { message }, true) => Answer::NotDone { after: Some(Now::ZERO), message },
-            (answer, _) => answer,
-        };
         self.pods.answered(position, answer, now);
     }
 
-    /// Returns the id for an action of this asker, which gets the answer.
-    pub(super) fn id_for(&mut self, asker: Asker) -> ActionId {
+    pub(super) fn id_for(&mut self, source: RequestSource) -> ActionId {
         let id = ActionId(self.next_action);
         self.next_action += 1;
-        self.asked.insert(id, asker);
+        self.asked.insert(id, source);
         id
     }
 
-    /// Returns what a turn looks at.
-    pub(super) fn visit<'a>(&self, goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
-        Visit {
+    pub(super) fn context<'a>(&self, goal: &'a Goal, observed: &'a Observed, now: Now) -> TurnContext<'a> {
+        TurnContext {
             goal,
-            world,
+            observed,
             now,
             stopped_since: self.stop.map(|(_, since)| since),
             ending_since: self.ending_since,
-            faults: self.faults,
         }
+    }
+}
+
+/// One turn in progress.
+pub(super) struct Run<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) observed: &'a Observed,
+    pub(super) now: Now,
+    pub(super) state: &'a mut RunState,
+    pub(super) turn: Turn,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn context(&self) -> TurnContext<'a> {
+        self.state.context(self.goal, self.observed, self.now)
+    }
+
+    /// Does, reports and keeps what a protocol wants.
+    pub(super) fn carry_out(&mut self, effects: Effects) {
+        for effect in effects.0 {
+            match effect {
+                Effect::Act(source, action) => self.turn.actions.push((self.state.id_for(source), action)),
+                Effect::Say(notice) => self.turn.notices.push(notice),
+                Effect::Add(pod) => self.state.pods.add(pod, self.now),
+                Effect::Pod(position, change) => {
+                    self.turn.notices.extend(self.state.pods.change(position, change, self.now));
+                }
+                Effect::WaitForReplacements(waits) => self.state.pods.wait_for_replacements(waits),
+            }
+        }
+    }
+
+    /// Asks a protocol, and does and reports what it wants.
+    pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, TurnContext<'a>) -> Effects) {
+        let context = self.context();
+        let effects = protocol(self.state, context);
+        self.carry_out(effects);
     }
 }

@@ -9,35 +9,28 @@ use crate::k8s::pod::{Pod, ResourceHolder};
 use crate::rollout::patch::{NewImage, PodPart};
 use crate::state::record::{ContainerRecord, UpdateRecord};
 
-use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::visit::Visit;
 
 impl Goal {
-    /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
+    /// Returns the steps of a pod, in their order: the containers that the user has ordered one by one, then all others at
+    /// once. On the way back the reverse: what was changed last goes back first.
     pub fn steps_of<'g>(&self, pod: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
-        of(self, pod)
+        let order = &self.policy.container_order;
+        let names = || pod.containers.keys();
+        if order.is_empty() || self.mode == Mode::Follow {
+            return vec![names().collect()];
+        }
+        let listed = order.iter().filter_map(|name| names().find(|known| *known == name)).map(|name| vec![name]);
+        let others: Vec<&ContainerName> = names().filter(|name| !order.contains(name)).collect();
+        let mut steps: Vec<Vec<&ContainerName>> = listed.collect();
+        if !others.is_empty() || steps.is_empty() {
+            steps.push(others);
+        }
+        if self.is_back() {
+            steps.reverse();
+        }
+        steps
     }
-}
-
-/// Returns the steps of a pod, in their order: the containers that the user has ordered one by one, then all others at
-/// once. On the way back the reverse: what was changed last goes back first.
-pub(super) fn of<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
-    let order = &goal.policy.container_order;
-    let names = || pod_goal.containers.keys();
-    if order.is_empty() || goal.mode == Mode::Follow {
-        return vec![names().collect()];
-    }
-    let listed = order.iter().filter_map(|name| names().find(|known| *known == name)).map(|name| vec![name]);
-    let others: Vec<&ContainerName> = names().filter(|name| !order.contains(name)).collect();
-    let mut steps: Vec<Vec<&ContainerName>> = listed.collect();
-    if !others.is_empty() || steps.is_empty() {
-        steps.push(others);
-    }
-    if goal.is_back() {
-        steps.reverse();
-    }
-    steps
 }
 
 /// Returns the first step of which the pod does not ask for every image yet.
@@ -63,16 +56,14 @@ pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> 
         && !resizes_next(pod_goal, pod)
 }
 
-/// Returns whether the pod asks for everything of the steps up to this one.
 pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
     pod_goal.fields.of_part(PodPart::Pod, pod) != FieldProgress::NotAsked
-        && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+        && next(&goal.steps_of(pod_goal), pod_goal, pod).is_none_or(|next| next > step)
 }
 
-/// Returns whether the pod asks for everything that is wanted of it.
 pub(super) fn asks_for_all(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let has_part = |part| pod_goal.fields.of_part(part, pod) != FieldProgress::NotAsked;
-    [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(&of(goal, pod_goal), pod_goal, pod).is_none()
+    [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(&goal.steps_of(pod_goal), pod_goal, pod).is_none()
 }
 
 /// Returns whether the pod is to be resized first: what restarts in it afterwards starts with the wanted cpu and
@@ -111,12 +102,8 @@ pub(super) struct NextStep {
     pub(super) later: Vec<NewImage>,
 }
 
-/// Returns the next step of a pod.
-pub(super) fn images(visit: Visit<'_>, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
-    let mut steps = of(visit.goal, pod_goal);
-    if visit.has(Fault::IgnoresContainerOrder) {
-        steps = vec![steps.concat()];
-    }
+pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
+    let steps = goal.steps_of(pod_goal);
     let new = |name: &&ContainerName| {
         pod.container(name)?;
         let to = wanted(pod_goal, pod, name)?.clone();

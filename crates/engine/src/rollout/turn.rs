@@ -7,42 +7,40 @@ use crate::report::{Notice, Outcome};
 use crate::state::outcome::EndResult;
 
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN, Turn};
-use super::entry::Is;
-use super::fault::Fault;
-use super::goal::{Goal, Mode};
-use super::run::Run;
-use super::state::RunState;
-use super::world::{Watch, World};
+use super::goal::Goal;
+use super::observed::{Observed, Watch};
+use super::pod_run::PodIndex;
+use super::state::{Run, RunState};
 use super::{ended, verdict};
 
 /// Says what to do next. The only scheduler.
-pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn {
+pub fn turn(goal: &Goal, observed: &Observed, state: &mut RunState, now: Now) -> Turn {
     if state.ended {
         return Turn::default();
     }
-    let mut run = Run { goal, world, now, state, turn: Turn::default() };
+    let mut run = Run { goal, observed, now, state, turn: Turn::default() };
     run.begin();
     let is_back = run.watch_is_back();
     run.see_what_changed();
-    run.say_what_was_heard();
+    run.drain_notices();
     run.judge_what_changed(is_back);
     run.say_that_it_stops();
     run.advance_pulls();
     run.settle();
-    run.effects(|state, visit| state.followed.advance(visit, &state.pods));
-    if run.state.stop.is_some() && goal.mode != Mode::Follow {
+    run.effects(|state, context| state.followed.advance(context, &state.pods));
+    if run.state.stop.is_some() {
         // The only requests that are sent after an interrupt.
-        run.effects(|state, visit| state.drains.restore_all(visit, &state.pods));
+        run.effects(|state, context| state.drains.restore_all(context, &state.pods));
     }
     let mut end = run.end();
     if end.is_none() {
-        if run.state.pulls.is_over() || run.state.faults.has(Fault::IgnoresPulls) {
+        if run.state.pulls.is_over() {
             run.act();
         } else if run.state.stop.is_none() {
             // For pods that another run has patched.
             run.read_events();
         }
-        if !run.state.pods.all(Is::Failed).is_empty() {
+        if !run.state.pods.all(PodIndex::Failed).is_empty() {
             // Only now is it known which pods wait for others: it may be all that is there beside those that failed.
             end = run.end();
         }
@@ -50,14 +48,14 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     if let Some(outcome) = end {
         return run.finish(outcome);
     }
-    run.speak_up();
+    run.emit_keepalive();
     run.pause()
 }
 
 /// Says how things stand when the user does not wait for the end.
-pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome {
+pub fn leave(goal: &Goal, observed: &Observed, state: &RunState, now: Now) -> Outcome {
     let result = state.stop.map_or(EndResult::Interrupted, |(stop, _)| stop.result());
-    ended::outcome(state.visit(goal, world, now), state, result, None)
+    ended::outcome(state.context(goal, observed, now), state, result, None)
 }
 
 impl Run<'_> {
@@ -71,20 +69,20 @@ impl Run<'_> {
 
     /// The pods that the protocols read themselves.
     fn see_what_changed(&mut self) {
-        let changed: Vec<PodKey> = self.world.changed_since(self.state.seen).cloned().collect();
-        self.effects(|state, visit| state.owner.find_pods(visit, &state.pods, &changed));
-        self.state.replacements.visit_changed(self.visit(), &self.state.pods, &changed);
+        let changed: Vec<PodKey> = self.observed.changed_since(self.state.seen).cloned().collect();
+        self.effects(|state, context| state.owner.find_pods(context, &state.pods, &changed));
+        self.state.replacements.visit_changed(self.context(), &self.state.pods, &changed);
     }
 
-    fn say_what_was_heard(&mut self) {
-        self.effects(|state, visit| state.replacements.say(visit));
+    fn drain_notices(&mut self) {
+        self.effects(|state, context| state.replacements.say(context));
         self.effects(|state, _| state.hooks.say());
         self.effects(|state, _| state.budgets.say());
     }
 
     /// Returns whether the watch is back: decisions that rest on time alone were left open meanwhile.
     fn watch_is_back(&mut self) -> bool {
-        match self.world.watch() {
+        match self.observed.watch() {
             Watch::Lost(why) if !self.state.watch_was_lost => {
                 self.state.watch_was_lost = true;
                 self.turn.notices.push(Notice::WatchLost { why: why.clone() });
@@ -104,26 +102,26 @@ impl Run<'_> {
 
     /// Judges every pod that changed since the last turn, and every pod whose time has come.
     fn judge_what_changed(&mut self, is_back: bool) {
-        let visit = self.visit();
+        let context = self.context();
         let pods = &mut self.state.pods;
         let mut positions: Vec<usize> = Vec::new();
         // Every pod was proven before the end was recorded: a later change of one is no part of this rollout.
         if !self.state.owner.is_closing() {
-            for key in self.world.changed_since(self.state.seen) {
+            for key in self.observed.changed_since(self.state.seen) {
                 match pods.position(key) {
                     Some(position) => positions.push(position),
-                    None => pods.count(visit, key),
+                    None => pods.count(context, key),
                 }
             }
-            self.state.seen = self.world.version();
+            self.state.seen = self.observed.version();
         }
         if is_back {
-            positions.extend(pods.all(Is::InProgress));
+            positions.extend(pods.all(PodIndex::InProgress));
         }
-        if !self.state.listed && visit.is_live() {
+        if !self.state.listed && context.is_live() {
             self.state.listed = true;
             // No event comes for a pod that was gone before the first list.
-            let missing = pods.iter().enumerate().filter(|(_, (pod, _))| self.world.pod(&pod.key).is_none());
+            let missing = pods.iter().enumerate().filter(|(_, (pod, _))| self.observed.pod(&pod.key).is_none());
             positions.extend(missing.map(|(position, _)| position));
         }
         positions.extend(pods.due(self.now));
@@ -141,12 +139,12 @@ impl Run<'_> {
     }
 
     fn advance_pulls(&mut self) {
-        self.effects(|state, visit| state.pulls.advance(visit));
+        self.effects(|state, context| state.pulls.advance(context));
     }
 
     /// Visits replacement pods and the owner, once the nodes have pulled.
     fn settle(&mut self) {
-        self.effects(|state, visit| state.replacements.settle(visit, &state.pods));
+        self.effects(|state, context| state.replacements.settle(context, &state.pods));
         if self.state.pulls.is_over() {
             self.advance_owner();
         }
@@ -154,26 +152,24 @@ impl Run<'_> {
 
     /// Takes the owner's side one step further. Its first write waits until the first pod may go down.
     fn advance_owner(&mut self) {
-        let visit = self.visit();
-        let (effects, decision) = self.state.owner.decide(visit, &self.state.pods, self.state.listed);
+        let context = self.context();
+        let (effects, decision) = self.state.owner.decide(context, &self.state.pods, self.state.listed);
         self.carry_out(effects);
         let Some(decision) = decision else { return };
-        if self.state.owner.is_first_write(visit, &decision) && self.waits_to_begin() {
+        if self.state.owner.is_first_write(context, &decision) && self.waits_to_begin() {
             self.state.owner.waits_for_pods(self.now);
         } else {
-            self.effects(|state, visit| state.owner.carry_out(visit, &state.pods, decision));
+            self.effects(|state, context| state.owner.carry_out(context, &state.pods, decision));
         }
     }
 
-    /// Returns the end, if it has come.
     fn end(&mut self) -> Option<Outcome> {
-        let quiet = self.state.pods.all(Is::Unanswered).is_empty() && !self.state.owner.is_unanswered();
-        let visit = self.visit();
-        let stop = self.state.stop.filter(|_| !visit.has(Fault::IgnoresInterrupt));
-        let (since, within, result, why) = if let Some((stop, since)) = stop {
+        let quiet = self.state.pods.all(PodIndex::Unanswered).is_empty() && !self.state.owner.is_unanswered();
+        let context = self.context();
+        let (since, within, result, why) = if let Some((stop, since)) = self.state.stop {
             self.state.ending_since = None;
             (since, STOP_WITHIN, stop.result(), None)
-        } else if let Some((result, why)) = verdict::judge(visit, self.state) {
+        } else if let Some((result, why)) = verdict::judge(context, self.state) {
             (*self.state.ending_since.get_or_insert(self.now), verdict::END_WITHIN, result, why)
         } else {
             if self.state.ending_since.take().is_some() {
@@ -182,7 +178,7 @@ impl Run<'_> {
             }
             return None;
         };
-        (quiet || since + within <= self.now).then(|| ended::outcome(self.visit(), self.state, result, why))
+        (quiet || since + within <= self.now).then(|| ended::outcome(self.context(), self.state, result, why))
     }
 
     /// Ends it with this outcome, once no pull pod or drain of ours is left.
@@ -191,9 +187,9 @@ impl Run<'_> {
             self.state.pulls.leave(outcome.result, outcome.why.clone());
             self.advance_pulls();
         }
-        let visit = self.visit();
-        let pulls_are_gone = self.state.pulls.can_finish(visit);
-        let (drains_are_over, effects) = self.state.drains.can_finish(visit, &self.state.pods);
+        let context = self.context();
+        let pulls_are_gone = self.state.pulls.can_finish(context);
+        let (drains_are_over, effects) = self.state.drains.can_finish(context, &self.state.pods);
         self.carry_out(effects);
         if !drains_are_over {
             self.read_what_is_unclear();
@@ -207,23 +203,23 @@ impl Run<'_> {
     }
 
     fn owner_can_finish(&mut self, result: EndResult) -> bool {
-        let is_late = self.state.is_late || !self.state.pods.all(Is::Unanswered).is_empty();
-        let (is_over, effects) = self.state.owner.can_finish(self.visit(), &self.state.pods, result, is_late);
+        let is_late = self.state.is_late || !self.state.pods.all(PodIndex::Unanswered).is_empty();
+        let (is_over, effects) = self.state.owner.can_finish(self.context(), &self.state.pods, result, is_late);
         self.carry_out(effects);
         is_over
     }
 
     /// A sign of life after half a minute of silence.
-    fn speak_up(&mut self) {
+    fn emit_keepalive(&mut self) {
         if self.state.ending_since.is_some() {
             return;
         }
         let is_due = self.now >= self.state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS);
         if self.turn.notices.is_empty() && is_due {
             let pods = &self.state.pods;
-            let in_progress = pods.all(Is::InProgress).iter().filter_map(|position| pods.goal(*position));
+            let in_progress = pods.all(PodIndex::InProgress).iter().filter_map(|position| pods.goal(*position));
             self.turn.notices.push(Notice::StillWaiting {
-                done: pods.all(Is::Done).len(),
+                done: pods.all(PodIndex::Done).len(),
                 total: pods.not_left(),
                 pods: in_progress.map(|pod| pod.key.clone()).take(10).collect(),
                 why: self.state.owner.trouble().or_else(|| self.state.followed.why()),
@@ -236,7 +232,7 @@ impl Run<'_> {
 
     /// It is not over: the next turn is at that time, even if nothing happens.
     fn pause(mut self) -> Turn {
-        self.turn.wake = verdict::next_visit(self.visit(), self.state);
+        self.turn.wake = verdict::next_visit(self.context(), self.state);
         self.turn
     }
 }

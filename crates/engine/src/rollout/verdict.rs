@@ -11,67 +11,59 @@ use crate::state::outcome::EndResult;
 
 use super::abandoned;
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN};
-use super::entry::Is;
-use super::fault::Fault;
 use super::goal::Mode;
+use super::observed::{Observed, TurnContext, Watch};
+use super::pod_run::PodIndex;
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
-use super::visit::Visit;
-use super::world::{Watch, World};
 use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// How long an end waits for outstanding answers after a failure.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
-/// Returns how it ends, if it does.
-pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
-    let (goal, pods, now) = (visit.goal, &state.pods, visit.now);
-    if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(visit)) {
+pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
+    let (goal, pods, now) = (context.goal, &state.pods, context.now);
+    if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(context)) {
         let is_over = matches!(result, EndResult::Complete | EndResult::Aborted);
         if !is_over {
             return Some((result, why));
         }
-        let not_ready = || others_not_ready(visit.world, pods, Is::Done).filter(|_| goal.is_back());
+        let not_ready = || others_not_ready(context.observed, pods, PodIndex::Done).filter(|_| goal.is_back());
         let failing = || fail_as_before(pods);
         return Some((
             complete(pods, result),
-            why.or_else(failing).or_else(|| never_started(visit)).or_else(not_ready),
+            why.or_else(failing).or_else(|| never_started(context)).or_else(not_ready),
         ));
     }
     let all_went_back = goal.is_back() && pods.all_over();
-    let has_failed = !all_went_back && !pods.all(Is::Failed).is_empty();
+    let has_failed = !all_went_back && !pods.all(PodIndex::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
-    let owner_is_under_way = state.owner.is_under_way(visit);
-    if has_failed && !owner_is_under_way && !visit.has(Fault::IgnoresFailure) {
+    let owner_is_under_way = state.owner.is_under_way(context);
+    if has_failed && !owner_is_under_way {
         let others_go_on = goal.policy.goes_on_after_failure && !pods.only_failing_are_left();
         if !others_go_on || pods.pauses_now(goal) {
             return Some((abandoned::result(pods), None));
         }
-        if let Some(why) = abandoned::no_place_is_left(visit, pods) {
+        if let Some(why) = abandoned::no_place_is_left(context, pods) {
             return Some((abandoned::result(pods), Some(why)));
         }
     }
     if state.replacements.have_failed(goal) && !owner_is_under_way {
         return Some((EndResult::Failed, None));
     }
-    if let Some(position) = pods.all(Is::Lost).first()
-        && !(visit.has(Fault::IgnoresOtherWriter) && has_conflict(pods, *position))
-    {
-        let why = owner::held_by(visit).or_else(|| owner::changed_by_another_run(visit, pods));
+    if !pods.all(PodIndex::Conflicted).is_empty() {
+        let why = owner::held_by(context).or_else(|| owner::changed_by_another_run(context, pods));
         return Some((EndResult::Superseded, why));
     }
-    if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(visit) {
-        return Some((complete(pods, EndResult::Complete), never_started(visit)));
+    if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(context) {
+        return Some((complete(pods, EndResult::Complete), never_started(context)));
     }
-    if goal.undoes_deferred() && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
+    if goal.undoes_deferred() && !pods.all(PodIndex::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
     }
     if pods.pauses_now(goal) && !owner_is_under_way {
         return Some((EndResult::Paused, None));
-    }
-    if visit.has(Fault::NoDeadline) {
-        return None;
     }
     let began = state.began.unwrap_or(now);
     if let Some(total) = goal.policy.total_timeout
@@ -80,23 +72,23 @@ pub(super) fn judge(visit: Visit<'_>, state: &RunState) -> Option<(EndResult, Op
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
     }
     let too_late = if has_failed { abandoned::result(pods) } else { EndResult::TimedOut };
-    if !pods.all(Is::Late).is_empty() && !owner_is_under_way {
+    if !pods.all(PodIndex::Late).is_empty() && !owner_is_under_way {
         return Some((
             too_late,
-            unready_nodes(visit.world, pods).or_else(|| others_not_ready(visit.world, pods, Is::Late)),
+            unready_nodes(context.observed, pods).or_else(|| others_not_ready(context.observed, pods, PodIndex::Late)),
         ));
     }
-    let is_over = state.blocked_since.is_some_and(|since| since + timeout(visit) <= now);
-    is_over.then(|| (too_late, Some(what_blocks(visit, state))))
+    let is_over = state.blocked_since.is_some_and(|since| since + timeout(context) <= now);
+    is_over.then(|| (too_late, Some(what_blocks(context, state))))
 }
 
 /// The pods that are done without a node: they ask for what is wanted, and none of their containers has run.
-fn never_started(visit: Visit<'_>) -> Option<String> {
-    if visit.goal.mode == Mode::Follow {
+fn never_started(context: TurnContext<'_>) -> Option<String> {
+    if context.goal.mode == Mode::Follow {
         return None;
     }
-    let done = visit.goal.pods.iter().filter(|goal| goal.restarts());
-    let mut waiting = done.filter(|goal| visit.world.pod(&goal.key).is_some_and(Pod::is_unstarted));
+    let done = context.goal.pods.iter().filter(|goal| goal.restarts());
+    let mut waiting = done.filter(|goal| context.observed.pod(&goal.key).is_some_and(Pod::is_unstarted));
     let first = &waiting.next()?.key;
     let more = match waiting.count() {
         0 => String::new(),
@@ -108,7 +100,7 @@ fn never_started(visit: Visit<'_>) -> Option<String> {
 
 /// Pods left to the kubelets are not done, and pods that fail with what they had before are not restored.
 fn complete(pods: &Pods, result: EndResult) -> EndResult {
-    match (pods.all(Is::TakenBack).is_empty(), pods.all(Is::Deferred).is_empty()) {
+    match (pods.all(PodIndex::TakenBack).is_empty(), pods.all(PodIndex::Deferred).is_empty()) {
         (false, _) => abandoned::result(pods),
         (true, false) => EndResult::Deferred,
         (true, true) => result,
@@ -117,9 +109,9 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 
 /// The rollout is taken back, and pods fail with what they had before it.
 fn fail_as_before(pods: &Pods) -> Option<String> {
-    let back = pods.all(Is::TakenBack);
+    let back = pods.all(PodIndex::TakenBack);
     let first = &pods.goal(*back.first()?)?.key.name;
-    let phases = || back.iter().filter_map(|position| pods.entry(*position)?.phase.as_ref());
+    let phases = || back.iter().filter_map(|position| pods.run(*position)?.phase.as_ref());
     if phases().all(|phase| matches!(phase, PodProgress::Failing(failure) if failure.stays_down)) {
         let which = if back.len() == 1 {
             format!("pod {first} stays")
@@ -135,15 +127,15 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
     Some(format!("every pod is back and the lock is released, but {which} with what {what} had before as well"))
 }
 
-fn timeout(visit: Visit<'_>) -> Duration {
-    Duration::from_secs(visit.goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+fn timeout(context: TurnContext<'_>) -> Duration {
+    Duration::from_secs(context.goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
-fn what_blocks(visit: Visit<'_>, state: &RunState) -> String {
+fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
     if let Some(why) = state.begin_waits_for.as_deref() {
         return format!("no pod may be taken down: {why}");
     }
-    match visit.world.watch() {
+    match context.observed.watch() {
         Watch::Opening => return "the pods could not be listed".into(),
         Watch::Lost(why) => return format!("the pods could not be watched: {why}"),
         Watch::Live => {}
@@ -158,24 +150,24 @@ fn what_blocks(visit: Visit<'_>, state: &RunState) -> String {
         return why;
     }
     let pods = &state.pods;
-    let down = pods.down().len() + visit.replicas().saturating_sub(pods.present().len());
-    let nodes = pods.down().iter().filter_map(|key| visit.world.pod(key)?.unready_node());
+    let down = pods.down().len() + context.replicas().saturating_sub(pods.present().len());
+    let nodes = pods.down().iter().filter_map(|key| context.observed.pod(key)?.unready_node());
     let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();
-    let allowed = visit.goal.policy.max_unavailable;
+    let allowed = context.goal.policy.max_unavailable;
     format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
 }
 
 /// The nodes because of which the pods that timed out are not ready.
-fn unready_nodes(world: &World, pods: &Pods) -> Option<String> {
-    let late = pods.all(Is::Late).iter();
-    said_of_nodes(&late.filter_map(|position| world.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
+fn unready_nodes(observed: &Observed, pods: &Pods) -> Option<String> {
+    let late = pods.all(PodIndex::Late).iter();
+    said_of_nodes(&late.filter_map(|position| observed.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
 }
 
 /// A container that this rollout does not change, and that keeps one of these pods from being ready.
-fn others_not_ready(world: &World, pods: &Pods, which: Is) -> Option<String> {
+fn others_not_ready(observed: &Observed, pods: &Pods, which: PodIndex) -> Option<String> {
     let of_pod = |position: &usize| {
         let goal = pods.goal(*position)?;
-        let pod = world.pod(&goal.key)?;
+        let pod = observed.pod(&goal.key)?;
         let resizes = |name: &ContainerName| goal.fields.resized().any(|resized| resized == name);
         let other = failure::unready(pod, |name| goal.containers.contains_key(name) || resizes(name))?;
         let waiting = other.state.waiting.as_ref().map(|waiting| format!(" ({})", waiting.reason)).unwrap_or_default();
@@ -198,28 +190,23 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
     }
 }
 
-fn has_conflict(pods: &Pods, position: usize) -> bool {
-    pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodProgress::Conflict { .. })))
-}
-
-/// Returns when the next visit is due at the latest.
-pub(super) fn next_visit(visit: Visit<'_>, state: &RunState) -> Option<Now> {
-    let now = visit.now;
-    let total = visit.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
+pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<Now> {
+    let now = context.now;
+    let total = context.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
     let timer = state.pods.next_timer().map(|at| at.max(now));
     // What has come already is no longer waited for: while answers are outstanding, only their time counts.
     let ahead = [
         total,
-        state.blocked_since.map(|since| since + timeout(visit)),
-        visit.stopped_since.map(|since| since + STOP_WITHIN),
-        visit.ending_since.map(|since| since + END_WITHIN),
-        state.owner.next_visit(visit),
-        state.pulls.next_visit(visit),
+        state.blocked_since.map(|since| since + timeout(context)),
+        context.stopped_since.map(|since| since + STOP_WITHIN),
+        context.ending_since.map(|since| since + END_WITHIN),
+        state.owner.next_visit(context),
+        state.pulls.next_visit(context),
         state.budgets.next_visit(),
         state.followed.next_visit(),
         state.drains.next_visit(&state.pods),
-        state.replacements.next_visit(visit, &state.pods),
-        state.drains.leaves_at(visit, &state.pods),
+        state.replacements.next_visit(context, &state.pods),
+        state.drains.leaves_at(context, &state.pods),
         Some(state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()

@@ -464,7 +464,7 @@ fn labels_and_annotations_change_in_place_pod_by_pod() {
 /// The rollout patches the labels, waits until the pod shows them, and takes nothing down for it.
 #[test]
 fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
-    use crate::rollout::{Action, Answer, Observation, RunState, World, turn};
+    use crate::rollout::{Action, Answer, Observation, Observed, RunState, turn};
     let mut goal = case("labels and annotations").goal(&"one".into(), "me");
     goal.pre_pull = PrePull::Never;
     let document = yaml(CASES);
@@ -475,20 +475,20 @@ fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
         .enumerate()
         .map(|(index, one)| Pod::from_object(&pod(&document["base"], index, "rs", None, one)).unwrap())
         .collect();
-    let (mut world, mut state) = (World::default(), RunState::new());
+    let (mut observed, mut state) = (Observed::default(), RunState::new());
     let now = std::time::Duration::ZERO;
-    world.observe(Observation::Relisted(pods.clone()));
-    let first = turn(&goal, &world, &mut state, now);
+    observed.observe(Observation::Relisted(pods.clone()));
+    let first = turn(&goal, &observed, &mut state, now);
     let [(id, Action::Patch(patch))] = first.actions.as_slice() else { panic!("{:?}", first.actions) };
     assert!(patch.operations.0.iter().any(|operation| *operation.path() == "/metadata/labels/tier"));
     state.answer(*id, Answer::Accepted, now);
-    assert!(turn(&goal, &world, &mut state, now).end.is_none(), "the pod does not show it yet");
+    assert!(turn(&goal, &observed, &mut state, now).end.is_none(), "the pod does not show it yet");
     let mut patched = pods[0].clone();
     patched.labels.insert("tier".into(), "back".into());
     patched.annotations.insert("acme.example/level".into(), "high".into());
     patched.resource_version += 1;
-    world.observe(Observation::Applied(Box::new(patched)));
-    let end = turn(&goal, &world, &mut state, now).end.unwrap();
+    observed.observe(Observation::Applied(Box::new(patched)));
+    let end = turn(&goal, &observed, &mut state, now).end.unwrap();
     assert_eq!(end.result, EndResult::Complete, "{end:?}");
 }
 

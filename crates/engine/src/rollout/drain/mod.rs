@@ -8,7 +8,6 @@
 //! Out of scope: Endpoints and EndpointSlices that somebody writes by hand (a Service without a selector), and files
 //! that show labels by the downward API: those follow the label, off and on again.
 
-mod endpoints;
 mod gate;
 #[cfg(test)]
 mod tests;
@@ -21,12 +20,12 @@ use serde_json::Value;
 
 use crate::change::MetadataChange;
 use crate::k8s::metadata::MetadataMap;
+use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::state::record::{Drained, DrainedLabel, UpdateRecord};
 use crate::value::json_path::text;
 use crate::value::{selector, words};
 
-pub use endpoints::serving_in;
 pub use gate::{
     GATE_MESSAGE, GATE_REASON, GateRefusal, GateState, RefusedGate, is_down_by_our_gate, is_ready_but_for_our_gate,
 };
@@ -174,6 +173,30 @@ pub fn missing(template: &Value, services: &[Value], pod: &Pod) -> BTreeSet<Stri
         .filter(|(key, _)| lost.contains(key.as_str()))
         .map(|(key, value)| format!("{key}={value}"))
         .collect()
+}
+
+/// Returns those of the Services in whose EndpointSlices the pod is listed as ready or serving.
+///
+/// Empty once a drain has reached every slice; all of them again once the pod is back. `slices` are the EndpointSlices
+/// of the namespace, as the API serves them; the pod is matched by its uid (`targetRef`), since its address may be
+/// reused by another pod. A condition that is absent has the API's default: ready counts as true, serving as ready
+/// (`discovery/v1`, `EndpointConditions`).
+pub fn serving_in<'s>(slices: &[Value], services: &'s [String], pod: &Uid) -> BTreeSet<&'s str> {
+    let listing = slices.iter().filter(|slice| lists(slice, pod)).filter_map(|slice| {
+        let name = slice.pointer("/metadata/labels")?.get("kubernetes.io/service-name")?.as_str()?;
+        services.iter().find(|service| *service == name).map(String::as_str)
+    });
+    listing.collect()
+}
+
+fn lists(slice: &Value, pod: &Uid) -> bool {
+    let endpoints = slice.get("endpoints").and_then(Value::as_array).into_iter().flatten();
+    endpoints.into_iter().any(|endpoint| {
+        let target = endpoint.pointer("/targetRef/uid").and_then(Value::as_str);
+        let condition = |name: &str| endpoint.get("conditions")?.get(name)?.as_bool();
+        let ready = condition("ready").unwrap_or(true);
+        target == Some(pod.as_str()) && (ready || condition("serving").unwrap_or(ready))
+    })
 }
 
 fn keys(service: &Value) -> BTreeSet<&str> {

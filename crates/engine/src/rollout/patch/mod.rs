@@ -1,8 +1,6 @@
 //! Requests as values: what is sent, with everything it rests on as `test` operations.
 
 mod drained;
-mod hooked;
-mod taken_over;
 
 use std::collections::BTreeMap;
 
@@ -17,12 +15,10 @@ use crate::k8s::names::{ContainerName, PodKey, RolloutId};
 use crate::k8s::operations::Operations;
 pub use crate::k8s::operations::PodPart;
 use crate::k8s::pod::{ContainerStatus, Pod};
-use crate::state::record::{ContainerRecord, LaterChange, ResizeRecord, UPDATE_ANNOTATION, UpdateRecord};
+use crate::state::record::{ContainerRecord, LaterChange, ResizeRecord, TakenOver, UPDATE_ANNOTATION, UpdateRecord};
 use crate::state::{evidence, starts};
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
-pub use hooked::after_pod_patch;
-pub use taken_over::taken_over_patch;
 
 /// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -278,7 +274,6 @@ fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
     is_older.then(|| before.in_flight.as_ref().unwrap_or(&before.from).clone())
 }
 
-/// Returns the patch of a pod with these operations.
 fn patch_of(pod: &Pod, operations: Operations, part: PodPart, field_manager: &str) -> PodPatch {
     let operations = operations.into_patch(pod);
     PodPatch { key: pod.key.clone(), operations, field_manager: field_manager.to_owned(), part }
@@ -324,6 +319,32 @@ impl Operations {
         self.replace(path("image"), json!(image.to));
         Ok((name.clone(), record))
     }
+}
+
+/// Writes the patch that notes that the user's `--after-pod` command has run: until then the pod's record says that it is
+/// owed, so that a run that goes on with the rollout, on any machine that has the command, runs it. It tests uid and the
+/// record as it was read; `None` when nothing is owed.
+pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
+    let record = UpdateRecord::complete(pod).filter(|record| record.owes_after_pod)?;
+    let record = UpdateRecord { owes_after_pod: false, ..record };
+    let mut operations = Operations::default();
+    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    operations.record(Some(&record));
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
+}
+
+/// Writes the patch that notes on a pod that another run has taken over: whatever the run before has on its way rests on
+/// the record as it was, and is refused from then on, however late it comes. It stays until the pod's next update: there is
+/// no time after which a request cannot arrive. `None` when the pod says so already.
+pub fn taken_over_patch(pod: &Pod, by: &TakenOver, field_manager: &str) -> Option<PodPatch> {
+    let record = UpdateRecord::complete(pod).unwrap_or_else(|| UpdateRecord::of_no_update(pod, field_manager));
+    if record.taken_over.as_ref() == Some(by) {
+        return None;
+    }
+    let mut operations = Operations::default();
+    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    operations.record(Some(&UpdateRecord { taken_over: Some(by.clone()), ..record }));
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
 #[cfg(test)]

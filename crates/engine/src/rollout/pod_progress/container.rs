@@ -6,10 +6,9 @@ use crate::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::rollout::Now;
-use crate::rollout::entry::Entry;
-use crate::rollout::fault::Fault;
 use crate::rollout::goal::ContainerGoal;
 use crate::rollout::left_running::LeftRunning;
+use crate::rollout::pod_run::PodRun;
 use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::record::UpdateRecord;
 use crate::state::starts;
@@ -45,49 +44,41 @@ impl ContainerProgress {
 }
 
 impl PodJudge<'_> {
-    pub(super) fn container(self, name: &ContainerName, goal: &ContainerGoal, entry: &mut Entry) -> ContainerProgress {
-        let Self { visit, pod, .. } = self;
+    pub(super) fn container(self, name: &ContainerName, goal: &ContainerGoal, run: &mut PodRun) -> ContainerProgress {
+        let Self { context, pod, .. } = self;
         let Some((_, _, container)) = pod.container(name) else {
             return ContainerProgress::Conflict("(no such container)".into());
         };
         if let Some(to) = &goal.to {
             if container.image != *to {
                 let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-                let conflict = !goal.overrides && was_ours(pod, &visit.goal.id, name, to);
-                let asked = untouched && !conflict && !entry.asked.contains(name);
+                let conflict = !goal.overrides && was_ours(pod, &context.goal.id, name, to);
+                let asked = untouched && !conflict && !run.evidence.asked.contains(name);
                 return if asked {
                     ContainerProgress::NotAsked
                 } else {
                     ContainerProgress::Conflict(container.image.clone())
                 };
             }
-            entry.asked.insert(name.clone());
+            run.evidence.asked.insert(name.clone());
         }
-        if !goal.restarts || never_started(visit.goal, (name, goal), pod) {
+        if !goal.restarts || never_started(context.goal, (name, goal), pod) {
             return ContainerProgress::Runs;
         }
         let Some((_, _, status)) = pod.container_status(name) else { return ContainerProgress::Restarting(None) };
         let is_of_resize = goal.is_only_resized() || self.resize_baseline(name).is_some();
         let baseline = self.baseline(name);
-        let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
+        let proven =
+            run.evidence.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
         // A status that is older than the spec says nothing about it, neither good nor bad.
         if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
             return ContainerProgress::Restarting(None);
         }
-        let knew = kubelet_knew(entry, pod, container, status) || proven || evidence::was_compared(pod, name);
-        if let Some((reason, _)) = failure::back_off(status).filter(|_| visit.has(Fault::TakesBackOffForFailure)) {
-            return ContainerProgress::Failing(Failure {
-                container: None,
-                reason,
-                message: String::new(),
-                exit_code: Some(0),
-                stays_down: false,
-            });
-        }
-        if let Some(progress) = self.staying_down(&baseline, name, entry) {
+        let knew = kubelet_knew(run, pod, container, status) || proven || evidence::was_compared(pod, name);
+        if let Some(progress) = self.staying_down(&baseline, name, run) {
             return progress;
         }
-        if let Some(progress) = self.failing(&baseline, container, status, entry) {
+        if let Some(progress) = self.failing(&baseline, container, status, run) {
             return progress;
         }
         if status.state.running.is_none() {
@@ -101,15 +92,14 @@ impl PodJudge<'_> {
         }
         let since = UpdateRecord::set_at(pod, name);
         let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
-        let changed = visit.world.events(&pod.key).and_then(|events| events.changed_at(name)).filter(is_of_it);
+        let changed = context.observed.events(&pod.key).and_then(|events| events.changed_at(name)).filter(is_of_it);
         match baseline.proof(status, &container.image, knew, changed) {
-            _ if visit.has(Fault::ReadyIsDone) => ContainerProgress::Runs,
             Proof::New => {
-                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                run.evidence.proven.insert(name.clone(), (container.image.clone(), baseline));
                 ContainerProgress::Runs
             }
             // The kubelet has not begun the resize, and the container that was to restart has again what it has.
-            Proof::Old if goal.is_only_resized() => match self.left_running(name, entry) {
+            Proof::Old if goal.is_only_resized() => match self.left_running(name, run) {
                 LeftRunning::Yes => ContainerProgress::Runs,
                 LeftRunning::At(at) => ContainerProgress::MayFail(at),
                 LeftRunning::Unknown => ContainerProgress::Restarting(None),
@@ -118,13 +108,13 @@ impl PodJudge<'_> {
             // The resize is done, and a new container has what was asked for.
             Proof::Unverified(_) if is_of_resize => ContainerProgress::Runs,
             Proof::Unverified(why) => {
-                let left_running = self.left_running(name, entry);
-                match self.by_restart(name, entry) {
+                let left_running = self.left_running(name, run);
+                match self.by_restart(name, run) {
                     _ if left_running == LeftRunning::Yes => {}
-                    Some(rests_on) => drop(entry.by_restart.insert(name.clone(), Some(rests_on))),
+                    Some(rests_on) => drop(run.evidence.by_restart.insert(name.clone(), Some(rests_on))),
                     None => return ContainerProgress::Unverified { why, until: left_running.until() },
                 }
-                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                run.evidence.proven.insert(name.clone(), (container.image.clone(), baseline));
                 ContainerProgress::Runs
             }
         }
@@ -140,29 +130,30 @@ impl PodJudge<'_> {
 
     /// What a restart alone proves, once the kubelet's events were read and showed nothing: the kubelet records a few
     /// events of a kind for a pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
-    fn by_restart(self, name: &ContainerName, entry: &Entry) -> Option<String> {
-        let was_read = entry.events_at.is_some_and(|next| next <= self.visit.now);
-        if was_read && !self.visit.has(Fault::NeedsEvents) { evidence::rests_on_restart(self.pod, name) } else { None }
+    fn by_restart(self, name: &ContainerName, run: &PodRun) -> Option<String> {
+        let was_read = run.clocks.events_at.is_some_and(|next| next <= self.context.now);
+        if was_read { evidence::rests_on_restart(self.pod, name) } else { None }
     }
 
     /// Whether the kubelet does not start the container again that is down. Why it has not started one of the wanted image, its
     /// events alone say: they are read first.
-    fn staying_down(self, baseline: &Baseline, name: &ContainerName, entry: &mut Entry) -> Option<ContainerProgress> {
-        let (pod, now) = (self.pod, self.visit.now);
+    fn staying_down(self, baseline: &Baseline, name: &ContainerName, run: &mut PodRun) -> Option<ContainerProgress> {
+        let (pod, now) = (self.pod, self.context.now);
         let down = pod.stays_down(name, self.goal.kubelet)?;
         let is_new = baseline.ended_after(down.ended) == Some(true);
         let since = UpdateRecord::set_at(pod, name);
-        let said = self.visit.world.events(&pod.key).and_then(|events| events.failed_since(name, since.as_deref()));
-        let was_read = entry.events_at.is_some_and(|next| next <= now);
+        let said =
+            self.context.observed.events(&pod.key).and_then(|events| events.failed_since(name, since.as_deref()));
+        let was_read = run.clocks.events_at.is_some_and(|next| next <= now);
         // One that was down already is not started for another image.
         let was_up = || since.as_deref().zip(down.ended.finished_at.as_deref()).is_none_or(|(set, ended)| ended >= set);
-        if !is_new && said.is_none() && !was_read && self.visit.is_live() && was_up() {
+        if !is_new && said.is_none() && !was_read && self.context.is_live() && was_up() {
             let why = format!("{name} has ended, and restartPolicy {} keeps it from being started again", down.policy);
             return Some(ContainerProgress::Unverified { why, until: None });
         }
         let said = said.map(|said| (said.reason.as_str(), said.message.as_str()));
         let (failure, urgency) = failure::of_down(name, &down, is_new, said);
-        let since = self.shown_since(&failure, entry);
+        let since = self.shown_since(&failure, run);
         Some(self.once_it_has_lasted(failure, since, urgency.tolerated_seconds()))
     }
 
@@ -172,21 +163,22 @@ impl PodJudge<'_> {
         baseline: &Baseline,
         container: &Container,
         status: &ContainerStatus,
-        entry: &mut Entry,
+        run: &mut PodRun,
     ) -> Option<ContainerProgress> {
         let (old_image, old_waiting, old_bits) = baseline.before(status);
         let is_new = |ended: &Terminated| baseline.ended_after(ended);
         let restarts = baseline.restarts_since(status);
         let judged = failure::judge(status, is_new, restarts, old_image, &container.image);
         let Some((failure, urgency)) = judged else {
-            entry.failing_since.remove(&container.name);
+            run.clocks.failing_since.remove(&container.name);
             return None;
         };
-        let since = self.shown_since(&failure, entry);
+        let since = self.shown_since(&failure, run);
         if failure.exit_code.is_some() && old_bits {
             // The kubelet may have created it before it knew the new image, and reported it after; the next one is of
             // the new image.
-            let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
+            let first =
+                run.evidence.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
             if *first == status.container_id {
                 return None;
             }
@@ -199,14 +191,13 @@ impl PodJudge<'_> {
         Some(self.once_it_has_lasted(failure, since, timeout))
     }
 
-    /// Since when a failure shows.
-    fn shown_since(self, failure: &Failure, entry: &mut Entry) -> Now {
+    fn shown_since(self, failure: &Failure, run: &mut PodRun) -> Now {
         let name = failure.container.clone().unwrap_or_default();
-        match entry.failing_since.get(&name) {
+        match run.clocks.failing_since.get(&name) {
             Some((reason, since)) if *reason == failure.reason => *since,
             Some(_) | None => {
-                entry.failing_since.insert(name, (failure.reason.clone(), self.visit.now));
-                self.visit.now
+                run.clocks.failing_since.insert(name, (failure.reason.clone(), self.context.now));
+                self.context.now
             }
         }
     }
@@ -214,7 +205,7 @@ impl PodJudge<'_> {
     fn once_it_has_lasted(self, failure: Failure, since: Now, seconds: u64) -> ContainerProgress {
         let at = since + Duration::from_secs(seconds);
         // While the watch is lost, nobody sees whether it lasted.
-        if at <= self.visit.now && (self.visit.is_live() || seconds == 0) {
+        if at <= self.context.now && (self.context.is_live() || seconds == 0) {
             ContainerProgress::Failing(failure)
         } else {
             ContainerProgress::MayFail(at)
@@ -234,15 +225,15 @@ fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
 
 /// Whether the kubelet knew the spec when it created the container that is shown: a status with the spec's generation
 /// has shown another one. Notes the first such status.
-fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+fn kubelet_knew(run: &mut PodRun, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
     if !evidence::has_seen(pod) {
         return false;
     }
-    match entry.kubelet_knew.get(&container.name) {
+    match run.evidence.kubelet_knew.get(&container.name) {
         Some((image, id)) if *image == container.image => *id != status.container_id,
         Some(_) | None => {
             let first = (container.image.clone(), status.container_id.clone());
-            entry.kubelet_knew.insert(container.name.clone(), first);
+            run.evidence.kubelet_knew.insert(container.name.clone(), first);
             false
         }
     }

@@ -8,7 +8,6 @@ pub(super) use container::has_ended_once;
 use std::time::Duration;
 
 use crate::change::FieldProgress;
-use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::report::progress::{NOT_SCHEDULED, PodProgress};
@@ -20,35 +19,34 @@ use crate::state::evidence;
 use self::container::ContainerProgress;
 use super::Now;
 use super::abandoned;
-use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
-use super::fault::Fault;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::left_running;
+use super::observed::{Judged, PodContext, TurnContext};
+use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, RequestState, Sent, failure_of_pod};
 use super::pods::Pods;
 use super::steps;
-use super::visit::{Judged, Visit, Visited};
 use crate::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
 use crate::value::duration::second;
 
-/// Judges one pod. `entry` is what is kept of it: when things were first seen, by our clock.
-pub(super) fn pod_progress(visit: Visit<'_>, pods: &Pods, visited: Visited<'_>, entry: &mut Entry) -> Judged {
-    let (world, key) = (visit.world, &visited.goal.key);
-    let Some(pod) = visited.pod else {
-        let seen = world.is_deleted(key) || visit.is_live();
+/// Judges one pod, and notes in `run` what is seen for the first time.
+pub(super) fn pod_progress(context: TurnContext<'_>, pods: &Pods, subject: PodContext<'_>, run: &mut PodRun) -> Judged {
+    let (observed, key) = (context.observed, &subject.goal.key);
+    let Some(pod) = subject.pod else {
+        let seen = observed.is_deleted(key) || context.is_live();
         // A pod that is watched by its name cannot leave by a label.
-        let bare = if visit.goal.workload.kind.has_template() { LEFT } else { DELETED };
-        let why = || world.why_deleted(key).unwrap_or(bare).to_owned();
+        let bare = if context.goal.workload.kind.has_template() { LEFT } else { DELETED };
+        let why = || observed.why_deleted(key).unwrap_or(bare).to_owned();
         return if seen { PodProgress::Gone { why: why() }.into() } else { PodProgress::Waiting.into() };
     };
-    PodJudge { visit, pods, goal: visited.goal, pod }.judge(entry)
+    PodJudge { context, pods, goal: subject.goal, pod }.judge(run)
 }
 
 /// Returns the phase of a pod with everything else done, where the kubelet has deferred its resize, or reports why it
 /// cannot carry it out now (reason `Error`), and the rollout does not wait for it. A container that restarts for its
 /// resize is waited for: nobody would keep the budget when the kubelet comes to it.
-pub(super) fn left_to_the_kubelet(visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodProgress> {
-    let is_left = visit.goal.policy.on_deferred == OnDeferred::Leave
-        && visit.goal.mode != Mode::Follow
+pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodProgress> {
+    let is_left = context.goal.policy.on_deferred == OnDeferred::Leave
+        && context.goal.mode != Mode::Follow
         && !goal.containers.values().any(|container| container.by_resize);
     match goal.fields.of_part(PodPart::Resize, pod) {
         FieldProgress::Waiting { why, deferred } if is_left && (deferred || why.is_some()) => {
@@ -64,67 +62,67 @@ pub(super) fn left_to_the_kubelet(visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -
 /// The pod that is judged, with its goal.
 #[derive(Clone, Copy)]
 struct PodJudge<'a> {
-    visit: Visit<'a>,
+    context: TurnContext<'a>,
     pods: &'a Pods,
     goal: &'a PodGoal,
     pod: &'a Pod,
 }
 
 impl<'a> PodJudge<'a> {
-    fn judge(self, entry: &mut Entry) -> Judged {
-        let Self { visit, goal, pod, .. } = self;
-        if let Some(why) = gone(visit.goal, pod) {
+    fn judge(self, run: &mut PodRun) -> Judged {
+        let Self { context, goal, pod, .. } = self;
+        if let Some(why) = gone(context.goal, pod) {
             return PodProgress::Gone { why }.into();
         }
         // What was reported and ends the rollout stays so while the run is ending: a crashed container is started
         // again, and another writer may change its mind.
-        if let Some(ends @ (PodProgress::Failing(_) | PodProgress::Conflict { .. })) = &entry.phase
-            && visit.ending_since.is_some()
+        if let Some(ends @ (PodProgress::Failing(_) | PodProgress::Conflict { .. })) = &run.phase
+            && context.ending_since.is_some()
         {
             return ends.clone().into();
         }
-        if let Some(path) = goal.fields.conflict_in(pod).filter(|_| !visit.has(Fault::IgnoresOtherSize)) {
+        if let Some(path) = goal.fields.conflict_in(pod) {
             return PodProgress::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
-        left_running::note(&mut entry.since, pod, visit.now);
+        left_running::note(&mut run.evidence.since, pod, context.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, ContainerProgress)> =
-            containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, entry))).collect();
+            containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, run))).collect();
         // Another writer is active, whatever the server answered to this run.
-        if let Some(failure) = entry.refused.as_ref().filter(|_| conflict(&progress).is_none()) {
+        if let Some(failure) = run.request.refused.as_ref().filter(|_| conflict(&progress).is_none()) {
             return PodProgress::Failing(failure.clone()).into();
         }
         if goal.fields.of_part(PodPart::Pod, pod) == FieldProgress::NotAsked {
             progress.push((ContainerName::default(), ContainerProgress::NotAsked));
         }
-        if visit.goal.mode == Mode::Durable && pod.is_finished() {
+        if context.goal.mode == Mode::Durable && pod.is_finished() {
             let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
             return PodProgress::Gone { why }.into();
         }
-        let is_left = left_to_the_kubelet(visit, goal, pod).is_some();
-        if !is_left && let Some(judged) = self.resize(entry, &progress) {
+        let is_left = left_to_the_kubelet(context, goal, pod).is_some();
+        if !is_left && let Some(judged) = self.resize(run, &progress) {
             return judged;
         }
-        let steps = steps::of(visit.goal, goal);
-        entry.is_between = false;
+        let steps = context.goal.steps_of(goal);
+        run.steps.is_between = false;
         if let Some(next) = steps::next(&steps, goal, pod) {
-            if next != entry.step {
-                (entry.step, entry.sends) = (next, 0);
+            if next != run.steps.next {
+                (run.steps.next, run.request.sends) = (next, 0);
             }
-            if next > 0 || steps::is_begun_by_resize(visit.goal, goal, pod) {
-                return self.between(entry, &steps, next, progress);
+            if next > 0 || steps::is_begun_by_resize(context.goal, goal, pod) {
+                return self.between(run, &steps, next, progress);
             }
         }
-        if let Some(judged) = decided(pod, &progress, entry, visit.has(Fault::RetriesForever)) {
+        if let Some(judged) = decided(pod, &progress, run) {
             return judged;
         }
-        self.settle(entry, &self.restarting(goal.containers.keys()), true)
+        self.settle(run, &self.restarting(goal.containers.keys()), true)
     }
 
     /// Those of the containers that restart when their image changes.
     fn restarting(self, names: impl Iterator<Item = &'a ContainerName>) -> Vec<&'a ContainerName> {
         let is_one = |(name, goal): (&ContainerName, &ContainerGoal)| {
-            goal.restarts && !never_started(self.visit.goal, (name, goal), self.pod)
+            goal.restarts && !never_started(self.context.goal, (name, goal), self.pod)
         };
         names.filter(|name| self.goal.containers.get_key_value(*name).is_some_and(is_one)).collect()
     }
@@ -133,41 +131,40 @@ impl<'a> PodJudge<'a> {
     /// The pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
     fn between(
         self,
-        entry: &mut Entry,
+        run: &mut PodRun,
         steps: &[Vec<&'a ContainerName>],
         next: usize,
         progress: Vec<(ContainerName, ContainerProgress)>,
     ) -> Judged {
-        let unbounded = self.visit.has(Fault::RetriesForever);
         let of_them = |from: usize| steps.iter().take(next).skip(from).flatten().copied();
         let earlier: Vec<&'a ContainerName> = of_them(0).collect();
         let (mut asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
         if let Some(conflict) = conflict(&others) {
             return conflict.into();
         }
-        let is_begun = entry.patched || steps::is_begun(self.visit.goal, self.goal, self.pod);
-        entry.is_between = is_begun;
-        let waits = not_asked_yet(entry, unbounded);
-        let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodProgress::Patched;
-        let judged =
-            |asked: &[(ContainerName, ContainerProgress)], entry: &Entry| decided(self.pod, asked, entry, unbounded);
+        let is_begun = run.request.patched || steps::is_begun(self.context.goal, self.goal, self.pod);
+        run.steps.is_between = is_begun;
+        let waits = not_asked_yet(run);
+        let is_under_way =
+            run.request.sent == Sent::Images && run.request.sent_step == next && waits == PodProgress::Patched;
+        let judged = |asked: &[(ContainerName, ContainerProgress)], run: &PodRun| decided(self.pod, asked, run);
         // Before anything of a pod goes back it is as before the rollout, and its state keeps nothing from going back.
-        let is_as_before = self.visit.goal.is_back() && !is_begun;
-        let goes_past = |entry: &mut Entry| {
-            is_as_before || abandoned::goes_past(self.visit, entry, next, judged(&asked, entry).as_ref())
+        let is_as_before = self.context.goal.is_back() && !is_begun;
+        let goes_past = |run: &mut PodRun| {
+            is_as_before || abandoned::goes_past(self.context, run, next, judged(&asked, run).as_ref())
         };
-        if !is_under_way && goes_past(entry) {
+        if !is_under_way && goes_past(run) {
             asked.clear();
         }
-        asked.retain(|(name, _)| of_them(entry.passed).any(|one| one == name));
-        match judged(&asked, entry) {
+        asked.retain(|(name, _)| of_them(run.steps.passed).any(|one| one == name));
+        match judged(&asked, run) {
             Some(judged) if judged.phase.stage().is_end() => return judged,
             Some(_) | None if is_under_way => return PodProgress::Patched.into(),
             Some(judged) => return judged,
             None => {}
         }
         if is_begun {
-            let settled = self.settle(entry, &self.restarting(of_them(entry.passed)), false);
+            let settled = self.settle(run, &self.restarting(of_them(run.steps.passed)), false);
             if settled.phase != PodProgress::Done {
                 return settled;
             }
@@ -181,9 +178,9 @@ impl<'a> PodJudge<'a> {
     }
 
     /// The right containers run: are they ready (and the pod, where they are all of it), and has that held?
-    fn settle(self, entry: &mut Entry, restarted: &[&ContainerName], whole: bool) -> Judged {
-        let Self { visit, pod, .. } = self;
-        let (goal, now) = (visit.goal, visit.now);
+    fn settle(self, run: &mut PodRun, restarted: &[&ContainerName], whole: bool) -> Judged {
+        let Self { context, pod, .. } = self;
+        let (goal, now) = (context.goal, context.now);
         if restarted.is_empty() {
             return PodProgress::Done.into();
         }
@@ -196,41 +193,42 @@ impl<'a> PodJudge<'a> {
         let goes_without = !is_whole && goal.is_back() && pod.unready_node().is_none();
         let whole = whole && !goes_without;
         if !unready.is_empty() || whole && !is_whole {
-            entry.ready_since = None;
+            run.clocks.ready_since = None;
             return PodProgress::Starting { containers: unready }.into();
         }
         let key = ReadyKey::of(pod, restarted, whole);
-        let since = match &entry.ready_since {
+        let since = match &run.clocks.ready_since {
             Some((known, since)) if *known == key => *since,
             Some(_) | None => {
-                entry.ready_since = Some((key, now));
+                run.clocks.ready_since = Some((key, now));
                 now
             }
         };
         // A container proven by its restart alone is the wrong one only if the kubelet is about to stop it.
-        let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
+        let by_restart = restarted.iter().any(|name| run.evidence.by_restart.contains_key(*name));
         let is_given = goal.policy.min_ready_seconds_given.is_some();
         let least = if goes_without || by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
-        let hold_seconds = if visit.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
+        let hold_seconds = self.hold_seconds(restarted).max(least);
         let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
         let until = since + Duration::from_secs(to_come);
         // While the watch is lost nobody sees whether it has held; a pod that was done stays done.
         if until <= now
-            && (visit.is_live() || matches!(entry.phase, Some(PodProgress::Done | PodProgress::Left { .. })))
+            && (context.is_live() || matches!(run.phase, Some(PodProgress::Done | PodProgress::Left { .. })))
         {
             return PodProgress::Done.into();
         }
-        let wake = (!visit.has(Fault::ForgetsHoldTimer)).then_some(until);
-        if goes_without {
-            return Judged { phase: PodProgress::Starting { containers: unready }, wake };
-        }
-        Judged { phase: PodProgress::Stabilizing { hold_seconds }, wake }
+        let phase = match goes_without {
+            true => PodProgress::Starting { containers: unready },
+            false => PodProgress::Stabilizing { hold_seconds },
+        };
+        Judged { phase, wake: Some(until) }
     }
 
     /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the
     /// server's clock: that time counts towards the hold.
     fn ready_before(self, restarted: &[&ContainerName]) -> u64 {
-        let Some(read_at) = self.visit.goal.read_at.as_deref().filter(|_| self.visit.goal.mode == Mode::Follow) else {
+        let Some(read_at) = self.context.goal.read_at.as_deref().filter(|_| self.context.goal.mode == Mode::Follow)
+        else {
             return 0;
         };
         let started = |name: &&ContainerName| {
@@ -250,7 +248,7 @@ impl<'a> PodJudge<'a> {
     /// One startup period, because kubelets 1.35 to 1.37 show `started` and `ready` of a replaced container before its
     /// startup probe ran (kubernetes#141155).
     fn hold_seconds(self, restarted: &[&ContainerName]) -> u32 {
-        let (goal, pod) = (self.visit.goal, self.pod);
+        let (goal, pod) = (self.context.goal, self.pod);
         if let Some(given) = goal.policy.min_ready_seconds_given {
             return given;
         }
@@ -286,23 +284,19 @@ pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
 }
 
 /// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
-fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodProgress {
-    match entry.request {
-        Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
+fn not_asked_yet(run: &PodRun) -> PodProgress {
+    match run.request.state {
+        RequestState::Idle | RequestState::BackOff { .. } if run.request.sends >= MAX_SENDS => {
             let message =
                 format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
-            PodProgress::Failing(Failure {
-                container: None,
-                reason: "TooManyTries".into(),
-                message,
-                exit_code: None,
-                stays_down: false,
-            })
+            PodProgress::Failing(failure_of_pod("TooManyTries", message))
         }
-        Request::Idle | Request::BackOff { .. } => PodProgress::Waiting,
-        Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => {
-            PodProgress::Patched
-        }
+        RequestState::Idle | RequestState::BackOff { .. } => PodProgress::Waiting,
+        RequestState::Sent
+        | RequestState::Accepted
+        | RequestState::Unclear
+        | RequestState::Reading
+        | RequestState::ReadAt(_) => PodProgress::Patched,
     }
 }
 
@@ -323,12 +317,7 @@ fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgre
 }
 
 /// Every phase before the right containers run.
-fn decided(
-    pod: &Pod,
-    progress: &[(ContainerName, ContainerProgress)],
-    entry: &Entry,
-    unbounded: bool,
-) -> Option<Judged> {
+fn decided(pod: &Pod, progress: &[(ContainerName, ContainerProgress)], run: &PodRun) -> Option<Judged> {
     let mut wake = None;
     let (mut not_asked, mut restarting, mut why_unverified, mut held) = (false, None, None, None);
     let (mut containers, mut unverified) = (Vec::new(), Vec::new());
@@ -368,20 +357,11 @@ fn decided(
         return Some(PodProgress::Gone { why: format!("it is {} for good", pod.status.phase) }.into());
     }
     if not_asked {
-        return Some(not_asked_yet(entry, unbounded).into());
+        return Some(not_asked_yet(run).into());
     }
     if pod.is_finished() {
         let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
-        return Some(
-            PodProgress::Failing(Failure {
-                container: None,
-                reason: "PodFinished".into(),
-                message,
-                exit_code: None,
-                stays_down: false,
-            })
-            .into(),
-        );
+        return Some(PodProgress::Failing(failure_of_pod("PodFinished", message)).into());
     }
     if let Some(waiting) = restarting {
         // Nothing of it restarts before a node takes it.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::change::{self, FieldProgress};
-use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
 use crate::report::progress::PodProgress;
 use crate::rollout::patch::PodPart;
@@ -11,12 +10,11 @@ use crate::state::evidence::Baseline;
 use crate::state::record::UpdateRecord;
 
 use super::super::Now;
-use super::super::entry::{Entry, Sent};
-use super::super::fault::Fault;
 use super::super::goal::Mode;
 use super::super::left_running::{self, LeftRunning};
+use super::super::observed::Judged;
+use super::super::pod_run::{PodRun, Sent, failure_of_pod};
 use super::super::steps;
-use super::super::visit::Judged;
 use super::{ContainerProgress, PodJudge, conflict, decided, next_resize};
 
 /// A kubelet that does not report which resize its status is about has this long to see the one that is asked for.
@@ -24,10 +22,9 @@ const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);
 
 impl PodJudge<'_> {
     /// The phase while the pod does not have the cpu and memory that are wanted.
-    pub(super) fn resize(self, entry: &mut Entry, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
-        let unbounded = self.visit.has(Fault::RetriesForever);
+    pub(super) fn resize(self, run: &mut PodRun, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
         let conflict = conflict(others);
-        let progress = match self.visit.goal.mode {
+        let progress = match self.context.goal.mode {
             Mode::Follow => match self.goal.fields.of_part(PodPart::Resize, self.pod) {
                 // Whoever asked for it.
                 FieldProgress::Done => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
@@ -37,18 +34,15 @@ impl PodJudge<'_> {
             },
             Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
         };
-        let is_asked = matches!(progress, FieldProgress::Waiting { .. });
-        let progress =
-            if is_asked && self.visit.has(Fault::TakesAskedForResized) { FieldProgress::Done } else { progress };
         // A finished resize stays so while the kubelet has not seen the image that came after it.
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
-        if progress == FieldProgress::Done || lags && entry.is_resized {
-            entry.is_resized = true;
-            return self.before_their_image(entry, others);
+        if progress == FieldProgress::Done || lags && run.evidence.is_resized {
+            run.evidence.is_resized = true;
+            return self.before_their_image(run, others);
         }
-        entry.is_resized = false;
+        run.evidence.is_resized = false;
         if !matches!(progress, FieldProgress::Failed { .. }) {
-            entry.resize_failing_since = None;
+            run.clocks.resize_failing_since = None;
         }
         if let Some(conflict) = conflict {
             return Some(conflict.into());
@@ -60,14 +54,13 @@ impl PodJudge<'_> {
         match progress {
             FieldProgress::Done => None,
             FieldProgress::NotAsked => {
-                let is_noted = || !steps::lacks_note(self.visit.goal, self.goal, self.pod);
+                let is_noted = || !steps::lacks_note(self.context.goal, self.goal, self.pod);
                 // The note is one write, the resize another.
-                if entry.sent == Sent::Note && is_noted() {
-                    entry.sends = 0;
+                if run.request.sent == Sent::Note && is_noted() {
+                    run.request.sends = 0;
                 }
-                let judged =
-                    decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], entry, unbounded)?;
-                Some(match (judged.phase, entry.sent) {
+                let judged = decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], run)?;
+                Some(match (judged.phase, run.request.sent) {
                     (PodProgress::Patched, Sent::Note) => next_resize(self.goal).into(),
                     (PodProgress::Patched, Sent::Resize) => resizing(None, false),
                     (PodProgress::Waiting, Sent::Note) if is_noted() => next_resize(self.goal).into(),
@@ -80,23 +73,22 @@ impl PodJudge<'_> {
                 let failing = failing.filter_map(|(_, progress)| progress.failure()).next().cloned();
                 Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodProgress::Failing(failure).into()))
             }
-            FieldProgress::Failed { message, .. } if self.may_be_of_before(entry).is_some() => {
+            FieldProgress::Failed { message, .. } if self.may_be_of_before(run).is_some() => {
                 let phase = PodProgress::Resizing { why: Some(message), deferred_by: None };
-                Some(Judged { phase, wake: self.may_be_of_before(entry) })
+                Some(Judged { phase, wake: self.may_be_of_before(run) })
             }
-            FieldProgress::Failed { reason, message } => Some(
-                PodProgress::Failing(Failure { container: None, reason, message, exit_code: None, stays_down: false })
-                    .into(),
-            ),
+            FieldProgress::Failed { reason, message } => {
+                Some(PodProgress::Failing(failure_of_pod(&reason, message)).into())
+            }
         }
     }
 
     /// A kubelet before 1.34 does not report which resize its status is about. Returns until when it may be the one
     /// before.
-    fn may_be_of_before(self, entry: &mut Entry) -> Option<Now> {
-        let since = *entry.resize_failing_since.get_or_insert(self.visit.now);
+    fn may_be_of_before(self, run: &mut PodRun) -> Option<Now> {
+        let since = *run.clocks.resize_failing_since.get_or_insert(self.context.now);
         let until = since + RESIZE_OF_BEFORE;
-        (self.pod.status.observed_generation.is_none() && until > self.visit.now).then_some(until)
+        (self.pod.status.observed_generation.is_none() && until > self.context.now).then_some(until)
     }
 
     /// The baseline of a container that restarts for its resize, and not for another image since.
@@ -109,8 +101,8 @@ impl PodJudge<'_> {
     /// Whether the record is that of the resize in question: of this rollout, or, where somebody else's is followed, of
     /// the last resize that was asked of the container.
     fn is_noted_by(self, record: &UpdateRecord, name: &ContainerName) -> bool {
-        match (self.visit.goal.mode, Baseline::of(self.pod, name)) {
-            (Mode::Durable | Mode::PodsOnly, _) => record.id == self.visit.goal.id,
+        match (self.context.goal.mode, Baseline::of(self.pod, name)) {
+            (Mode::Durable | Mode::PodsOnly, _) => record.id == self.context.goal.id,
             (Mode::Follow, Baseline::Recorded(_) | Baseline::Created) => true,
             (Mode::Follow, Baseline::Set(_) | Baseline::Unknown) => false,
         }
@@ -125,26 +117,26 @@ impl PodJudge<'_> {
     }
 
     /// Whether the kubelet has left a container running.
-    pub(super) fn left_running(self, name: &ContainerName, entry: &Entry) -> LeftRunning {
-        left_running::of(self.visit, self.pod, name, entry.since.as_ref())
+    pub(super) fn left_running(self, name: &ContainerName, run: &PodRun) -> LeftRunning {
+        left_running::of(self.context, self.pod, name, run.evidence.since.as_ref())
     }
 
     /// The containers that get another image once they have restarted for their resize, and have not.
     pub(super) fn before_their_image(
         self,
-        entry: &Entry,
+        run: &PodRun,
         others: &[(ContainerName, ContainerProgress)],
     ) -> Option<Judged> {
-        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.visit.goal.id)?;
+        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.context.goal.id)?;
         let is_before = |(name, progress): &&(ContainerName, ContainerProgress)| {
             matches!(progress, ContainerProgress::NotAsked)
                 && self.restarts_by_resize(name)
                 && record.is_before_its_resize(self.pod, name)
-                && self.left_running(name, entry) != LeftRunning::Yes
+                && self.left_running(name, run) != LeftRunning::Yes
         };
         let containers: Vec<_> = others.iter().filter(is_before).map(|(name, _)| name.clone()).collect();
         let restarting = PodProgress::Restarting { containers: containers.clone(), waiting: None, until: None };
-        let wake = containers.iter().filter_map(|name| self.left_running(name, entry).until()).min();
+        let wake = containers.iter().filter_map(|name| self.left_running(name, run).until()).min();
         (!containers.is_empty()).then_some(Judged { phase: restarting, wake })
     }
 }

@@ -2,13 +2,12 @@
 //! our own makes it pull first, on each node that lacks an image, with the pull secrets of the pods that change.
 //!
 //! This module says which node lacks what ([`lacking`]), what such a pod looks like ([`pull_pod`]), what its status means
-//! ([`judge()`]), and whether a tag means the same everywhere ([`moving_tags`], [`meaning`]). Nothing of an image ever runs.
+//! ([`judge()`]), and whether a tag means the same everywhere ([`moving_tags`]). Nothing of an image ever runs.
 //!
 //! Assumed: an image that a node lists is one that the pods may use. From 1.35 on a kubelet may ask the registry again for
 //! pods whose credentials have not been used for it (`KubeletEnsureSecretPulledImages`); `--pre-pull=always` tries that too.
 
 mod body;
-mod digests;
 mod judge;
 mod left_behind;
 #[cfg(test)]
@@ -21,11 +20,10 @@ use serde_json::Value;
 
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::rollout::patch::NewImage;
-use crate::value::image::{ImageReference, same_image};
+use crate::value::image::{ImageReference, repo_digest, same_image};
 use crate::value::words;
 
 pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
-pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
 pub use judge::{ImageState, PullState, Rejected, judge};
 pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
 
@@ -236,4 +234,42 @@ fn needs(mode: PrePull, image: &ImagePull, node: Option<&NodeImages>) -> bool {
         PrePull::Always => true,
         PrePull::Auto => image.policy == "Always" || !node.is_some_and(|node| node.lists(&image.image)),
     }
+}
+
+/// One image as a node has pulled it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PulledImage {
+    /// The node.
+    pub node: String,
+    /// The image as it was requested.
+    pub image: String,
+    /// The `imageID` that the pull pod's status reported.
+    pub image_id: String,
+}
+
+/// A tag that is another image on another node: it has moved, and a node has the old one or pulled between two pushes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovingTag {
+    /// The image as it was requested.
+    pub image: String,
+    /// The nodes, by digest.
+    pub nodes: BTreeMap<String, Vec<String>>,
+}
+
+/// Returns the images for which the nodes report different digests, by name.
+///
+/// An image for which a runtime reports no registry digest is left out. A runtime that reports the digest of the
+/// platform's own manifest instead of the index would make nodes of two architectures look like a moving tag: so this
+/// is a warning, never a refusal.
+pub fn moving_tags(pulled: &[PulledImage]) -> Vec<MovingTag> {
+    let mut found: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for one in pulled {
+        let Some(digest) = repo_digest(&one.image_id) else { continue };
+        let nodes = found.entry(&one.image).or_default().entry(digest.to_owned()).or_default();
+        if !nodes.contains(&one.node) {
+            nodes.push(one.node.clone());
+        }
+    }
+    let moving = found.into_iter().filter(|(_, nodes)| nodes.len() > 1);
+    moving.map(|(image, nodes)| MovingTag { image: image.to_owned(), nodes }).collect()
 }

@@ -302,25 +302,6 @@ fn digests_that_differ_are_a_moving_tag() {
 }
 
 #[test]
-fn a_recorded_image_means_its_digest_or_has_moved() {
-    let (one, two) = (digest('1'), digest('2'));
-    let id = |digest: &str| format!("docker.io/acme/side@{digest}");
-    for (image, recorded, now, expected) in [
-        ("acme/side:1".to_owned(), id(&one), Some(id(&one)), Meaning::Same),
-        ("acme/side:1".into(), id(&one), Some(id(&two)), Meaning::TagMoved { pinned: format!("acme/side:1@{one}") }),
-        ("acme/side".into(), id(&one), Some(id(&two)), Meaning::TagMoved { pinned: format!("acme/side@{one}") }),
-        (format!("acme/side:1@{one}"), id(&two), None, Meaning::Same),
-        ("acme/side:1".into(), id(&one), None, Meaning::Unknown),
-        ("acme/side:1".into(), one.clone(), Some(id(&two)), Meaning::Unknown),
-        ("acme/side:1".into(), String::new(), Some(id(&two)), Meaning::Unknown),
-        ("acme/side:1".into(), id(&one), Some(two.clone()), Meaning::Unknown),
-        ("UPPER".into(), id(&one), Some(id(&two)), Meaning::Unknown),
-    ] {
-        assert_eq!(meaning(&image, &recorded, now.as_deref()), expected, "{image} {recorded} {now:?}");
-    }
-}
-
-#[test]
 fn a_pod_that_only_carries_the_labels_is_no_pull_pod() {
     let ours = pull_pod(&"20260301-100000-abcd".into(), &web(), &pull("node-a", &[("acme/side:2", "")]), 60);
     assert!(is_pull_pod(&ours));

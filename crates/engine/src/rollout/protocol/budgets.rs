@@ -11,22 +11,20 @@ use crate::k8s::budget::{BudgetLimit, CountedPod, blocking, limits};
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::rollout::entry::{BACK_OFF, Is};
-use crate::rollout::fault::Fault;
+use crate::rollout::observed::TurnContext;
+use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
-use crate::rollout::polled::PolledRead;
-use crate::rollout::visit::Visit;
+use crate::rollout::reads::Read;
 use crate::rollout::{Action, Answer, Now};
 
-use super::{Asker, Effect, Effects};
+use super::{Effect, Effects, RequestSource};
 
 /// A pod is taken only if the budgets were read within this time, besides twice the time that the server took for it.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What is kept of the budgets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budgets {
-    read: PolledRead,
+    read: Read,
     /// Which budget blocks, and why, in words.
     blocks: Option<String>,
     said: Option<String>,
@@ -53,7 +51,7 @@ impl Budgets {
     pub(crate) fn answer(&mut self, answer: &Answer, now: Now) {
         // The plan has reported it to a caller who never could read them. One who could loses no safeguard by it.
         if let Answer::Refused { message, .. } = answer
-            && self.read.last.is_none()
+            && self.read.at().is_none()
             && self.forbidden.is_none()
         {
             self.forbidden = Some(Some(message.clone()));
@@ -66,49 +64,54 @@ impl Budgets {
 
     fn is_fresh(&self, now: Now) -> bool {
         // A budget that blocks is read again soon.
-        let looks_again = self.blocks.is_some() && self.read.not_before <= now;
-        !looks_again && self.read.last.is_some_and(|read| read.is_fresh(FRESH + 2 * read.took(), now))
+        let looks_again = self.blocks.is_some() && self.read.retry_at <= now;
+        !looks_again && self.read.fresh(FRESH + 2 * self.read.took(), now)
     }
 
-    /// Says whether the budgets allow a ready pod to be taken down. Pods that give way to it do not count as down.
-    pub(crate) fn allow(&self, visit: Visit<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
-        let is_ignored = visit.has(Fault::IgnoresDisruptionBudget);
-        if !visit.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
+    /// Pods that give way to it do not count as down.
+    pub(crate) fn allow(
+        &self,
+        context: TurnContext<'_>,
+        pods: &Pods,
+        asked: &Pod,
+        give_way: &BTreeSet<PodKey>,
+    ) -> Allowed {
+        if !context.goal.policy.respects_budgets || self.forbidden.is_some() {
             return Allowed::Yes;
         }
-        if visit.has(Fault::FreezesBudgets) && visit.world.budgets().is_some_and(<[_]>::is_empty) {
-            return Allowed::Yes;
-        }
-        let Some(budgets) = visit.world.budgets().filter(|_| self.is_fresh(visit.now)) else { return Allowed::Unread };
+        let Some(budgets) = context.observed.budgets.as_ref().filter(|_| self.is_fresh(context.now)) else {
+            return Allowed::Unread;
+        };
         if budgets.is_empty() {
             return Allowed::Yes;
         }
-        let present = pods.present().iter().filter_map(|key| visit.world.pod(key));
-        let leaving = visit.world.pods().filter(|pod| pod.terminating && pods.is_owners(visit, pod));
+        let present = pods.present().iter().filter_map(|key| context.observed.pod(key));
+        let leaving = context.observed.pods().filter(|pod| pod.terminating && pods.is_owners(context, pod));
         // A pod that was released after it was taken is not the owner's, and the budget's status may still count it as
         // healthy.
         let released =
-            pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| visit.world.pod(&goal.key));
-        let released = released.filter(|pod| pod.is_present() && !pods.is_owners(visit, pod));
+            pods.iter().filter(|(_, run)| run.request.patched).filter_map(|(goal, _)| context.observed.pod(&goal.key));
+        let released = released.filter(|pod| pod.is_present() && !pods.is_owners(context, pod));
         // A throttled pod counts among those in progress already; whether it may be taken is decided again.
         let in_progress =
             |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);
         let ours = present.chain(leaving).map(|pod| counted(pod, in_progress(pod)));
         let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| counted(pod, true))).collect();
-        let limits = limits(budgets, visit.replicas(), &counted);
+        let limits = limits(budgets, context.replicas(), &counted);
         let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
         limit.map_or(Allowed::Yes, Allowed::No)
     }
 
     /// Notes which budget blocks, and reports it once.
-    pub(crate) fn block(&mut self, visit: Visit<'_>, pods: &Pods, limit: &str) -> Effects {
+    pub(crate) fn block(&mut self, context: TurnContext<'_>, pods: &Pods, limit: &str) -> Effects {
         let mut effects = Effects::default();
         // While pods of ours restart it is plain why no other pod is taken. Each pod between two containers has its own
         // count, and failed pods are no longer waited for.
-        let is_under_way = |pod: &usize| !pods.all(Is::Next).contains(pod) && !pods.all(Is::Failed).contains(pod);
-        let is_plain = pods.all(Is::InProgress).iter().any(is_under_way);
+        let is_under_way =
+            |pod: &usize| !pods.all(PodIndex::Next).contains(pod) && !pods.all(PodIndex::Failed).contains(pod);
+        let is_plain = pods.all(PodIndex::InProgress).iter().any(is_under_way);
         let is_new = match &self.said {
-            Some(said) => pods.all(Is::InProgress).is_empty() && said != limit,
+            Some(said) => pods.all(PodIndex::InProgress).is_empty() && said != limit,
             None => true,
         };
         if !is_plain && is_new {
@@ -117,25 +120,23 @@ impl Budgets {
         }
         // The back-off counts from the first pod that is blocked; the next ones do not prolong it.
         if self.blocks.is_none() {
-            self.read.not_before = visit.now + BACK_OFF;
+            self.read.put_off(None, context.now);
         }
         self.blocks = Some(limit.to_owned());
         effects
     }
 
-    /// None blocks.
     pub(crate) fn unblock(&mut self) {
         (self.blocks, self.said) = (None, None);
     }
 
     /// Reads the budgets, unless they were read lately or are being read.
-    pub(crate) fn read(&mut self, visit: Visit<'_>) -> Effects {
-        let is_wanted = visit.goal.policy.respects_budgets && self.forbidden.is_none();
-        if !is_wanted || !self.read.may_ask(visit.now) || self.is_fresh(visit.now) {
+    pub(crate) fn read(&mut self, context: TurnContext<'_>) -> Effects {
+        let is_wanted = context.goal.policy.respects_budgets && self.forbidden.is_none();
+        if !is_wanted || self.is_fresh(context.now) || !self.read.ask(context.now) {
             return Effects::default();
         }
-        self.read.ask(visit.now);
-        (Asker::Budgets, Action::ReadBudgets { namespace: visit.goal.workload.namespace.clone() }).into()
+        (RequestSource::Budgets, Action::ReadBudgets { namespace: context.goal.workload.namespace.clone() }).into()
     }
 
     /// Reports once that they cannot be respected.
@@ -144,9 +145,8 @@ impl Budgets {
         Effects(why.map(|why| Effect::Say(Notice::BudgetsUnreadable { why })).into_iter().collect())
     }
 
-    /// Why they could not be read the last time.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.read.trouble.as_ref().map(|why| format!("the PodDisruptionBudgets could not be read: {why}"))
+        self.read.error.as_ref().map(|why| format!("the PodDisruptionBudgets could not be read: {why}"))
     }
 
     /// Why no pod may be taken, if a budget blocks it.
@@ -154,14 +154,12 @@ impl Budgets {
         self.blocks.clone().or_else(|| self.trouble())
     }
 
-    /// Whether a budget allows no pod to be down.
     pub(crate) fn is_blocking(&self) -> bool {
         self.blocks.is_some()
     }
 
-    /// When a budget that blocks has to be read again.
     pub(crate) fn next_visit(&self) -> Option<Now> {
-        let is_due = self.read.asked().is_none() && self.read.not_before > Now::ZERO;
-        is_due.then_some(self.read.not_before)
+        let is_due = self.read.asked().is_none() && self.read.retry_at > Now::ZERO;
+        is_due.then_some(self.read.retry_at)
     }
 }

@@ -1,23 +1,22 @@
 //! The run whose rollout is followed: as long as it is alive and holds the owner, it may still change pods that are
 //! all done.
 
+use crate::rollout::observed::TurnContext;
 use crate::rollout::pods::Pods;
-use crate::rollout::polled::PolledRead;
-use crate::rollout::visit::Visit;
+use crate::rollout::reads::Read;
 use crate::rollout::{Action, Answer, Now};
 use crate::state::durable::holder::ProcessState;
 use crate::state::durable::life::Life;
 use crate::state::durable::lock::RolloutLock;
 
-use super::{Asker, Effects};
+use super::{Effects, RequestSource};
 
 /// The number of reads in a row that may fail: a run that cannot be read is not waited for for ever.
 const MOST_FAILURES: u8 = 3;
 
-/// What is kept of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Followed {
-    read: PolledRead,
+    read: Read,
     /// Every pod is done.
     waits: bool,
     failures: u8,
@@ -30,27 +29,25 @@ impl Followed {
     }
 
     /// Reads the owner once every pod is done, and again while it is held.
-    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
-        let waits = visit.goal.followed.is_some() && pods.all_done() && visit.stopped_since.is_none();
+    pub(crate) fn advance(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+        let waits = context.goal.followed.is_some() && pods.all_done() && context.stopped_since.is_none();
         if waits && !self.waits {
-            self.read.must_be_read(visit.now);
+            self.read.invalidate(context.now);
             self.read.hurry();
         }
         self.waits = waits;
-        if !waits || !self.is_held(visit) || !self.read.may_ask(visit.now) || visit.now < self.read.due() {
+        if !waits || !self.is_held(context) || !self.read.poll(context.now) {
             return Effects::default();
         }
-        self.read.slow_down();
-        self.read.ask(visit.now);
-        (Asker::Followed, Action::ReadOwner(visit.goal.workload.clone())).into()
+        (RequestSource::Followed, Action::ReadOwner(context.goal.workload.clone())).into()
     }
 
     /// Returns whether the run that is followed may be active.
-    pub(crate) fn is_held(&self, visit: Visit<'_>) -> bool {
-        let Some(followed) = visit.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
+    pub(crate) fn is_held(&self, context: TurnContext<'_>) -> bool {
+        let Some(followed) = context.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
             return false;
         };
-        let Some(view) = visit.world.owner().filter(|_| !self.read.is_stale) else { return true };
+        let Some(view) = context.observed.owner.as_ref().filter(|_| !self.read.is_stale()) else { return true };
         let Some(object) = &view.object else { return false };
         let lock = RolloutLock::of(object).ok().flatten().filter(|lock| lock.id == followed.id);
         lock.is_some_and(|lock| match Life::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {
@@ -76,7 +73,7 @@ mod tests {
     use super::super::Effect;
     use super::*;
     use crate::rollout::goal::{Goal, PodGoal};
-    use crate::rollout::{Observation, RunState, Stop, World};
+    use crate::rollout::{Observation, Observed, RunState, Stop};
     use crate::state::durable::OwnerView;
     use crate::state::durable::lock::ROLLOUT_ANNOTATION;
 
@@ -99,18 +96,18 @@ mod tests {
     }
 
     /// The owner that the server returns `seconds` after the run took the lock.
-    fn owner(lock: Option<&Value>, seconds: u32) -> World {
+    fn owner(lock: Option<&Value>, seconds: u32) -> Observed {
         let annotations = lock.map(|lock| json!({ROLLOUT_ANNOTATION: lock.to_string()}));
         let object = json!({"metadata": {"name": "web", "annotations": annotations}});
         let now = Some(format!("2026-03-01T10:00:{seconds:02}Z"));
-        let mut world = World::default();
+        let mut observed = Observed::default();
         let view = OwnerView { object: Some(object), now, ..OwnerView::default() };
-        world.observe(Observation::Owner(Box::new(view)));
-        world
+        observed.observe(Observation::Owner(Box::new(view)));
+        observed
     }
 
     fn asks(effects: &Effects) -> bool {
-        matches!(effects.0.as_slice(), [Effect::Act(Asker::Followed, Action::ReadOwner(_))])
+        matches!(effects.0.as_slice(), [Effect::Act(RequestSource::Followed, Action::ReadOwner(_))])
     }
 
     #[test]
@@ -122,52 +119,52 @@ mod tests {
             ("it says that it has stopped", owner(Some(&lock("one", "stopped")), 9), false),
             ("another rollout holds it", owner(Some(&lock("two", "running")), 9), false),
             ("it has let go", owner(None, 9), false),
-            ("not read yet", World::default(), true),
+            ("not read yet", Observed::default(), true),
         ];
-        for (what, world, expected) in cases {
+        for (what, observed, expected) in cases {
             let (goal, none) = (goal(Some(&followed)), goal(None));
-            let visit = |goal| RunState::new().visit(goal, &world, SECOND);
-            assert_eq!(Followed::default().is_held(visit(&goal)), expected, "{what}");
-            assert!(!Followed::default().is_held(visit(&none)), "{what}: no run is followed");
+            let context = |goal| RunState::new().context(goal, &observed, SECOND);
+            assert_eq!(Followed::default().is_held(context(&goal)), expected, "{what}");
+            assert!(!Followed::default().is_held(context(&none)), "{what}: no run is followed");
         }
     }
 
     /// What a pod still lacks, an image or another field, is waited for first.
     #[test]
     fn the_owner_is_read_once_every_pod_is_done_and_again_while_it_is_held() {
-        let (goal, world) = (goal(Some(&lock("one", "running"))), owner(Some(&lock("one", "running")), 9));
-        let visit = |now| RunState::new().visit(&goal, &world, now);
+        let (goal, observed) = (goal(Some(&lock("one", "running"))), owner(Some(&lock("one", "running")), 9));
+        let context = |now| RunState::new().context(&goal, &observed, now);
         let (mut followed, mut pods) = (Followed::default(), Pods::default());
         let key = crate::k8s::names::PodKey { namespace: "prod".into(), name: "w".into(), uid: "u".into() };
         let fields = crate::change::FieldChanges::default();
         pods.add(PodGoal { key, containers: [].into(), fields, drain: None, kubelet: None }.into(), SECOND);
-        assert!(!asks(&followed.advance(visit(SECOND), &pods)), "a pod is not done");
+        assert!(!asks(&followed.advance(context(SECOND), &pods)), "a pod is not done");
         assert_eq!((followed.why(), followed.next_visit()), (None, None));
         let done = Pods::default();
-        assert!(asks(&followed.advance(visit(SECOND), &done)));
-        assert!(!asks(&followed.advance(visit(SECOND), &done)), "one at a time");
+        assert!(asks(&followed.advance(context(SECOND), &done)));
+        assert!(!asks(&followed.advance(context(SECOND), &done)), "one at a time");
         assert!(followed.why().is_some_and(|why| why.contains("has not ended")));
         followed.answer(&Answer::Read, SECOND);
         let next = followed.next_visit().expect("it is read again");
-        assert!(next > SECOND && !asks(&followed.advance(visit(SECOND), &done)));
-        assert!(asks(&followed.advance(visit(next), &done)));
+        assert!(next > SECOND && !asks(&followed.advance(context(SECOND), &done)));
+        assert!(asks(&followed.advance(context(next), &done)));
         let mut stopped = RunState::new();
         stopped.stop(Stop::Interrupt, next);
-        let visit = stopped.visit(&goal, &world, next);
-        assert!(!asks(&Followed::default().advance(visit, &done)), "who stops waits for nothing");
+        let context = stopped.context(&goal, &observed, next);
+        assert!(!asks(&Followed::default().advance(context, &done)), "who stops waits for nothing");
     }
 
     #[test]
     fn an_owner_that_cannot_be_read_keeps_nobody_waiting_for_ever() {
-        let (goal, world) = (goal(Some(&lock("one", "running"))), World::default());
+        let (goal, observed) = (goal(Some(&lock("one", "running"))), Observed::default());
         let mut followed = Followed::default();
         let mut now = SECOND;
         for failures in 1..=MOST_FAILURES {
-            let visit = RunState::new().visit(&goal, &world, now);
-            assert!(followed.is_held(visit) && asks(&followed.advance(visit, &Pods::default())), "{failures}");
+            let context = RunState::new().context(&goal, &observed, now);
+            assert!(followed.is_held(context) && asks(&followed.advance(context, &Pods::default())), "{failures}");
             followed.answer(&Answer::ReadFailed { message: "no".into() }, now);
             now += Now::from_secs(60);
         }
-        assert!(!followed.is_held(RunState::new().visit(&goal, &world, now)));
+        assert!(!followed.is_held(RunState::new().context(&goal, &observed, now)));
     }
 }

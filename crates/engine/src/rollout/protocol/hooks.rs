@@ -16,15 +16,12 @@ use crate::rollout::patch::after_pod_patch;
 use crate::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
 use crate::state::record::UpdateRecord;
 
-use crate::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
-use crate::rollout::fault::Fault;
-use crate::rollout::goal::Mode;
+use crate::rollout::observed::{Judged, PodContext, TurnContext};
+use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent};
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Judged;
-use crate::rollout::visit::{Visit, Visited};
 use crate::rollout::{Action, Answer, steps};
 
-use super::{Asker, Effect, Effects, PodChange};
+use super::{Effect, Effects, PodChange, RequestSource};
 
 /// The state of one hook of one pod, in this run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,7 +33,6 @@ enum State {
     Failed(Failure),
 }
 
-/// What is kept of one pod.
 #[derive(Debug, Clone, Default)]
 struct OfPod {
     before: State,
@@ -45,7 +41,6 @@ struct OfPod {
     notes: u8,
 }
 
-/// What is kept of the hooks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hooks {
     pods: BTreeMap<usize, OfPod>,
@@ -58,40 +53,32 @@ impl Hooks {
         self.pods.get(&position).cloned().unwrap_or_default()
     }
 
-    /// Takes in the answer to a hook.
     pub(crate) fn answer(&mut self, pods: &Pods, asked: (usize, HookPhase), answer: &Answer) {
         let (position, phase) = asked;
-        let end = match answer {
-            Answer::Hook(end) => end.clone(),
-            // For any other answer, nobody has seen it end well.
-            Answer::Accepted | Answer::Read => HookEnd { how: HookResult::NotStarted, message: String::new() },
-            Answer::Conflict { message }
-            | Answer::NotDone { message, .. }
-            | Answer::Refused { message, .. }
-            | Answer::Unknown { message }
-            | Answer::ReadFailed { message } => HookEnd { how: HookResult::NotStarted, message: message.clone() },
+        let end = if let Answer::Hook(end) = answer {
+            end.clone()
+        } else {
+            // Nobody has seen it end well.
+            let message = answer.message().unwrap_or_default().to_owned();
+            HookEnd { how: HookResult::NotStarted, message }
         };
-        self.set(position, phase, end.failure(phase).map_or(State::Passed, State::Failed));
+        *self.state(position, phase) = end.failure(phase).map_or(State::Passed, State::Failed);
         if let Some(pod) = pods.goal(position) {
             self.ended.push((pod.key.clone(), phase, end));
         }
     }
 
-    fn set(&mut self, position: usize, phase: HookPhase, state: State) {
+    fn state(&mut self, position: usize, phase: HookPhase) -> &mut State {
         let of_pod = self.pods.entry(position).or_default();
         match phase {
-            HookPhase::Before => of_pod.before = state,
-            HookPhase::After => of_pod.after = state,
+            HookPhase::Before => &mut of_pod.before,
+            HookPhase::After => &mut of_pod.after,
         }
     }
 
     /// The run was asked to stop, and has ended the command: its bad end is no failure of the command.
     pub(crate) fn interrupted(&mut self, position: usize, phase: HookPhase) {
-        let of_pod = self.pods.entry(position).or_default();
-        let state = match phase {
-            HookPhase::Before => &mut of_pod.before,
-            HookPhase::After => &mut of_pod.after,
-        };
+        let state = self.state(position, phase);
         if matches!(state, State::Failed(_)) {
             *state = State::NotRun;
         }
@@ -104,30 +91,34 @@ impl Hooks {
 
     /// The pod's turn comes again.
     pub(crate) fn again(&mut self, position: usize) {
-        self.set(position, HookPhase::Before, State::NotRun);
+        *self.state(position, HookPhase::Before) = State::NotRun;
     }
 
-    /// Reports which have ended.
     pub(crate) fn say(&mut self) -> Effects {
         let ended = std::mem::take(&mut self.ended).into_iter();
         Effects(ended.map(|(pod, hook, end)| Effect::Say(Notice::HookEnded { pod, hook, end })).collect())
     }
 
-    /// Returns the phase of a pod, with its hooks.
-    pub(crate) fn phase(&self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
+    pub(crate) fn phase(
+        &self,
+        context: TurnContext<'_>,
+        subject: PodContext<'_>,
+        run: &PodRun,
+        judged: Judged,
+    ) -> Judged {
         let is_over = matches!(judged.phase.stage(), Stage::Failed | Stage::Lost);
-        let Some(pod) = visited.pod.filter(|_| !is_over && visit.goal.mode != Mode::Follow) else { return judged };
-        let hooks = self.of(visited.position);
+        let Some(pod) = subject.pod.filter(|_| !is_over) else { return judged };
+        let hooks = self.of(subject.position);
         match (&judged.phase, &hooks.before, &hooks.after) {
             (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => {
                 PodProgress::Failing(failure.clone()).into()
             }
             (_, State::Runs, _) => PodProgress::Hook { hook: HookPhase::Before }.into(),
             (PodProgress::Waiting, State::Passed, _) => {
-                let first = steps::of(visit.goal, visited.goal).into_iter().next().unwrap_or_default();
+                let first = context.goal.steps_of(subject.goal).into_iter().next().unwrap_or_default();
                 PodProgress::Next { containers: first.into_iter().cloned().collect() }.into()
             }
-            (PodProgress::Done, _, _) if is_after(visit, pod, entry, &hooks) => {
+            (PodProgress::Done, _, _) if is_after(context, pod, run, &hooks) => {
                 PodProgress::Hook { hook: HookPhase::After }.into()
             }
             (_, _, _) => judged,
@@ -135,35 +126,33 @@ impl Hooks {
     }
 
     /// Starts the hook before a pod whose turn has come; `None` where there is none to be run first.
-    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
-        let (goal, entry) = pods.get(position)?;
-        let pod = visit.world.pod(&goal.key)?;
-        let is_wanted = visit.goal.hooks.before_pod.is_some()
-            && visit.goal.mode != Mode::Follow
+    pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+        let (goal, run) = pods.get(position)?;
+        let pod = context.observed.pod(&goal.key)?;
+        let is_wanted = context.goal.hooks.before_pod.is_some()
             && self.of(position).before == State::NotRun
-            && !entry.patched
-            && !steps::is_begun(visit.goal, goal, pod)
-            && !visit.has(Fault::ForgetsHook);
-        if is_wanted { self.ask(visit, pods, position, HookPhase::Before) } else { None }
+            && !run.request.patched
+            && !steps::is_begun(context.goal, goal, pod);
+        if is_wanted { self.ask(context, pods, position, HookPhase::Before) } else { None }
     }
 
     /// Takes the pods that are done one step further: to their hook, and from it.
-    pub(crate) fn advance(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+    pub(crate) fn advance(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
-        for position in pods.visited(Is::Hooked) {
-            let Some((goal, entry)) = pods.get(position) else { continue };
-            let is_after = entry.phase == Some(PodProgress::Hook { hook: HookPhase::After });
-            let Some(pod) = visit.world.pod(&goal.key).filter(|_| is_after) else { continue };
+        for position in pods.list(PodIndex::Hooked) {
+            let Some((goal, run)) = pods.get(position) else { continue };
+            let is_after = run.phase == Some(PodProgress::Hook { hook: HookPhase::After });
+            let Some(pod) = context.observed.pod(&goal.key).filter(|_| is_after) else { continue };
             match self.of(position).after {
                 State::NotRun => {
-                    effects.extend(self.ask(visit, pods, position, HookPhase::After).unwrap_or_default());
+                    effects.extend(self.ask(context, pods, position, HookPhase::After).unwrap_or_default());
                 }
-                State::Passed if entry.may_send(visit.now) => {
-                    if let Some(patch) = after_pod_patch(pod, &visit.goal.field_manager) {
+                State::Passed if run.request.may_send(context.now) => {
+                    if let Some(patch) = after_pod_patch(pod, &context.goal.field_manager) {
                         let notes = &mut self.pods.entry(position).or_default().notes;
                         *notes = notes.saturating_add(1);
                         effects.change(position, PodChange::Sent(Sent::HookNote));
-                        effects.act(Asker::Pod(position), Action::Patch(patch));
+                        effects.act(RequestSource::Pod(position), Action::Patch(patch));
                     }
                 }
                 State::Passed | State::Runs | State::Failed(_) => {}
@@ -172,34 +161,34 @@ impl Hooks {
         effects
     }
 
-    fn ask(&mut self, visit: Visit<'_>, pods: &Pods, position: usize, hook: HookPhase) -> Option<Effects> {
+    fn ask(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize, hook: HookPhase) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
-        let pod = visit.world.pod(&goal.key)?;
+        let pod = context.observed.pod(&goal.key)?;
         let run = HookRun {
             phase: hook,
             pod: goal.key.clone(),
             node: pod.spec.node_name.clone(),
-            workload: visit.goal.workload.clone(),
-            containers: steps::of(visit.goal, &goal).concat().into_iter().cloned().collect(),
+            workload: context.goal.workload.clone(),
+            containers: context.goal.steps_of(&goal).concat().into_iter().cloned().collect(),
         };
-        self.set(position, hook, State::Runs);
+        *self.state(position, hook) = State::Runs;
         let mut effects = Effects::default();
         effects.change(position, PodChange::Phase(PodProgress::Hook { hook }));
         effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
-        effects.act(Asker::Hook(position, hook), Action::Hook(run));
+        effects.act(RequestSource::Hook(position, hook), Action::Hook(run));
         Some(effects)
     }
 }
 
 /// Whether a pod that is done has its hook before it, or in progress, or is not noted to have had it.
-fn is_after(visit: Visit<'_>, pod: &Pod, entry: &Entry, hooks: &OfPod) -> bool {
-    let owes = UpdateRecord::owes_after_pod(pod, &visit.goal.id);
-    visit.goal.hooks.after_pod.is_some()
+fn is_after(context: TurnContext<'_>, pod: &Pod, run: &PodRun, hooks: &OfPod) -> bool {
+    let owes = UpdateRecord::owes_after_pod(pod, &context.goal.id);
+    context.goal.hooks.after_pod.is_some()
         && match &hooks.after {
             // Also where somebody else has updated the pod after its `--before-pod` command.
-            State::NotRun => owes || entry.patched || hooks.before == State::Passed,
+            State::NotRun => owes || run.request.patched || hooks.before == State::Passed,
             State::Runs => true,
-            State::Passed => owes && !(hooks.notes >= MAX_SENDS && entry.is_idle()),
+            State::Passed => owes && !(hooks.notes >= MAX_SENDS && run.request.is_idle()),
             State::Failed(_) => false,
         }
 }

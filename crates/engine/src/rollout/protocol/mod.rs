@@ -1,4 +1,4 @@
-//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the visit and the
+//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the context and the
 //! pods, and returns what is to be done, reported and kept; none changes the pods itself. Its `next_visit` says when it has to be
 //! visited again.
 
@@ -19,14 +19,14 @@ use crate::report::progress::PodProgress;
 use crate::state::hook::HookPhase;
 
 use super::action::Action;
-use super::entry::{Request, Sent};
 use super::goal::PodGoal;
+use super::pod_run::{RequestState, Sent};
 
 pub(super) use taken_over::by_another;
 
 /// Who asked for an action, and gets the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asker {
+pub(super) enum RequestSource {
     /// The pod at this position: a patch, or a read of it.
     Pod(usize),
     /// Nobody: what was read comes as an observation.
@@ -44,7 +44,7 @@ pub(super) enum Asker {
 /// One thing that a protocol wants done, said, or kept.
 #[derive(Debug)]
 pub(super) enum Effect {
-    Act(Asker, Action),
+    Act(RequestSource, Action),
     Say(Notice),
     /// Another pod is the run's.
     Add(Arc<PodGoal>),
@@ -60,7 +60,7 @@ pub(super) enum PodChange {
     Phase(PodProgress),
     /// A patch of it is sent.
     Sent(Sent),
-    Request(Request),
+    Request(RequestState),
     /// It has another goal.
     Goal(Arc<PodGoal>),
     /// It is judged in the next turn.
@@ -73,8 +73,8 @@ pub(super) enum PodChange {
 pub(super) struct Effects(pub(super) Vec<Effect>);
 
 impl Effects {
-    pub(super) fn act(&mut self, asker: Asker, action: Action) {
-        self.0.push(Effect::Act(asker, action));
+    pub(super) fn act(&mut self, source: RequestSource, action: Action) {
+        self.0.push(Effect::Act(source, action));
     }
 
     pub(super) fn say(&mut self, notice: Notice) {
@@ -90,8 +90,8 @@ impl Effects {
     }
 }
 
-impl From<(Asker, Action)> for Effects {
-    fn from((asker, action): (Asker, Action)) -> Self {
-        Self(vec![Effect::Act(asker, action)])
+impl From<(RequestSource, Action)> for Effects {
+    fn from((source, action): (RequestSource, Action)) -> Self {
+        Self(vec![Effect::Act(source, action)])
     }
 }

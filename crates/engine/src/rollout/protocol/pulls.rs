@@ -21,13 +21,12 @@ use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::state::outcome::EndResult;
 
 use crate::rollout::action::STOP_WITHIN;
-use crate::rollout::fault::Fault;
-use crate::rollout::goal::{Goal, Mode};
-use crate::rollout::polled::PolledRead;
-use crate::rollout::visit::Visit;
+use crate::rollout::goal::Goal;
+use crate::rollout::observed::TurnContext;
+use crate::rollout::reads::Read;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 
-use super::{Asker, Effect, Effects};
+use super::{Effect, Effects, RequestSource};
 
 /// Names the workload that a pull pod was created for.
 const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
@@ -53,7 +52,6 @@ const LAST_CALL: Duration = Duration::from_secs(30);
 
 const POD: ObjectKind = ObjectKind::Workload(PODS);
 
-/// The request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Read,
@@ -62,10 +60,9 @@ pub(crate) enum Asked {
     Delete,
 }
 
-/// What is kept of the pulls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pulls {
-    read: PolledRead,
+    read: Read,
     /// Writes whose answers are outstanding.
     under_way: usize,
     began: Option<Now>,
@@ -98,7 +95,6 @@ pub(crate) struct Pulls {
 struct Room {
     /// So many at once.
     pods: usize,
-    /// The server's words.
     why: String,
     /// When the next one is created.
     again: Now,
@@ -123,7 +119,7 @@ impl Pulls {
         }
         self.under_way = self.under_way.saturating_sub(1);
         // The outcome is read.
-        self.read.is_stale = true;
+        self.read.invalidate(now);
         match (asked, answer) {
             (Asked::Make(position), Answer::Refused { message, .. }) => {
                 self.refused.insert(position, message);
@@ -182,7 +178,6 @@ pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     ObjectWrite::Create { kind: POD, namespace: goal.workload.namespace.clone(), object: pod }
 }
 
-/// The label's value: kind and name.
 fn workload_label(workload: &WorkloadRef) -> String {
     let name: String = workload.name.chars().take(40).collect();
     format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
@@ -204,6 +199,10 @@ pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
     is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })
 }
 
+fn read_pull_pods(goal: &Goal) -> Action {
+    Action::ReadPullPods { namespace: goal.workload.namespace.clone(), selector: pull_pods_of(&goal.workload) }
+}
+
 fn timeout(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
@@ -223,20 +222,19 @@ impl View<'_> {
 
 /// Its part of a turn.
 impl Pulls {
-    /// Takes the pulls one step further.
-    pub(crate) fn advance(&mut self, visit: Visit<'_>) -> Effects {
+    pub(crate) fn advance(&mut self, context: TurnContext<'_>) -> Effects {
         let mut effects = Effects::default();
-        self.step(visit, &mut effects);
+        self.step(context, &mut effects);
         effects.0.extend(self.notices.drain(..).map(Effect::Say));
         effects
     }
 
-    fn step(&mut self, visit: Visit<'_>, effects: &mut Effects) {
-        let (goal, now) = (visit.goal, visit.now);
+    fn step(&mut self, context: TurnContext<'_>, effects: &mut Effects) {
+        let (goal, now) = (context.goal, context.now);
         if self.over {
             return;
         }
-        if goal.mode == Mode::Follow || !goal.looks_for_pull_pods() {
+        if !goal.looks_for_pull_pods() {
             self.over = true;
             return;
         }
@@ -245,11 +243,14 @@ impl Pulls {
             self.over = true;
             return;
         }
-        if self.is_waiting() || self.read.not_before > now {
+        if self.is_waiting() || self.read.retry_at > now {
             return;
         }
-        let view = visit.world.pull_pods().filter(|_| !self.read.is_stale && self.read.last.is_some());
-        let Some(view) = view else { return self.ask_for_them(visit, effects) };
+        let view = context.observed.pull_pods.as_ref().filter(|_| self.read.is_valid());
+        let Some(view) = view else {
+            self.read.ask(now);
+            return effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
+        };
         // A pod that only carries their labels is somebody else's.
         let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
         let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
@@ -257,8 +258,8 @@ impl Pulls {
         if !view.pods.is_empty() {
             self.seen = Some(now);
         }
-        self.settle_refused(visit, view.pods.len());
-        self.judge_all(visit, &view, effects);
+        self.settle_refused(context, view.pods.len());
+        self.judge_all(context, &view, effects);
         let late = began + timeout(goal) <= now;
         if late {
             self.give_up_without_room(goal, &view);
@@ -266,18 +267,17 @@ impl Pulls {
         if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {
             self.failed = Some((EndResult::TimedOut, Some(self.what_is_late(goal))));
         }
-        let cut_short = self.failed.is_some() || visit.stopped_since.is_some();
+        let cut_short = self.failed.is_some() || context.stopped_since.is_some();
         let ends = cut_short || self.settled.len() == goal.pulls.len();
-        self.delete(visit, &view, ends, effects);
-        if ends && (view.pods.is_empty() || visit.has(Fault::LeavesPulls)) {
+        self.delete(context, &view, ends, effects);
+        if ends && view.pods.is_empty() {
             return self.finish(effects);
         }
         if !ends {
-            self.make_missing(visit, &view, effects);
+            self.make_missing(context, &view, effects);
         }
-        if !self.is_waiting() && self.read.due() <= now {
-            self.read.slow_down();
-            self.ask_for_them(visit, effects);
+        if self.under_way == 0 && self.read.poll(now) {
+            effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
         }
     }
 
@@ -286,34 +286,25 @@ impl Pulls {
     }
 
     /// Deletes pods that nothing waits for: at the end every one.
-    fn delete(&mut self, visit: Visit<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
-        if visit.has(Fault::LeavesPulls) {
-            return;
-        }
+    fn delete(&mut self, context: TurnContext<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
         let position = |pod: &Value| view.names.iter().position(|name| name == name_of(pod));
         let is_wanted = |pod: &Value| position(pod).is_some_and(|position| !self.settled.contains(&position));
         let is_doomed = |pod: &&Value| !metadata::is_terminating(pod) && (ends || !is_wanted(pod));
         let doomed = view.pods.iter().copied().filter(is_doomed).filter_map(delete_pull_pod);
         for write in doomed.collect::<Vec<_>>() {
-            self.write(visit.goal, Asked::Delete, write, effects);
+            self.write(context.goal, Asked::Delete, write, effects);
         }
     }
 
     fn write(&mut self, goal: &Goal, asked: Asked, write: ObjectWrite, effects: &mut Effects) {
         self.under_way += 1;
-        effects.act(Asker::Pulls(asked), Action::Write { write, field_manager: goal.field_manager.clone() });
-    }
-
-    fn ask_for_them(&mut self, visit: Visit<'_>, effects: &mut Effects) {
-        self.read.ask(visit.now);
-        let (namespace, selector) = (visit.goal.workload.namespace.clone(), pull_pods_of(&visit.goal.workload));
-        effects.act(Asker::Pulls(Asked::Read), Action::ReadPullPods { namespace, selector });
+        effects.act(RequestSource::Pulls(asked), Action::Write { write, field_manager: goal.field_manager.clone() });
     }
 
     /// Nodes whose pod the server refuses. Beside pods of ours that are there, or were a moment ago, it may be a quota that
     /// leaves no room for one more: then the others come one after the other.
-    fn settle_refused(&mut self, visit: Visit<'_>, there: usize) {
-        let (goal, now) = (visit.goal, visit.now);
+    fn settle_refused(&mut self, context: TurnContext<'_>, there: usize) {
+        let (goal, now) = (context.goal, context.now);
         let may_be_full = self.seen.is_some_and(|seen| seen + COUNTED_WITHIN > self.made);
         for (position, why) in std::mem::take(&mut self.refused) {
             if may_be_full {
@@ -349,9 +340,9 @@ impl Pulls {
         over
     }
 
-    fn make_missing(&mut self, visit: Visit<'_>, view: &View<'_>, effects: &mut Effects) {
-        let goal = visit.goal;
-        if self.room.as_ref().is_some_and(|room| room.again > visit.now) {
+    fn make_missing(&mut self, context: TurnContext<'_>, view: &View<'_>, effects: &mut Effects) {
+        let goal = context.goal;
+        if self.room.as_ref().is_some_and(|room| room.again > context.now) {
             return;
         }
         let at_once = self.room.as_ref().map_or(AT_ONCE, |room| room.pods);
@@ -373,22 +364,22 @@ impl Pulls {
                 let images = pull.images.iter().map(|image| image.image.clone()).collect();
                 effects.say(Notice::PullBegins { node: pull.node.clone(), images });
             }
-            self.made = visit.now;
+            self.made = context.now;
             self.write(goal, Asked::Make(position), create_pull_pod(goal, pull), effects);
         }
     }
 
-    fn judge_all(&mut self, visit: Visit<'_>, view: &View<'_>, effects: &mut Effects) {
-        for (position, pull) in visit.goal.pulls.iter().enumerate() {
+    fn judge_all(&mut self, context: TurnContext<'_>, view: &View<'_>, effects: &mut Effects) {
+        for (position, pull) in context.goal.pulls.iter().enumerate() {
             let Some(pod) = view.of_pull(position).filter(|_| !self.settled.contains(&position)) else { continue };
             match judge(pod) {
                 Err(rejected) => {
                     let why =
                         format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
-                    self.cannot(position, pull, why, visit.goal.pre_pull);
+                    self.cannot(position, pull, why, context.goal.pre_pull);
                 }
                 Ok(images) => {
-                    let images = images.into_iter().map(|image| self.timed_out(image, position, visit.now));
+                    let images = images.into_iter().map(|image| self.timed_out(image, position, context.now));
                     let images: Vec<ImageState> = images.collect();
                     self.settle(pull, &images, position, effects);
                 }
@@ -450,26 +441,24 @@ impl Pulls {
         format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
     }
 
-    /// Returns the end that the pulls decide, if they do.
     pub(crate) fn end(&self) -> Option<(EndResult, Option<String>)> {
         self.failed.clone().filter(|_| self.over)
     }
 
     /// Returns whether the run may end: no pull pod is left, or the time to delete them is over.
-    pub(crate) fn can_finish(&self, visit: Visit<'_>) -> bool {
-        let stopped_long_ago = visit.stopped_since.is_some_and(|since| since + STOP_WITHIN <= visit.now);
+    pub(crate) fn can_finish(&self, context: TurnContext<'_>) -> bool {
+        let stopped_long_ago = context.stopped_since.is_some_and(|since| since + STOP_WITHIN <= context.now);
         self.over || stopped_long_ago || self.began.is_none()
     }
 
-    /// When the pulls have to be visited again.
-    pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
+    pub(crate) fn next_visit(&self, context: TurnContext<'_>) -> Option<Now> {
         if self.over {
             return None;
         }
-        let ends = self.began.map(|began| began + timeout(visit.goal));
+        let ends = self.began.map(|began| began + timeout(context.goal));
         let abandons = ends.map(|ends| ends + LAST_CALL);
         let due = (!self.is_waiting()).then(|| self.read.due());
-        [ends.filter(|ends| *ends > visit.now), abandons, due].into_iter().flatten().min()
+        [ends.filter(|ends| *ends > context.now), abandons, due].into_iter().flatten().min()
     }
 }
 

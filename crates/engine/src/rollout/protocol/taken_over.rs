@@ -11,13 +11,13 @@ use crate::rollout::patch::taken_over_patch;
 use crate::state::durable::OwnerGoal;
 use crate::state::record::UpdateRecord;
 
-use crate::rollout::entry::{BACK_OFF, MAX_SENDS};
 use crate::rollout::goal::Goal;
+use crate::rollout::observed::TurnContext;
+use crate::rollout::pod_run::{BACK_OFF, MAX_SENDS};
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Visit;
 use crate::rollout::{Action, Answer, Now};
 
-use super::{Asker, Effects};
+use super::{Effects, RequestSource};
 
 /// After a failed test the watch soon shows why.
 const SOON: Duration = Duration::from_millis(200);
@@ -57,7 +57,6 @@ impl TakenOver {
         }
     }
 
-    /// When the next one may be sent again.
     pub(crate) fn next_visit(&self) -> Option<Now> {
         self.not_before.values().min().copied()
     }
@@ -65,7 +64,7 @@ impl TakenOver {
     /// Sends what is missing. Returns whether something was noted since the last call, or why it cannot be.
     pub(crate) fn advance(
         &mut self,
-        visit: Visit<'_>,
+        context: TurnContext<'_>,
         pods: &Pods,
         owner: &OwnerGoal,
     ) -> Result<(bool, Effects), String> {
@@ -74,30 +73,30 @@ impl TakenOver {
         }
         let mut effects = Effects::default();
         let Some(by) = &owner.take_over else { return Ok((true, effects)) };
-        self.not_before.retain(|_, at| *at > visit.now);
+        self.not_before.retain(|_, at| *at > context.now);
         for key in pods.present().difference(&self.asked.clone()) {
             let is_put_off = self.not_before.contains_key(key);
-            let Some(pod) = visit.world.pod(key).filter(|_| !is_put_off) else { continue };
-            let Some(patch) = taken_over_patch(pod, by, &visit.goal.field_manager) else { continue };
+            let Some(pod) = context.observed.pod(key).filter(|_| !is_put_off) else { continue };
+            let Some(patch) = taken_over_patch(pod, by, &context.goal.field_manager) else { continue };
             let sends = self.sends.entry(key.clone()).or_default();
             *sends = sends.saturating_add(1);
             if *sends > MAX_SENDS {
                 return Err(format!("pod {} could not be taken over in {MAX_SENDS} tries", key.name));
             }
             self.asked.insert(key.clone());
-            effects.act(Asker::TakenOver(key.clone()), Action::Patch(patch));
+            effects.act(RequestSource::TakenOver(key.clone()), Action::Patch(patch));
         }
         Ok((std::mem::take(&mut self.has_advanced), effects))
     }
 }
 
 /// Returns whether every pod that is there says that this run has it.
-pub(crate) fn is_done(owner: &OwnerGoal, visit: Visit<'_>, pods: &Pods) -> bool {
+pub(crate) fn is_done(owner: &OwnerGoal, context: TurnContext<'_>, pods: &Pods) -> bool {
     let Some(by) = &owner.take_over else { return true };
     let is_ours = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.taken_over.as_ref() == Some(by));
     let done = |key: &PodKey| {
-        let is_updated = pods.position(key).and_then(|at| pods.entry(at)).is_some_and(|pod| pod.patched);
-        is_updated || visit.world.pod(key).is_none_or(is_ours)
+        let is_updated = pods.position(key).and_then(|at| pods.run(at)).is_some_and(|run| run.request.patched);
+        is_updated || context.observed.pod(key).is_none_or(is_ours)
     };
     pods.present().iter().all(done)
 }

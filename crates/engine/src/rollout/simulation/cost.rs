@@ -2,7 +2,7 @@
 
 use super::super::{Mode, turn};
 use super::adversary::Scenario;
-use super::{BEFORE, Goal, Now, Observation, Pod, RunState, World, goal, pod, pod_key};
+use super::{BEFORE, Goal, Now, Observation, Observed, Pod, RunState, goal, pod, pod_key};
 use crate::k8s::pod::{Condition, ContainerState, ContainerStatus, Running};
 
 pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: bool) -> Pod {
@@ -26,19 +26,19 @@ pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: 
 
 /// The most pods that one of a hundred turns judges, after one pod's change each.
 fn dearest_turn(scenario: &Scenario, goal: &Goal, ready: bool) -> usize {
-    let mut world = World::default();
+    let mut observed = Observed::default();
     let mut state = RunState::new();
-    world
+    observed
         .observe(Observation::Relisted((0..scenario.pods).map(|index| ready_pod(scenario, index, 1, ready)).collect()));
     let mut dearest = 0;
     // The first turn judges every pod, once.
-    turn(goal, &world, &mut state, Now::ZERO);
+    turn(goal, &observed, &mut state, Now::ZERO);
     assert!(state.pods.visits.get() >= scenario.pods);
     for step in 1..=100_u64 {
         let index = usize::try_from(step * 37).expect("small") % scenario.pods;
-        world.observe(Observation::Applied(Box::new(ready_pod(scenario, index, 1 + step, ready))));
+        observed.observe(Observation::Applied(Box::new(ready_pod(scenario, index, 1 + step, ready))));
         let before = state.pods.visits.get();
-        turn(goal, &world, &mut state, Now::from_millis(step));
+        turn(goal, &observed, &mut state, Now::from_millis(step));
         dearest = dearest.max(state.pods.visits.get() - before);
     }
     dearest

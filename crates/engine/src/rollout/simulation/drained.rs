@@ -12,7 +12,7 @@ use crate::rollout::patch::{PodPart, PodPatch};
 use crate::state::outcome::EndResult;
 use crate::state::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
 
-use super::super::entry::Sent;
+use super::super::pod_run::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
 use super::adversary::Scenario;
 use super::api_server::pod_of;
@@ -157,7 +157,7 @@ impl Simulation {
                 .map(|key| json!({"targetRef": {"uid": key.uid}, "conditions": {"ready": true}}));
             let labels = json!({"kubernetes.io/service-name": "web"});
             let slice = json!({"metadata": {"labels": labels}, "endpoints": endpoints.collect::<Vec<_>>()});
-            self.world.observe(Observation::Slices(vec![slice]));
+            self.observe(Observation::Slices(vec![slice]));
         }
         self.answer(id, Answer::Read, run);
     }

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::fault::Fault;
 use super::super::{
-    Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, World, turn,
+    Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, Observed, PodGoal, Policy, RunState, turn,
 };
 use super::owned::owner_goal;
 use super::random::Random;
@@ -223,19 +222,24 @@ enum End {
 
 struct Run {
     scenario: Scenario,
-    world: World,
+    observed: Observed,
     state: RunState,
     waits: Vec<String>,
 }
 
 impl Run {
-    fn to_its_end(scenario: &Scenario, goal: &Goal, fault: Option<Fault>) -> (End, Vec<String>) {
-        let (world, state) = (World::default(), RunState::faulty(fault));
-        let mut run = Self { scenario: scenario.clone(), world, state, waits: Vec::new() };
+    fn to_its_end(scenario: &Scenario, goal: &Goal) -> (End, Vec<String>) {
+        Self::believing(scenario, scenario, goal)
+    }
+
+    /// The same of a run that is shown another scenario than the one that happens.
+    fn believing(shown: &Scenario, scenario: &Scenario, goal: &Goal) -> (End, Vec<String>) {
+        let (observed, state) = (Observed::default(), RunState::new());
+        let mut run = Self { scenario: shown.clone(), observed, state, waits: Vec::new() };
         let mut now = Now::ZERO;
         loop {
-            let pods = (0..scenario.pods.len()).filter_map(|index| scenario.pod(index, now)).collect();
-            run.world.observe(Observation::Relisted(pods));
+            let pods = (0..shown.pods.len()).filter_map(|index| shown.pod(index, now)).collect();
+            run.observed.observe(Observation::Relisted(pods));
             let wake = match run.until_quiet(goal, now) {
                 Ok(wake) => wake,
                 Err(end) => return (end, run.waits),
@@ -248,7 +252,7 @@ impl Run {
     /// Every request is answered at once.
     fn until_quiet(&mut self, goal: &Goal, now: Now) -> Result<Option<Now>, End> {
         loop {
-            let said = turn(goal, &self.world, &mut self.state, now);
+            let said = turn(goal, &self.observed, &mut self.state, now);
             let waits = said.notices.iter().filter_map(|notice| match notice {
                 Notice::WaitsToBegin { why } => Some(why.clone()),
                 _ => None,
@@ -271,7 +275,7 @@ impl Run {
                     Action::ReadBudgets { .. } => Observation::Budgets(self.scenario.budgets(now)),
                     other => panic!("before the first write: {other:?}"),
                 };
-                self.world.observe(observation);
+                self.observed.observe(observation);
                 self.state.answer(id, Answer::Read, now);
             }
         }
@@ -285,7 +289,7 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
         let scenario = Scenario::of(seed);
         let timeout = Duration::from_secs(TIMEOUT);
         let begins_at = scenario.begins_at().filter(|at| *at < timeout);
-        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario), None);
+        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario));
         match (&end, begins_at) {
             (End::Wrote(at), Some(begins_at)) => {
                 written += 1;
@@ -312,7 +316,9 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
 fn a_template_that_is_written_too_early_is_caught() {
     let is_too_early = |seed: &u64| {
         let scenario = Scenario::of(*seed);
-        let (end, _) = Run::to_its_end(&scenario, &goal(&scenario), Some(Fault::WritesAtOnce));
+        let ready = |(trouble, _): &(Trouble, Now)| (*trouble, Now::ZERO);
+        let blind = Scenario { pods: scenario.pods.iter().map(ready).collect(), budget: None, ..scenario.clone() };
+        let (end, _) = Run::believing(&blind, &scenario, &goal(&scenario));
         matches!(end, End::Wrote(at) if !scenario.may_begin(at))
     };
     let caught = (0..SEEDS).filter(is_too_early).count();
@@ -328,9 +334,9 @@ fn what_takes_no_pod_down_is_written_at_once() {
         let mut quiet = goal(&scenario);
         let containers = quiet.pods.iter_mut().flat_map(|pod| Arc::make_mut(pod).containers.values_mut());
         containers.for_each(|container| container.restarts = false);
-        let (end, waits) = Run::to_its_end(&scenario, &quiet, None);
+        let (end, waits) = Run::to_its_end(&scenario, &quiet);
         assert!(matches!(end, End::Wrote(Now::ZERO)) && waits.is_empty(), "{trouble:?}: {end:?}");
-        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario), None);
+        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario));
         assert!(matches!(end, End::Ended(..)) && waits.len() == 1, "{trouble:?}: {end:?}, {waits:?}");
     }
 }

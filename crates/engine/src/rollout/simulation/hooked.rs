@@ -49,7 +49,7 @@ impl Simulation {
         if self.hooks.running.values().any(|(pod, _)| *pod == hook.pod) {
             self.invariants.broken(Invariant::Hook, self.now, format!("two commands run for {}", hook.pod));
         }
-        let asks = self.world.pod(&hook.pod).is_some_and(|pod| {
+        let asks = self.observed.pod(&hook.pod).is_some_and(|pod| {
             let goal = self.judged.pods.iter().find(|goal| goal.key == hook.pod);
             goal.is_some_and(|goal| {
                 goal.containers

@@ -34,13 +34,13 @@ use crate::state::durable::ObjectWrite;
 use crate::state::hook::HookEnd;
 use crate::state::outcome::EndResult;
 
-use super::fault::Fault;
 use super::{
-    ActionId, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, Turn, World, turn,
+    ActionId, Answer, ContainerGoal, Goal, Mode, Now, Observation, Observed, PodGoal, Policy, RunState, Turn, turn,
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
 use drained::{Slices, drain_goal, gates, labels};
+use faults::{Fault, Faulty};
 use hooked::Hooked;
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
@@ -137,12 +137,12 @@ struct Report {
 #[derive(Clone)]
 struct Simulation {
     scenario: Scenario,
-    fault: Option<Fault>,
+    fault: Faulty,
     goal: Goal,
     /// With the pods that were created since from the old template.
     judged: Goal,
     owner: Owned,
-    world: World,
+    observed: Observed,
     state: RunState,
     api: ApiServer,
     kubelets: BTreeMap<PodKey, Kubelet>,
@@ -186,12 +186,13 @@ fn simulate_killed_anywhere(scenario: &Scenario) -> (Report, Vec<Report>) {
 
 impl Simulation {
     fn new(scenario: Scenario, fault: Option<Fault>) -> Self {
+        let fault = Faulty::new(fault);
         let mut simulation = Self {
-            goal: goal(&scenario),
+            goal: fault.goal(goal(&scenario)),
             judged: goal(&scenario),
             owner: Owned::new(&scenario),
-            world: World::default(),
-            state: RunState::faulty(fault),
+            observed: Observed::default(),
+            state: RunState::new(),
             api: ApiServer::default(),
             kubelets: BTreeMap::new(),
             agenda: BTreeMap::new(),
@@ -254,6 +255,12 @@ impl Simulation {
         self.kubelets.insert(key.clone(), kubelet);
     }
 
+    /// The run sees what happens.
+    fn observe(&mut self, observation: Observation) {
+        self.fault.observe(&observation, &self.goal);
+        self.observed.observe(observation);
+    }
+
     fn at(&mut self, at: Now, due: Due) {
         self.sequence += 1;
         self.agenda.insert((at, self.sequence), due);
@@ -297,7 +304,7 @@ impl Simulation {
     fn turn(&mut self) {
         let truth = Truth {
             goal: &self.judged,
-            world: &self.world,
+            observed: &self.observed,
             stored: &self.api,
             kubelets: &self.kubelets,
             watch_is_live: self.watch_is_live,
@@ -312,19 +319,23 @@ impl Simulation {
             is_undisturbed: self.scenario.is_undisturbed(),
         };
         self.invariants.visit(&truth);
-        let mut said = turn(&self.goal, &self.world, &mut self.state, self.now);
+        let mut said = turn(&self.goal, self.fault.observed(&self.observed), &mut self.state, self.now);
+        let unsent = self.fault.send(&mut said, self.now);
         if let Some(outcome) = said.end.as_mut().filter(|outcome| outcome.result == EndResult::Aborted) {
             // Everything is as wanted.
             outcome.result = EndResult::Complete;
         }
         self.invariants.judge(&said, &truth);
-        let again = turn(&self.goal, &self.world, &mut self.state.clone(), self.now);
+        let again = turn(&self.goal, self.fault.observed(&self.observed), &mut self.state.clone(), self.now);
         if !again.actions.is_empty() || !again.notices.is_empty() || again.end.is_some() {
             self.invariants.broken(
                 Invariant::Idempotent,
                 self.now,
                 format!("the second turn says {again:?} after {said:?}"),
             );
+        }
+        for (id, answer) in unsent {
+            self.at(self.now + Duration::from_millis(1), Due::Answer { id, answer, run: self.run });
         }
         self.wake = said.wake;
         self.end = said.end.map(|outcome| outcome.result);
@@ -373,8 +384,9 @@ impl Simulation {
         }
         self.run += 1;
         self.kill_hooks();
-        self.state = RunState::faulty(self.fault);
-        self.world = World::default();
+        self.state = RunState::new();
+        self.observed = Observed::default();
+        self.fault.begin_again();
         self.relist();
         self.invariants.new_state(self.now);
         self.invariants.stopped_at = None;
@@ -396,7 +408,7 @@ impl Simulation {
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
-            let said = turn(&self.goal, &self.world, &mut self.state, self.now);
+            let said = turn(&self.goal, self.fault.observed(&self.observed), &mut self.state, self.now);
             if said != Turn::default() {
                 self.invariants.broken(Invariant::AfterEnd, self.now, format!("{said:?}"));
             }

@@ -8,7 +8,7 @@ use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::rollout::patch::PodPatch;
 
-use super::super::entry::Sent;
+use super::super::pod_run::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
 use super::api_server::reported;
@@ -75,12 +75,13 @@ impl Simulation {
             }
             Due::Deliver => self.deliver(),
             Due::WatchIsBack => self.relist(),
-            Due::Observe(observation) => self.world.observe(observation),
+            Due::Observe(observation) => self.observe(observation),
             Due::Execute { id, patch, run, answer, moves } => self.execute(id, &patch, run, answer, moves),
             Due::Read { id, key, run } => self.read(id, &key, run),
             Due::ReadEvents { id, key, run } => {
                 if let Some(kubelet) = self.kubelets.get(&key).filter(|_| !self.scenario.events_run_out) {
-                    self.world.observe(Observation::Events(key, kubelet.events.clone()));
+                    let events = kubelet.events.clone();
+                    self.observe(Observation::Events(key, events));
                 }
                 self.answer(id, Answer::Read, run);
             }
@@ -187,7 +188,7 @@ impl Simulation {
         }
         if run == self.run {
             let found = self.api.pod(key).cloned().map(|pod| Observation::Applied(Box::new(pod)));
-            self.world.observe(found.unwrap_or_else(|| Observation::Deleted(key.clone())));
+            self.observe(found.unwrap_or_else(|| Observation::Deleted(key.clone())));
             self.invariants.unclear.remove(key);
         }
         self.answer(id, Answer::Read, run);
@@ -197,12 +198,16 @@ impl Simulation {
         if run != self.run {
             return;
         }
-        if let Some(key) = self.invariants.outstanding.remove(&id)
+        let about = self.invariants.outstanding.remove(&id);
+        let answered = self.fault.answer(about.as_ref(), answer.clone());
+        if let Some(key) = about
             && matches!(answer, Answer::Unknown { .. } | Answer::Conflict { .. })
         {
             self.invariants.unclear.insert(key);
         }
-        self.state.answer(id, answer, self.now);
+        if let Some(answer) = answered {
+            self.state.answer(id, answer, self.now);
+        }
     }
 
     /// Schedules the delivery of what happened.
@@ -226,18 +231,19 @@ impl Simulation {
         let pending = (self.api.history().len() - self.cursor) as u64;
         let count = usize::try_from(self.random.between(1, pending.max(1))).expect("small");
         let batch = self.api.history().get(self.cursor..).unwrap_or_default();
-        let batch = batch.get(..count).unwrap_or(batch);
+        let batch: Vec<Observation> = batch.get(..count).unwrap_or(batch).iter().map(reported).collect();
         self.cursor += batch.len();
-        batch.iter().for_each(|event| self.world.observe(reported(event)));
+        batch.into_iter().for_each(|observation| self.observe(observation));
     }
 
     /// A relist and the sequence of its events come to the same.
     fn compare_with_a_relist(&mut self) {
-        let (mut by_events, mut by_list) = (self.world.clone(), self.world.clone());
+        let (mut by_events, mut by_list) = (self.observed.clone(), self.observed.clone());
         let events = self.api.history().iter().skip(self.cursor);
         events.for_each(|event| by_events.observe(reported(event)));
         by_list.observe(Observation::Relisted(self.api.list()));
-        let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.state.clone(), self.now));
+        let mut said =
+            [by_events, by_list].map(|observed| turn(&self.goal, &observed, &mut self.state.clone(), self.now));
         // Having seen a pod terminating explains only why it is gone.
         for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
             if let Notice::Pod { phase: PodProgress::Gone { why }, .. } = notice {
@@ -254,8 +260,8 @@ impl Simulation {
     pub(super) fn relist(&mut self) {
         self.cursor = self.api.history().len();
         self.watch_is_live = true;
-        self.world.observe(Observation::Relisted(self.api.list()));
-        debug_assert_eq!(*self.world.watch(), Watch::Live);
+        self.observe(Observation::Relisted(self.api.list()));
+        debug_assert_eq!(*self.observed.watch(), Watch::Live);
     }
 
     fn deed(&mut self, deed: Deed) {
@@ -288,12 +294,14 @@ impl Simulation {
                 pod.labels.insert("relabelled".into(), now.as_millis().to_string());
             }),
             Deed::Stop(stop) => {
-                self.state.stop(stop, now);
+                if self.fault.hears_stops() {
+                    self.state.stop(stop, now);
+                }
                 self.invariants.stopped_at.get_or_insert(now);
             }
             Deed::WatchLost(seconds) if self.watch_is_live => {
                 self.watch_is_live = false;
-                self.world.observe(Observation::WatchLost("connection reset".into()));
+                self.observe(Observation::WatchLost("connection reset".into()));
                 self.at(now + Duration::from_secs(seconds), Due::WatchIsBack);
             }
             Deed::Relist if self.watch_is_live => self.relist(),
@@ -301,7 +309,8 @@ impl Simulation {
             Deed::Repeat => {
                 let old = self.api.history().get(..self.cursor).unwrap_or_default();
                 let from = old.len().saturating_sub(5);
-                old.iter().skip(from).for_each(|event| self.world.observe(reported(event)));
+                let again: Vec<Observation> = old.iter().skip(from).map(reported).collect();
+                again.into_iter().for_each(|observation| self.observe(observation));
             }
         }
     }

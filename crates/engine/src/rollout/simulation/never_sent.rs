@@ -15,7 +15,7 @@ impl Invariants {
         let PodProgress::Failing(failure) = phase else { return };
         // By this run, by the one before it, or by another writer.
         let goal = truth.goal.pods.iter().find(|goal| goal.key == *pod);
-        let asks = goal.zip(truth.world.pod(pod)).is_some_and(|(goal, pod)| match &failure.container {
+        let asks = goal.zip(truth.observed.pod(pod)).is_some_and(|(goal, pod)| match &failure.container {
             Some(name) => truth.asks_of(goal, pod, name),
             None => truth.asks(goal, pod),
         });
@@ -38,7 +38,7 @@ impl Invariants {
             truth.goal.pods.iter().map(AsRef::as_ref).partition(|goal| self.is_failing(said(goal).as_ref()));
         // A pod that failed before anything was done to it is up.
         let costs = |goal: &&&PodGoal| {
-            self.executed.contains(&goal.key) || !truth.world.pod(&goal.key).is_some_and(Pod::is_ready)
+            self.executed.contains(&goal.key) || !truth.observed.pod(&goal.key).is_some_and(Pod::is_ready)
         };
         let down = failed.iter().filter(costs).count();
         let is_full = down >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");

@@ -142,7 +142,7 @@ impl Simulation {
         let generation = object.pointer("/metadata/generation").cloned();
         object["status"] = json!({"replicas": self.belonging().len(), "observedGeneration": generation});
         let now = Some(timestamp(self.now));
-        self.world.observe(Observation::Owner(Box::new(OwnerView { object: Some(object), owned: Vec::new(), now })));
+        self.observe(Observation::Owner(Box::new(OwnerView { object: Some(object), owned: Vec::new(), now })));
         self.answer(id, Answer::Read, run);
     }
 

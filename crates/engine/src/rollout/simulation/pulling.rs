@@ -166,7 +166,7 @@ impl Simulation {
             return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         let pods = self.nodes.pods.values().map(|pod| pod.object.clone()).collect();
-        self.world.observe(Observation::PullPods(pods));
+        self.observe(Observation::PullPods(pods));
         self.answer(id, Answer::Read, run);
     }
 
@@ -179,7 +179,7 @@ impl Simulation {
             return self.answer(id, Answer::ReadFailed { message: "timed out".into() }, run);
         }
         if !self.scenario.has_budget(self.now) {
-            self.world.observe(Observation::Budgets(Vec::new()));
+            self.observe(Observation::Budgets(Vec::new()));
             return self.answer(id, Answer::Read, run);
         }
         let pods = self.api.list();
@@ -194,7 +194,7 @@ impl Simulation {
             "status": {"observedGeneration": observed, "disruptionsAllowed": allowed, "currentHealthy": healthy,
                 "desiredHealthy": least, "expectedPods": pods.len()},
         });
-        self.world.observe(Observation::Budgets(vec![budget]));
+        self.observe(Observation::Budgets(vec![budget]));
         self.answer(id, Answer::Read, run);
     }
 }

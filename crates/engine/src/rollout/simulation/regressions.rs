@@ -4,27 +4,27 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::entry::{MAX_SENDS, Sent};
+use super::super::pod_run::{MAX_SENDS, Sent};
 use super::super::{Action, ActionId, Answer, Stop, Turn, progress, turn};
 use super::adversary::{Deed, Hooking, Scenario};
 use super::api_server::ApiServer;
 use super::cost::ready_pod;
 use super::drained::sent_of;
 use super::nature::Fate;
-use super::{EndResult, Goal, Now, Observation, RunState, WANTED, World, goal, pod_key, simulate};
+use super::{EndResult, Goal, Now, Observation, Observed, RunState, WANTED, goal, pod_key, simulate};
 use crate::k8s::pod::{ContainerState, Running, Waiting};
 use crate::report::Notice;
 use crate::state::hook::HookPhase;
 
 /// Ready pods in the order of the goal, two at once, no canary.
-fn story(pods: usize) -> (Scenario, Goal, World, RunState) {
+fn story(pods: usize) -> (Scenario, Goal, Observed, RunState) {
     let mut scenario = Scenario::calm(1);
     (scenario.pods, scenario.bystander, scenario.both_containers) = (pods, false, false);
     (scenario.min_ready_given, scenario.max_unavailable, scenario.ordered) = (Some(0), 2, false);
-    let mut world = World::default();
-    world.observe(Observation::Relisted((0..pods).map(|index| ready_pod(&scenario, index, 1, true)).collect()));
+    let mut observed = Observed::default();
+    observed.observe(Observation::Relisted((0..pods).map(|index| ready_pod(&scenario, index, 1, true)).collect()));
     let goal = goal(&scenario);
-    (scenario, goal, world, RunState::new())
+    (scenario, goal, observed, RunState::new())
 }
 
 fn patches(turn: &Turn) -> Vec<(ActionId, String)> {
@@ -48,12 +48,12 @@ fn put_off() -> Answer {
 
 #[test]
 fn a_server_that_throttles_is_not_asked_for_the_next_pods_instead() {
-    let (_, goal, world, mut state) = story(5);
-    let first = patches(&turn(&goal, &world, &mut state, Now::ZERO));
+    let (_, goal, observed, mut state) = story(5);
+    let first = patches(&turn(&goal, &observed, &mut state, Now::ZERO));
     assert_eq!(first.len(), 2);
     first.iter().for_each(|(id, _)| state.answer(*id, put_off(), Now::ZERO));
-    assert_eq!(patches(&turn(&goal, &world, &mut state, Now::ZERO)), []);
-    let again = patches(&turn(&goal, &world, &mut state, Now::from_secs(1)));
+    assert_eq!(patches(&turn(&goal, &observed, &mut state, Now::ZERO)), []);
+    let again = patches(&turn(&goal, &observed, &mut state, Now::from_secs(1)));
     let names = |patches: &[(ActionId, String)]| patches.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&again), names(&first));
 }
@@ -66,13 +66,13 @@ fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
     for (answer, left, said) in
         [(conflict(), true, ["", "NotPatched"]), (lost(), true, [""; 2]), (lost(), false, ["Retrying", ""])]
     {
-        let (_, goal, mut world, mut state) = story(1);
-        let (id, _) = patches(&turn(&goal, &world, &mut state, Now::ZERO)).remove(0);
+        let (_, goal, mut observed, mut state) = story(1);
+        let (id, _) = patches(&turn(&goal, &observed, &mut state, Now::ZERO)).remove(0);
         if left {
-            world.observe(Observation::Deleted(goal.pods[0].key.clone()));
+            observed.observe(Observation::Deleted(goal.pods[0].key.clone()));
         }
         state.answer(id, answer.clone(), Now::from_secs(2));
-        let reported = format!("{:?}", turn(&goal, &world, &mut state, Now::from_secs(2)).notices);
+        let reported = format!("{:?}", turn(&goal, &observed, &mut state, Now::from_secs(2)).notices);
         let found = ["Retrying", "NotPatched"].map(|word| if reported.contains(word) { word } else { "" });
         assert_eq!(found, said, "{answer:?} {reported}");
     }
@@ -80,51 +80,51 @@ fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
 
 #[test]
 fn the_last_try_is_reported_in_the_turn_that_finds_it() {
-    let (_, goal, world, mut state) = story(1);
+    let (_, goal, observed, mut state) = story(1);
     for second in 0..u64::from(MAX_SENDS) {
-        let sent = patches(&turn(&goal, &world, &mut state, Now::from_secs(second)));
+        let sent = patches(&turn(&goal, &observed, &mut state, Now::from_secs(second)));
         sent.iter().for_each(|(id, _)| state.answer(*id, put_off(), Now::from_secs(second)));
     }
-    let last = turn(&goal, &world, &mut state, Now::from_secs(60));
+    let last = turn(&goal, &observed, &mut state, Now::from_secs(60));
     assert_eq!(last.end.map(|outcome| outcome.result), Some(EndResult::Failed));
 }
 
 #[test]
 fn a_pods_time_runs_from_the_send_though_nothing_is_heard() {
-    let (_, mut goal, world, mut state) = story(1);
+    let (_, mut goal, observed, mut state) = story(1);
     goal.policy.timeout_given = Some(7);
-    let sent = turn(&goal, &world, &mut state, Now::ZERO);
+    let sent = turn(&goal, &observed, &mut state, Now::ZERO);
     assert_eq!(sent.wake, Some(Now::from_secs(7)));
 }
 
 #[test]
 fn a_deadline_that_has_passed_is_not_waited_for_again() {
-    let (_, mut goal, world, mut state) = story(1);
+    let (_, mut goal, observed, mut state) = story(1);
     goal.policy.total_timeout = Some(3);
-    turn(&goal, &world, &mut state, Now::ZERO);
+    turn(&goal, &observed, &mut state, Now::ZERO);
     // The answer is outstanding: it is waited for a second, and no turn in between is needed.
-    assert_eq!(turn(&goal, &world, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
+    assert_eq!(turn(&goal, &observed, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
     state.stop(Stop::Interrupt, Now::from_secs(3));
-    assert_eq!(turn(&goal, &world, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(8)));
+    assert_eq!(turn(&goal, &observed, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(8)));
 }
 
 #[test]
 fn a_pod_that_was_gone_before_the_first_list_is_noticed() {
     let (scenario, goal, _, mut state) = story(2);
-    let mut world = World::default();
-    assert_eq!(turn(&goal, &world, &mut state, Now::ZERO).end, None);
-    world.observe(Observation::Relisted(vec![ready_pod(&scenario, 0, 1, true)]));
-    let end = turn(&goal, &world, &mut state, Now::from_secs(1)).end;
+    let mut observed = Observed::default();
+    assert_eq!(turn(&goal, &observed, &mut state, Now::ZERO).end, None);
+    observed.observe(Observation::Relisted(vec![ready_pod(&scenario, 0, 1, true)]));
+    let end = turn(&goal, &observed, &mut state, Now::from_secs(1)).end;
     assert_eq!(end.map(|outcome| outcome.result), Some(EndResult::Superseded));
 }
 
 #[test]
 fn a_watch_that_never_opens_ends_in_time() {
     let (_, goal, _, mut state) = story(1);
-    let world = World::default();
+    let observed = Observed::default();
     let mut now = Now::ZERO;
     for _ in 0..100 {
-        let said = turn(&goal, &world, &mut state, now);
+        let said = turn(&goal, &observed, &mut state, now);
         if let Some(end) = said.end {
             assert_eq!(end.result, EndResult::TimedOut);
             assert!(end.why.is_some_and(|why| why.contains("could not be listed")));
@@ -137,8 +137,8 @@ fn a_watch_that_never_opens_ends_in_time() {
 
 #[test]
 fn a_failure_that_was_reported_stands_while_the_end_is_on_its_way() {
-    let (scenario, goal, mut world, mut state) = story(2);
-    let sent = patches(&turn(&goal, &world, &mut state, Now::ZERO));
+    let (scenario, goal, mut observed, mut state) = story(2);
+    let sent = patches(&turn(&goal, &observed, &mut state, Now::ZERO));
     // The second answer is outstanding, so that the end has to wait.
     sent.iter().take(1).for_each(|(id, _)| state.answer(*id, Answer::Accepted, Now::ZERO));
     let mut pod = ready_pod(&scenario, 0, 2, false);
@@ -150,10 +150,10 @@ fn a_failure_that_was_reported_stands_while_the_end_is_on_its_way() {
     ] {
         pod.resource_version += 1;
         pod.status.container_statuses.iter_mut().for_each(|status| status.state = shown.clone());
-        world.observe(Observation::Applied(Box::new(pod.clone())));
-        assert_eq!(turn(&goal, &world, &mut state, Now::from_millis(millis)).end, None);
+        observed.observe(Observation::Applied(Box::new(pod.clone())));
+        assert_eq!(turn(&goal, &observed, &mut state, Now::from_millis(millis)).end, None);
     }
-    let end = turn(&goal, &world, &mut state, Now::from_millis(1_100)).end;
+    let end = turn(&goal, &observed, &mut state, Now::from_millis(1_100)).end;
     assert_eq!(end.map(|outcome| outcome.result), Some(EndResult::Failed));
 }
 
@@ -161,19 +161,19 @@ fn a_failure_that_was_reported_stands_while_the_end_is_on_its_way() {
 fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
     let (mut scenario, _, _, mut state) = story(3);
     scenario.drain_seconds = Some(0);
-    let (goal, mut world, mut api) = (goal(&scenario), World::default(), ApiServer::default());
+    let (goal, mut observed, mut api) = (goal(&scenario), Observed::default(), ApiServer::default());
     (0..3).for_each(|index| api.create(ready_pod(&scenario, index, 1, true)));
     let mut images = Vec::new();
     for second in 0..8 {
-        world.observe(Observation::Relisted(api.list()));
+        observed.observe(Observation::Relisted(api.list()));
         let now = Now::from_secs(second);
-        for (id, action) in turn(&goal, &world, &mut state, now).actions {
+        for (id, action) in turn(&goal, &observed, &mut state, now).actions {
             if let Action::Patch(patch) = action {
                 api.patch(&patch, now).expect("nobody else writes");
                 images.extend((sent_of(&patch) == Sent::Images).then(|| patch.key.name.clone()));
                 state.answer(id, Answer::Accepted, now);
             } else {
-                world.observe(Observation::Slices(Vec::new()));
+                observed.observe(Observation::Slices(Vec::new()));
                 state.answer(id, Answer::Read, now);
             }
         }
@@ -186,34 +186,34 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
 
 #[test]
 fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
-    let (scenario, mut goal, mut world, mut state) = story(3);
+    let (scenario, mut goal, mut observed, mut state) = story(3);
     (goal.replicas, goal.policy.respects_budgets) = (2, true);
     let mut leaving = ready_pod(&scenario, 2, 2, false);
     leaving.terminating = true;
     goal.pods.pop();
-    world.observe(Observation::Applied(Box::new(leaving)));
+    observed.observe(Observation::Applied(Box::new(leaving)));
     // The status is from before the scaling.
-    world.observe(Observation::Budgets(vec![json!({
+    observed.observe(Observation::Budgets(vec![json!({
         "metadata": {"name": "web", "generation": 1},
         "spec": {"minAvailable": 1, "selector": {}},
         "status": {"observedGeneration": 1, "disruptionsAllowed": 2, "currentHealthy": 3, "expectedPods": 3},
     })]));
-    let asked = turn(&goal, &world, &mut state, Now::ZERO).actions;
+    let asked = turn(&goal, &observed, &mut state, Now::ZERO).actions;
     asked.iter().for_each(|(id, _)| state.answer(*id, Answer::Read, Now::ZERO));
-    let patched = patches(&turn(&goal, &world, &mut state, Now::ZERO));
+    let patched = patches(&turn(&goal, &observed, &mut state, Now::ZERO));
     assert_eq!(patched.len(), 1, "{patched:?}");
 }
 
 #[test]
 fn a_lost_answer_about_one_pod_holds_no_place_for_another_that_was_refused() {
-    let (_, mut goal, world, mut state) = story(3);
+    let (_, mut goal, observed, mut state) = story(3);
     goal.policy.goes_on_after_failure = true;
-    let sent = patches(&turn(&goal, &world, &mut state, Now::ZERO));
+    let sent = patches(&turn(&goal, &observed, &mut state, Now::ZERO));
     let refused = Answer::Refused { reason: "AdmissionRefused".into(), message: "no".into() };
     for ((id, _), answer) in sent.iter().zip([Answer::Unknown { message: "timed out".into() }, refused]) {
         state.answer(*id, answer, Now::ZERO);
     }
-    let next = patches(&turn(&goal, &world, &mut state, Now::ZERO));
+    let next = patches(&turn(&goal, &observed, &mut state, Now::ZERO));
     assert_eq!(next.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), ["web-2"]);
 }
 
@@ -291,9 +291,9 @@ fn a_pod_whose_container_does_not_run_is_not_drained() {
         {
             status.state = state;
         }
-        let mut world = World::default();
-        world.observe(Observation::Relisted(vec![pod]));
-        let turn = turn(&goal(&scenario), &world, &mut RunState::new(), Now::ZERO);
+        let mut observed = Observed::default();
+        observed.observe(Observation::Relisted(vec![pod]));
+        let turn = turn(&goal(&scenario), &observed, &mut RunState::new(), Now::ZERO);
         turn.actions
             .into_iter()
             .find_map(|(_, action)| if let Action::Patch(patch) = action { Some(sent_of(&patch)) } else { None })
@@ -306,13 +306,13 @@ fn a_pod_whose_container_does_not_run_is_not_drained() {
 
 #[test]
 fn a_pod_that_left_is_none_of_those_that_are_waited_for() {
-    let (mut scenario, _, mut world, mut state) = story(3);
+    let (mut scenario, _, mut observed, mut state) = story(3);
     scenario.owned = true;
     let goal = goal(&scenario);
-    turn(&goal, &world, &mut state, Now::ZERO);
-    world.observe(Observation::Deleted(pod_key(0, 0)));
-    turn(&goal, &world, &mut state, Now::from_secs(1));
-    assert_eq!(progress(&goal, &world, &state, Now::from_secs(1), 5).pods, 2);
-    let said = turn(&goal, &world, &mut state, Now::from_secs(40)).notices;
+    turn(&goal, &observed, &mut state, Now::ZERO);
+    observed.observe(Observation::Deleted(pod_key(0, 0)));
+    turn(&goal, &observed, &mut state, Now::from_secs(1));
+    assert_eq!(progress(&goal, &observed, &state, Now::from_secs(1), 5).pods, 2);
+    let said = turn(&goal, &observed, &mut state, Now::from_secs(40)).notices;
     assert!(matches!(said.as_slice(), [Notice::StillWaiting { done: 0, total: 2, .. }]), "{said:?}");
 }

@@ -12,7 +12,7 @@ use crate::state::outcome::EndResult;
 use crate::state::policy::OnDeferred;
 use crate::value::quantity::Quantity;
 
-use super::super::entry::Sent;
+use super::super::pod_run::Sent;
 use super::super::{Goal, Now, PodGoal};
 use super::adversary::Scenario;
 use super::api_server::ApiServer;
@@ -148,6 +148,28 @@ pub(super) fn is_foreign(pod: &Pod) -> bool {
         !is_known(&resources.requests, "cpu", &CPU[..2]) || !is_known(&resources.limits, "memory", &MEMORY)
     };
     side(pod).is_some_and(|side| is_other(&side.resources)) || pod.spec.resources.as_ref().is_some_and(is_other)
+}
+
+/// Shows a pod as if it had what it asks for.
+pub(super) fn show_as_asked(pod: &mut Pod) {
+    pod.status.conditions.retain(|condition| !condition.kind.starts_with("PodResize"));
+    pod.status.observed_generation = pod.generation;
+    let asked = side(pod).map(|side| side.resources.clone());
+    if let (Some(asked), Some(status)) = (asked, pod.status.container_statuses.get_mut(INDEX)) {
+        (status.allocated_resources, status.resources) = (Some(asked.requests.clone()), Some(asked));
+    }
+    if let Some(whole) = pod.spec.resources.clone() {
+        let with = with_overhead(&whole, pod);
+        (pod.status.allocated_resources, pod.status.resources) = (Some(with.requests.clone()), Some(with));
+    }
+}
+
+/// Shows a pod as if nobody had asked for another size.
+pub(super) fn show_as_before(pod: &mut Pod) {
+    if let Some(side) = pod.spec.containers.get_mut(INDEX) {
+        side.resources = before();
+    }
+    pod.spec.resources = pod.spec.resources.take().map(|_| before());
 }
 
 /// Whether the kubelet of the pod has reported for good that it does not do it. A kubelet that does not report which
@@ -317,7 +339,7 @@ impl Invariants {
         }
         let begun = self.resized.iter().chain(self.outstanding.values());
         let others = begun.filter(|key| **key != pod.key && !self.done_ever.contains(*key));
-        let others = others.filter(|key| !self.is_failing(self.said.get(*key)) && truth.world.pod(key).is_some());
+        let others = others.filter(|key| !self.is_failing(self.said.get(*key)) && truth.observed.pod(key).is_some());
         let is_chosen = truth.goal.policy.min_ready_seconds_given == Some(0);
         if alone && !is_chosen && !self.done_in_this_run && others.count() > 0 {
             self.broken(Invariant::Canary, truth.now, format!("{} is resized beside the first", pod.key));
@@ -329,7 +351,7 @@ impl Invariants {
     /// At the end `Deferred` the policy is not to wait, and a kubelet reports the resize as deferred. A pod that is left
     /// to its kubelet has every other change.
     pub(super) fn judge_what_is_left(&mut self, truth: &Truth<'_>) {
-        let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.world.pod(&goal.key)?)));
+        let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.observed.pod(&goal.key)?)));
         let policy = truth.goal.policy.on_deferred;
         let is_deferred = |pod: &Pod| {
             let says = |kind, reason| {

@@ -292,7 +292,7 @@ mod tests {
 
     use super::*;
     use crate::kinds::WorkloadKind;
-    use crate::rollout::{Goal, Mode, Observation, RunState, World, turn};
+    use crate::rollout::{Goal, Mode, Observation, Observed, RunState, turn};
     use crate::state::durable::{OwnerGoal, OwnerView};
 
     fn number() -> impl Strategy<Value = Value> {
@@ -349,11 +349,11 @@ mod tests {
                 let goal = goal(kind, &lock);
                 let view = OwnerView { object: Some(object), now: Some("2026-03-01T10:00:20Z".into()), ..OwnerView::default() };
                 let mut state = RunState::new();
-                let mut world = World::default();
-                world.observe(Observation::Relisted(Vec::new()));
-                world.observe(Observation::Owner(Box::new(view)));
+                let mut observed = Observed::default();
+                observed.observe(Observation::Relisted(Vec::new()));
+                observed.observe(Observation::Owner(Box::new(view)));
                 for seconds in [0, 1, 3600] {
-                    let turn = turn(&goal, &world, &mut state, std::time::Duration::from_secs(seconds));
+                    let turn = turn(&goal, &observed, &mut state, std::time::Duration::from_secs(seconds));
                     for (id, _) in turn.actions {
                         state.answer(id, crate::rollout::Answer::Read, std::time::Duration::from_secs(seconds));
                     }

@@ -12,7 +12,8 @@ use crate::k8s::pod::{
     ResizePolicy, Running, Terminated, Waiting,
 };
 use crate::kinds::WorkloadKind;
-use crate::rollout::{Mode, Observation, Policy, RunState, World};
+use crate::rollout::pod_run::Request;
+use crate::rollout::{Mode, Observation, Observed, Policy, RunState};
 use crate::state::record::{ContainerRecord, NotedStart, UPDATE_ANNOTATION, UpdateRecord};
 
 const BEFORE: &str = "registry.example/side:v1";
@@ -174,24 +175,24 @@ fn word(phase: &PodProgress) -> &'static str {
     }
 }
 
-fn judged(pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judged {
-    judged_as(&goal(), pod, entry, now)
+fn judged(pod: Option<Pod>, run: &mut PodRun, now: Now) -> Judged {
+    judged_as(&goal(), pod, run, now)
 }
 
-fn judged_as(goal: &Goal, pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judged {
-    let mut world = World::default();
-    world.observe(Observation::Relisted(pod.into_iter().collect()));
+fn judged_as(goal: &Goal, pod: Option<Pod>, run: &mut PodRun, now: Now) -> Judged {
+    let mut observed = Observed::default();
+    observed.observe(Observation::Relisted(pod.into_iter().collect()));
     let pod_goal = goal.pods.first().expect("one pod");
-    phase_in(goal, pod_goal, &world, entry, now)
+    phase_in(goal, pod_goal, &observed, run, now)
 }
 
-fn phase_in(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &mut Entry, now: Now) -> Judged {
-    let visited = Visited { position: 0, goal: pod_goal, pod: world.pod(&pod_goal.key) };
-    pod_progress(RunState::new().visit(goal, world, now), &Pods::default(), visited, entry)
+fn phase_in(goal: &Goal, pod_goal: &PodGoal, observed: &Observed, run: &mut PodRun, now: Now) -> Judged {
+    let subject = PodContext { position: 0, goal: pod_goal, pod: observed.pod(&pod_goal.key) };
+    pod_progress(RunState::new().context(goal, observed, now), &Pods::default(), subject, run)
 }
 
 fn phase_of(pod: Pod) -> &'static str {
-    word(&judged(Some(pod), &mut Entry::default(), NOW).phase)
+    word(&judged(Some(pod), &mut PodRun::default(), NOW).phase)
 }
 
 fn change(mut pod: Pod, change: impl FnOnce(&mut Pod)) -> Pod {
@@ -219,18 +220,18 @@ fn a_pod_before_our_patch_waits_unless_somebody_was_faster() {
     for (case, pod, expected) in cases {
         assert_eq!(phase_of(pod), expected, "{case}");
     }
-    assert_eq!(word(&judged(None, &mut Entry::default(), NOW).phase), "gone");
+    assert_eq!(word(&judged(None, &mut PodRun::default(), NOW).phase), "gone");
 }
 
 /// Another run took our image back and wrote its own record over ours: patching again would be a fight.
 #[test]
 fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_somebody_else() {
-    let mut entry = Entry::default();
-    assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
+    let mut run = PodRun::default();
+    assert_eq!(word(&judged(Some(patched_pod()), &mut run, NOW).phase), "restarting");
     let mut taken_back = change(old_pod(), |pod| pod.resource_version = 3);
     let record = UpdateRecord { id: "other".into(), ..UpdateRecord::of_no_update(&old_pod(), "inplace-cli") };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
-    assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
+    assert_eq!(word(&judged(Some(taken_back.clone()), &mut run, NOW).phase), "moved");
     // In a state without that memory it is a pod that has not had its turn.
     assert_eq!(phase_of(taken_back), "waiting");
 }
@@ -285,7 +286,7 @@ fn until_when_a_container_is_held_is_said_of_the_back_off_of_its_image_alone() {
             earlier.iter().map(|image| NotedStart { image: (*image).into(), at: "2026-03-01T09:59:00Z".into() });
         record.containers.values_mut().for_each(|container| container.starts = starts.clone().collect());
         pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
-        match judged(Some(pod), &mut Entry::default(), NOW).phase {
+        match judged(Some(pod), &mut PodRun::default(), NOW).phase {
             PodProgress::Restarting { until, .. } => until,
             other => panic!("{other:?}"),
         }
@@ -307,8 +308,8 @@ fn a_crash_of_the_same_bits_counts_from_the_second_container_on() {
         status.image_id = "sha256:a".into();
         with_status(patched_pod(), status)
     };
-    let mut entry = Entry::default();
-    let mut phase = |id| word(&judged(Some(crash(id)), &mut entry, NOW).phase);
+    let mut run = PodRun::default();
+    let mut phase = |id| word(&judged(Some(crash(id)), &mut run, NOW).phase);
     assert_eq!(phase("containerd://second"), "restarting");
     assert_eq!(phase("containerd://second"), "restarting");
     assert_eq!(phase("containerd://third"), "failing");
@@ -316,13 +317,13 @@ fn a_crash_of_the_same_bits_counts_from_the_second_container_on() {
 
 #[test]
 fn the_same_digest_is_proven_by_the_container_that_came_after_the_kubelet_knew() {
-    let mut entry = Entry::default();
-    assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
+    let mut run = PodRun::default();
+    assert_eq!(word(&judged(Some(patched_pod()), &mut run, NOW).phase), "restarting");
     let new = with_status(patched_pod(), running("containerd://new", "sha256:a"));
-    assert_eq!(word(&judged(Some(new.clone()), &mut entry, NOW).phase), "settling");
+    assert_eq!(word(&judged(Some(new.clone()), &mut run, NOW).phase), "settling");
     // A later change elsewhere in the pod takes nothing back.
     let resized = change(new, |pod| pod.generation = Some(3));
-    assert_eq!(word(&judged(Some(resized), &mut entry, NOW).phase), "settling");
+    assert_eq!(word(&judged(Some(resized), &mut run, NOW).phase), "settling");
 }
 
 #[test]
@@ -335,13 +336,13 @@ fn ready_must_hold_and_begins_again_with_every_transition() {
             }
         })
     };
-    let mut entry = Entry::default();
-    let first = judged(Some(at("2026-03-01T10:00:00Z")), &mut entry, NOW);
+    let mut run = PodRun::default();
+    let first = judged(Some(at("2026-03-01T10:00:00Z")), &mut run, NOW);
     assert_eq!((word(&first.phase), first.wake), ("settling", Some(NOW + seconds(5))));
     // It was not ready in between, though nobody saw it.
-    let again = judged(Some(at("2026-03-01T10:00:03Z")), &mut entry, NOW + seconds(4));
+    let again = judged(Some(at("2026-03-01T10:00:03Z")), &mut run, NOW + seconds(4));
     assert_eq!((word(&again.phase), again.wake), ("settling", Some(NOW + seconds(9))));
-    assert_eq!(word(&judged(Some(at("2026-03-01T10:00:03Z")), &mut entry, NOW + seconds(9)).phase), "done");
+    assert_eq!(word(&judged(Some(at("2026-03-01T10:00:03Z")), &mut run, NOW + seconds(9)).phase), "done");
 }
 
 #[test]
@@ -364,9 +365,9 @@ fn the_hold_is_the_longest_of_its_reasons_unless_given() {
                 (container.readiness_probe, container.startup_probe) = (readiness.clone(), startup.clone());
             }
         });
-        let (world, pods) = (World::default(), Pods::default());
-        let visit = RunState::new().visit(&goal, &world, NOW);
-        let judge = PodJudge { visit, pods: &pods, goal: goal.pods.first().expect("one pod"), pod: &pod };
+        let (observed, pods) = (Observed::default(), Pods::default());
+        let context = RunState::new().context(&goal, &observed, NOW);
+        let judge = PodJudge { context, pods: &pods, goal: goal.pods.first().expect("one pod"), pod: &pod };
         assert_eq!(judge.hold_seconds(&[&"side".into()]), expected, "{case}");
     }
 }
@@ -378,16 +379,16 @@ fn nothing_that_rests_on_time_is_decided_while_the_watch_is_lost() {
     let lasting = with_status(patched_pod(), waiting("CreateContainerError", "deadline", "containerd://old", None));
     let new = with_status(patched_pod(), running("containerd://new", "sha256:b"));
     for (pod, live, lost) in [(lasting, "failing", "restarting"), (new, "done", "settling")] {
-        let mut world = World::default();
-        world.observe(Observation::Relisted(vec![pod]));
-        let mut entry = Entry::default();
-        let mut phase = |world: &World, now| word(&phase_in(&goal, pod_goal, world, &mut entry, now).phase);
+        let mut observed = Observed::default();
+        observed.observe(Observation::Relisted(vec![pod]));
+        let mut run = PodRun::default();
+        let mut phase = |observed: &Observed, now| word(&phase_in(&goal, pod_goal, observed, &mut run, now).phase);
         let later = NOW + Duration::from_secs(60);
-        phase(&world, NOW);
-        world.observe(Observation::WatchLost("reset".into()));
-        assert_eq!(phase(&world, later), lost);
-        world.observe(Observation::Relisted(world.pods().cloned().collect()));
-        assert_eq!(phase(&world, later), live);
+        phase(&observed, NOW);
+        observed.observe(Observation::WatchLost("reset".into()));
+        assert_eq!(phase(&observed, later), lost);
+        observed.observe(Observation::Relisted(observed.pods().cloned().collect()));
+        assert_eq!(phase(&observed, later), live);
     }
 }
 
@@ -431,10 +432,10 @@ fn resize_goal(image: Option<&str>) -> Goal {
 /// No cgroup holds a memory request: the status shows the new one for the old container, too.
 #[test]
 fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
-    let phase = |goal: &Goal, pod: Pod, entry: &mut Entry| {
-        let mut world = World::default();
-        world.observe(Observation::Relisted(vec![pod]));
-        word(&phase_in(goal, &goal.pods[0], &world, entry, NOW).phase)
+    let phase = |goal: &Goal, pod: Pod, run: &mut PodRun| {
+        let mut observed = Observed::default();
+        observed.observe(Observation::Relisted(vec![pod]));
+        word(&phase_in(goal, &goal.pods[0], &observed, run, NOW).phase)
     };
     let (old, new) = ("containerd://old", "containerd://new");
     let with_image = resize_goal(Some(WANTED));
@@ -447,16 +448,21 @@ fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
         ("its image comes after that", &with_image, resized("2Mi", "2Mi", old, true), "restarting"),
         ("and then at once", &with_image, resized("2Mi", "2Mi", new, true), "next"),
     ] {
-        assert_eq!(phase(goal, pod, &mut Entry::default()), expected, "{what}");
+        assert_eq!(phase(goal, pod, &mut PodRun::default()), expected, "{what}");
     }
     for (sent, expected) in [(Sent::Drain, "patched"), (Sent::Resize, "resizing")] {
-        let mut sent = Entry { sent, request: Request::Accepted, ..Entry::default() };
+        let request = Request { sent, state: RequestState::Accepted, ..Request::default() };
+        let mut sent = PodRun { request, ..PodRun::default() };
         let before = resized("1Mi", "1Mi", old, false);
         assert_eq!(phase(&resize_goal(None), before, &mut sent), expected, "it may be its label that was sent");
     }
-    let mut noted = Entry { sent: Sent::Note, ..Entry::default() };
+    let with_a_note = || {
+        let request = Request { sent: Sent::Note, ..Request::default() };
+        PodRun { request, ..PodRun::default() }
+    };
+    let mut noted = with_a_note();
     assert_eq!(phase(&resize_goal(None), resized("1Mi", "1Mi", old, true), &mut noted), "next", "its own note");
-    let mut lost = Entry { sent: Sent::Note, ..Entry::default() };
+    let mut lost = with_a_note();
     assert_eq!(
         phase(&resize_goal(None), resized("1Mi", "1Mi", new, true), &mut lost),
         "waiting",
@@ -481,7 +487,7 @@ fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
     let mut taken = unstarted.clone();
     taken.spec.node_name = "node-a".into();
     let waits = |phase: &PodProgress| matches!(phase, PodProgress::Restarting { .. });
-    let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
+    let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut PodRun::default(), NOW).phase;
     assert_eq!(phase(&back, &unstarted), PodProgress::Done);
     assert!(waits(&phase(&back, &taken)), "{:?}", phase(&back, &taken));
     assert!(waits(&phase(&goal(), &unstarted)), "forward, the image is not proven before it runs");
@@ -500,7 +506,7 @@ fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
     waiting.status.observed_generation = waiting.generation;
     let mut back = goal();
     Arc::make_mut(&mut back.pods[0]).containers.values_mut().for_each(|container| container.goes_back = true);
-    let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
+    let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut PodRun::default(), NOW).phase;
     assert_eq!(phase(&back, &waiting), PodProgress::Done);
     let is_waited_for = |phase: &PodProgress| matches!(phase, PodProgress::Restarting { .. });
     assert!(is_waited_for(&phase(&goal(), &waiting)), "forward, the image is not proven before it runs");
@@ -529,7 +535,7 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         let running = Running { started_at: Some(started.into()) };
         pod.status.container_statuses[0].state.running = Some(running);
         pod.status.conditions[0].last_transition_time = Some(turned.into());
-        judged_as(goal, Some(pod), &mut Entry::default(), NOW).phase
+        judged_as(goal, Some(pod), &mut PodRun::default(), NOW).phase
     };
     let settling = PodProgress::Stabilizing { hold_seconds: 5 };
     let (old, at) = ("2026-01-01T00:00:01Z", |second: &str| format!("2026-01-01T01:00:{second}Z"));
@@ -556,7 +562,9 @@ fn a_pod_that_no_node_takes_says_so() {
     let message = Some("0/1 nodes are available".into());
     pod.status.conditions =
         vec![Condition { kind: "PodScheduled".into(), status: "False".into(), message, ..Condition::default() }];
-    let PodProgress::Restarting { waiting, .. } = judged(Some(pod), &mut Entry::default(), NOW).phase else { panic!() };
+    let PodProgress::Restarting { waiting, .. } = judged(Some(pod), &mut PodRun::default(), NOW).phase else {
+        panic!()
+    };
     assert_eq!(waiting.as_deref(), Some("not scheduled: 0/1 nodes are available"));
 }
 

@@ -47,13 +47,14 @@ fn a_container_that_is_not_started_again_fails_at_once_and_with_the_kubelets_rea
     ] {
         let mut goal = goal();
         Arc::make_mut(&mut goal.pods[0]).kubelet = minor.map(|minor| KubeletVersion::new(1, minor));
-        let mut world = World::default();
-        world.observe(Observation::Relisted(vec![ended_pod(id, policy)]));
+        let mut observed = Observed::default();
+        observed.observe(Observation::Relisted(vec![ended_pod(id, policy)]));
         if let Some(failed) = read {
-            world.observe(Observation::Events(key(), events(failed)));
+            observed.observe(Observation::Events(key(), events(failed)));
         }
-        let mut entry = Entry { events_at: Some(NOW + Duration::from_secs(5)), ..Entry::default() };
-        let mut judged = |now| phase_in(&goal, &goal.pods[0], &world, &mut entry, now).phase;
+        let mut run = PodRun::default();
+        run.clocks.events_at = Some(NOW + Duration::from_secs(5));
+        let mut judged = |now| phase_in(&goal, &goal.pods[0], &observed, &mut run, now).phase;
         let found = judged(NOW);
         let failure = if let PodProgress::Failing(failure) = &found { Some(failure.clone()) } else { None };
         let (reason, code) = failure.as_ref().map_or((None, None), |it| (Some(it.reason.as_str()), it.exit_code));
@@ -77,7 +78,9 @@ fn a_container_that_was_down_already_is_not_waited_for() {
         ended.finished_at = Some(at(5));
     }
     pod.image_set.insert("side".into(), ImageSet { manager: "kubectl-inplace".into(), time: at(30) });
-    let PodProgress::Failing(failure) = judged(Some(pod), &mut Entry::default(), NOW).phase else { panic!("it fails") };
+    let PodProgress::Failing(failure) = judged(Some(pod), &mut PodRun::default(), NOW).phase else {
+        panic!("it fails")
+    };
     assert_eq!(failure.reason, "NotStartedAgain");
     assert!(failure.message.contains("restartPolicy Never"), "{}", failure.message);
 }

@@ -2,10 +2,9 @@
 
 use crate::report::Notice;
 use crate::rollout::Now;
-use crate::rollout::entry::{Is, Request, Sent};
-use crate::rollout::goal::Mode;
+use crate::rollout::observed::TurnContext;
+use crate::rollout::pod_run::{PodIndex, RequestState, Sent};
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Visit;
 use crate::state::record::UpdateRecord;
 
 use super::super::PodChange;
@@ -13,42 +12,39 @@ use super::{Drains, Effects, LEAVE_WITHIN};
 
 impl Drains {
     /// Restores every label and gate that was removed, as soon as no other request is in progress for the pod.
-    pub(crate) fn restore_all(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+    pub(crate) fn restore_all(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
-        for position in pods.all(Is::InProgress).difference(pods.all(Is::Drained)).copied() {
+        for position in pods.all(PodIndex::InProgress).difference(pods.all(PodIndex::Drained)).copied() {
             if accepted(pods, position) == Some(Sent::Drain) {
-                effects.change(position, PodChange::Request(Request::Unclear));
+                effects.change(position, PodChange::Request(RequestState::Unclear));
             }
         }
-        for position in pods.visited(Is::Drained) {
+        for position in pods.list(PodIndex::Drained) {
             match accepted(pods, position) {
                 // What was done to a gate decides what is next, and is read first.
                 Some(Sent::GateOff | Sent::GateOn) => {
-                    effects.change(position, PodChange::Request(Request::Unclear));
+                    effects.change(position, PodChange::Request(RequestState::Unclear));
                 }
                 // Another patch is accepted and not seen: the tests of the next patch show whether that matters.
                 Some(Sent::Images | Sent::Note | Sent::Resize | Sent::HookNote | Sent::Drain) => {
-                    effects.change(position, PodChange::Request(Request::Idle));
-                    effects.extend(self.restore_now(visit, pods, position).unwrap_or_default());
+                    effects.change(position, PodChange::Request(RequestState::Idle));
+                    effects.extend(self.restore_now(context, pods, position).unwrap_or_default());
                 }
-                Some(Sent::Restore) | None => effects.extend(self.restore(visit, pods, position)),
+                Some(Sent::Restore) | None => effects.extend(self.restore(context, pods, position)),
             }
         }
         effects
     }
 
     /// Returns whether the run may end: everything is restored, or the time for it is over.
-    pub(crate) fn can_finish(&mut self, visit: Visit<'_>, pods: &Pods) -> (bool, Effects) {
+    pub(crate) fn can_finish(&mut self, context: TurnContext<'_>, pods: &Pods) -> (bool, Effects) {
         let mut effects = Effects::default();
-        if visit.goal.mode == Mode::Follow {
-            return (true, effects);
-        }
-        let Some(until) = self.leaves_at(visit, pods) else { return (true, effects) };
-        if until > visit.now {
-            return (false, self.restore_all(visit, pods));
+        let Some(until) = self.leaves_at(context, pods) else { return (true, effects) };
+        if until > context.now {
+            return (false, self.restore_all(context, pods));
         }
         if !std::mem::replace(&mut self.left_said, true) {
-            for pod in self.left(pods).filter_map(|position| visit.world.pod(&pods.goal(position)?.key)) {
+            for pod in self.left(pods).filter_map(|position| context.observed.pod(&pods.goal(position)?.key)) {
                 let Some(drained) = UpdateRecord::drained(pod) else { continue };
                 let why = format!("{drained} could not be restored in time; the next run does it");
                 effects.say(Notice::Drain { pod: pod.key.clone(), why });
@@ -59,26 +55,27 @@ impl Drains {
 
     /// The drained pods, or those that may be, that can still be restored.
     fn left<'p>(&'p self, pods: &'p Pods) -> impl Iterator<Item = usize> + 'p {
-        let drained = pods.all(Is::Drained);
-        drained.union(pods.all(Is::InProgress)).copied().filter(move |position| {
-            let Some(entry) = pods.entry(*position) else { return false };
+        let drained = pods.all(PodIndex::Drained);
+        drained.union(pods.all(PodIndex::InProgress)).copied().filter(move |position| {
+            let Some(run) = pods.run(*position) else { return false };
             if !drained.contains(position) {
-                return entry.sent == Sent::Drain && !entry.is_idle();
+                return run.request.sent == Sent::Drain && !run.request.is_idle();
             }
-            let is_back = entry.sent == Sent::Restore && entry.request == Request::Accepted;
-            let is_abandoned = self.pods.get(position).is_some_and(super::OfPod::was_abandoned) && entry.is_idle();
+            let is_back = run.request.sent == Sent::Restore && run.request.state == RequestState::Accepted;
+            let is_abandoned =
+                self.pods.get(position).is_some_and(super::OfPod::was_abandoned) && run.request.is_idle();
             !is_back && !is_abandoned
         })
     }
 
     /// Until when an end waits for them; `None` when no pod is drained.
-    pub(crate) fn leaves_at(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
+    pub(crate) fn leaves_at(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
         self.left(pods).next()?;
-        Some(visit.stopped_since.or(visit.ending_since)? + LEAVE_WITHIN)
+        Some(context.stopped_since.or(context.ending_since)? + LEAVE_WITHIN)
     }
 }
 
 /// Which request for the pod was done, and not seen since.
 fn accepted(pods: &Pods, position: usize) -> Option<Sent> {
-    pods.entry(position).filter(|entry| entry.request == Request::Accepted).map(|entry| entry.sent)
+    pods.run(position).filter(|run| run.request.state == RequestState::Accepted).map(|run| run.request.sent)
 }

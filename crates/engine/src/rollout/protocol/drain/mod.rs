@@ -6,27 +6,27 @@
 
 mod leave;
 mod requests;
-mod slices;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::k8s::failure::Failure;
+use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::state::record::{Drained, UpdateRecord};
 
-use crate::rollout::Now;
 use crate::rollout::action::STOP_WITHIN;
-use crate::rollout::entry::{Entry, MAX_SENDS, Sent};
+use crate::rollout::drain::serving_in;
 use crate::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
-use crate::rollout::polled::PolledRead;
+use crate::rollout::observed::{Judged, PodContext, TurnContext};
+use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent, failure_of_pod};
+use crate::rollout::pods::Pods;
+use crate::rollout::reads::Read;
 use crate::rollout::steps;
-use crate::rollout::visit::Judged;
-use crate::rollout::visit::{Visit, Visited};
+use crate::rollout::{Action, Answer, Now};
 
-use super::{Asker, Effects};
+use super::{Effects, RequestSource};
 
 pub(crate) use requests::Due;
 
@@ -36,7 +36,6 @@ const LISTED_WITHIN: Duration = Duration::from_secs(30);
 /// How long a run that is over tries to restore what it removed.
 const LEAVE_WITHIN: Duration = STOP_WITHIN;
 
-/// What is kept of one pod.
 #[derive(Debug, Clone, Default)]
 struct OfPod {
     /// Patches that begin a drain, and those that end it; for a gate also those in between: off, and on.
@@ -58,30 +57,27 @@ struct OfPod {
 }
 
 impl OfPod {
-    /// Whether the tries to restore the pod are used up.
     fn was_abandoned(&self) -> bool {
         self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
     }
 
     /// No slice lists the pod, and the drain seconds are over; or nothing of it serves.
-    fn is_out(&self, visit: Visit<'_>, goal: &PodGoal, pod: &Pod) -> bool {
-        self.out_since.is_some_and(|since| since + pause(visit.goal) <= visit.now) || serves_nothing(goal, pod)
+    fn is_out(&self, context: TurnContext<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        self.out_since.is_some_and(|since| since + pause(context.goal) <= context.now) || serves_nothing(goal, pod)
     }
 }
 
-/// What is kept of the drains.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drains {
     pods: BTreeMap<usize, OfPod>,
     /// The EndpointSlices.
-    slices: PolledRead,
+    slices: Read,
     /// What could not be restored at the end was reported.
     left_said: bool,
 }
 
-/// Returns how the pod is to be drained, where that is wanted and possible.
 pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g DrainGoal> {
-    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some() && goal.mode != Mode::Follow)
+    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some())
 }
 
 /// Returns the seconds that a drain adds to a pod's time: the drain seconds; and by a gate ready has to hold twice,
@@ -129,14 +125,7 @@ fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
 
 fn too_many_tries(what: &str) -> Judged {
     let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh read of the pod");
-    PodProgress::Failing(Failure {
-        container: None,
-        reason: "TooManyTries".into(),
-        message,
-        exit_code: None,
-        stays_down: false,
-    })
-    .into()
+    PodProgress::Failing(failure_of_pod("TooManyTries", message)).into()
 }
 
 /// Somebody has removed the record of what was removed: nothing else may follow from a record that is not there.
@@ -148,14 +137,7 @@ fn note_is_gone(off: &Drained) -> Judged {
     let message = format!(
         "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
     );
-    PodProgress::Failing(Failure {
-        container: None,
-        reason: "DrainNoteRemoved".into(),
-        message,
-        exit_code: None,
-        stays_down: false,
-    })
-    .into()
+    PodProgress::Failing(failure_of_pod("DrainNoteRemoved", message)).into()
 }
 
 fn draining_in(services: &[String]) -> Judged {
@@ -173,11 +155,17 @@ impl Drains {
     }
 
     /// Returns the phase of a pod, beyond what its containers show.
-    pub(crate) fn phase(&mut self, visit: Visit<'_>, visited: Visited<'_>, entry: &Entry, judged: Judged) -> Judged {
-        let Some(pod) = visited.pod.filter(|_| visit.goal.mode != Mode::Follow) else { return judged };
+    pub(crate) fn phase(
+        &mut self,
+        context: TurnContext<'_>,
+        subject: PodContext<'_>,
+        run: &PodRun,
+        judged: Judged,
+    ) -> Judged {
+        let Some(pod) = subject.pod.filter(|_| context.goal.mode != Mode::Follow) else { return judged };
         let drained = UpdateRecord::drained(pod);
-        let services = services(visited.goal);
-        let of_pod = self.of(visited.position);
+        let services = services(subject.goal);
+        let of_pod = self.of(subject.position);
         if !drained.as_ref().is_some_and(|drained| drained.is_off(pod)) {
             (of_pod.off_since, of_pod.out_since) = (None, None);
         }
@@ -189,9 +177,9 @@ impl Drains {
         if let (Some(off), None, false) = (&of_pod.off, &drained, pod.terminating) {
             return note_is_gone(off);
         }
-        let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
+        let is_tired = |tries: u8| tries >= MAX_SENDS && run.request.is_idle();
         match (judged.phase, &drained) {
-            (PodProgress::Patched, _) if matches!(entry.sent, Sent::Images | Sent::Resize) => {
+            (PodProgress::Patched, _) if matches!(run.request.sent, Sent::Images | Sent::Resize) => {
                 PodProgress::Patched.into()
             }
             (PodProgress::Waiting | PodProgress::Next { .. } | PodProgress::Patched, Some(Drained::Gate(_)))
@@ -200,80 +188,126 @@ impl Drains {
                 too_many_tries("turn the readiness gate off that its Services follow")
             }
             (phase @ PodProgress::Next { .. }, Some(drained)) => {
-                let draining = self.draining(visit, visited, pod, drained);
-                let stays_out = drained.is_off(pod) && self.of(visited.position).is_out(visit, visited.goal, pod);
+                let draining = self.draining(context, subject, pod, drained);
+                let stays_out = drained.is_off(pod) && self.of(subject.position).is_out(context, subject.goal, pod);
                 if stays_out { phase.into() } else { draining }
             }
-            (PodProgress::Waiting | PodProgress::Patched, Some(drained)) => self.draining(visit, visited, pod, drained),
-            (PodProgress::Next { .. }, None) if entry.sent == Sent::Drain && !entry.is_idle() => draining_in(services),
-            (PodProgress::Patched, None) if entry.sent == Sent::Drain => draining_in(services),
+            (PodProgress::Waiting | PodProgress::Patched, Some(drained)) => {
+                self.draining(context, subject, pod, drained)
+            }
+            (PodProgress::Next { .. }, None) if run.request.sent == Sent::Drain && !run.request.is_idle() => {
+                draining_in(services)
+            }
+            (PodProgress::Patched, None) if run.request.sent == Sent::Drain => draining_in(services),
             (PodProgress::Patched, None) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
             (PodProgress::Waiting | PodProgress::Next { .. }, None)
-                if is_tired(of_pod.takes) && wanted(visit.goal, visited.goal).is_some() =>
+                if is_tired(of_pod.takes) && wanted(context.goal, subject.goal).is_some() =>
             {
                 too_many_tries("take the pod out of its Services")
             }
-            (PodProgress::Done, Some(drained)) if of_pod.was_abandoned() && entry.is_idle() => {
+            (PodProgress::Done, Some(drained)) if of_pod.was_abandoned() && run.request.is_idle() => {
                 too_many_tries(&format!("put {drained} back"))
             }
             (PodProgress::Done, Some(_)) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
-            (PodProgress::Done, None) => self.listed_again(visit, visited),
+            (PodProgress::Done, None) => self.listed_again(context, subject),
             (phase, _) => Judged { phase, wake: judged.wake },
         }
     }
 
     /// The label or gate is removed, or about to be: is the pod out of all slices, and has it been for long enough?
-    fn draining(&mut self, visit: Visit<'_>, visited: Visited<'_>, pod: &Pod, drained: &Drained) -> Judged {
-        let services = services(visited.goal);
+    fn draining(&mut self, context: TurnContext<'_>, subject: PodContext<'_>, pod: &Pod, drained: &Drained) -> Judged {
+        let services = services(subject.goal);
         let is_still_ready = matches!(drained, Drained::Gate(_)) && pod.is_ready();
         if !drained.is_off(pod) || is_still_ready {
             // A gate reaches the slices by way of the kubelet, which makes the pod not ready.
             return draining_in(services);
         }
-        let off_since = *self.of(visited.position).off_since.get_or_insert(visit.now);
-        let listing = match self.listing(visit, services, &pod.key.uid, off_since) {
+        let off_since = *self.of(subject.position).off_since.get_or_insert(context.now);
+        let listing = match self.listing(context, services, &pod.key.uid, off_since) {
             Some(listing) => listing,
             None if services.is_empty() => BTreeSet::new(),
             None => return draining_in(services),
         };
-        let of_pod = self.of(visited.position);
+        let of_pod = self.of(subject.position);
         if !listing.is_empty() {
             of_pod.out_since = None;
             return PodProgress::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
         }
-        let out_since = *of_pod.out_since.get_or_insert(visit.now);
-        Judged { phase: PodProgress::Draining { services: Vec::new() }, wake: Some(out_since + pause(visit.goal)) }
+        let out_since = *of_pod.out_since.get_or_insert(context.now);
+        Judged { phase: PodProgress::Draining { services: Vec::new() }, wake: Some(out_since + pause(context.goal)) }
     }
 
     /// The pod is whole: do the Services list it again? A run that has not restored it itself does not wait for that.
-    fn listed_again(&mut self, visit: Visit<'_>, visited: Visited<'_>) -> Judged {
-        let services = services(visited.goal);
-        let of_pod = self.of(visited.position);
+    fn listed_again(&mut self, context: TurnContext<'_>, subject: PodContext<'_>) -> Judged {
+        let services = services(subject.goal);
+        let of_pod = self.of(subject.position);
         if !of_pod.restored || services.is_empty() {
             return PodProgress::Done.into();
         }
-        let since = *of_pod.back_since.get_or_insert(visit.now);
-        let missing: Vec<String> = match self.listing(visit, services, &visited.goal.key.uid, since) {
+        let since = *of_pod.back_since.get_or_insert(context.now);
+        let missing: Vec<String> = match self.listing(context, services, &subject.goal.key.uid, since) {
             None => services.to_vec(),
             Some(listing) => services.iter().filter(|service| !listing.contains(service.as_str())).cloned().collect(),
         };
         let until = since + LISTED_WITHIN;
-        if !missing.is_empty() && visit.now < until {
+        if !missing.is_empty() && context.now < until {
             return Judged { phase: PodProgress::RejoiningService { services: missing }, wake: Some(until) };
         }
-        let of_pod = self.of(visited.position);
+        let of_pod = self.of(subject.position);
         (of_pod.restored, of_pod.back_since) = (false, None);
         of_pod.not_listed = Some(missing).filter(|missing| !missing.is_empty());
         PodProgress::Done.into()
     }
 
-    /// Reports that a pod was not listed again in time.
-    pub(crate) fn say(&mut self, visited: Visited<'_>) -> Option<Notice> {
-        let missing = self.pods.get_mut(&visited.position)?.not_listed.take()?;
+    pub(crate) fn say(&mut self, subject: PodContext<'_>) -> Option<Notice> {
+        let missing = self.pods.get_mut(&subject.position)?.not_listed.take()?;
         let seconds = LISTED_WITHIN.as_secs();
-        let trouble = self.slices.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let trouble = self.slices.error.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let why =
             format!("it was not seen in the EndpointSlices of {} within {seconds} s{trouble}", missing.join(", "));
-        Some(Notice::Drain { pod: visited.goal.key.clone(), why })
+        Some(Notice::Drain { pod: subject.goal.key.clone(), why })
     }
+}
+
+/// The EndpointSlices: when they are read, and which pods they list.
+impl Drains {
+    /// Takes in the answer to a read of the slices. Returns the pods that wait for it: they are judged in the next turn.
+    pub(crate) fn answer(&mut self, pods: &Pods, answer: &Answer, now: Now) -> Vec<usize> {
+        self.slices.answered(answer, now);
+        pods.all(PodIndex::Draining).union(pods.all(PodIndex::RejoiningService)).copied().collect()
+    }
+
+    /// Returns those of the Services that list the pod, if the slices were read after that time.
+    pub(super) fn listing<'s>(
+        &self,
+        context: TurnContext<'_>,
+        services: &'s [String],
+        pod: &Uid,
+        since: Now,
+    ) -> Option<BTreeSet<&'s str>> {
+        let slices = context.observed.slices.as_ref().filter(|_| self.slices.shows(since))?;
+        Some(serving_in(slices, services, pod))
+    }
+
+    pub(crate) fn read_slices(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+        let goals = waited_for(pods).filter_map(|position| pods.goal(position));
+        let services: BTreeSet<String> = goals.flat_map(|pod| services(pod).iter().cloned()).collect();
+        if services.is_empty() || !self.slices.poll(context.now) {
+            return Effects::default();
+        }
+        let namespace = context.goal.workload.namespace.clone();
+        (RequestSource::Slices, Action::ReadSlices { namespace, services: services.into_iter().collect() }).into()
+    }
+
+    pub(crate) fn next_visit(&self, pods: &Pods) -> Option<Now> {
+        let is_wanted = self.slices.asked().is_none() && waited_for(pods).next().is_some();
+        is_wanted.then(|| self.slices.due())
+    }
+}
+
+/// The pods whose phase depends on the slices: out and not patched, or restored and not done.
+fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
+    let drained = pods.all(PodIndex::Drained);
+    let leaving = pods.all(PodIndex::Draining).intersection(drained);
+    leaving.chain(pods.all(PodIndex::RejoiningService).difference(drained)).copied()
 }

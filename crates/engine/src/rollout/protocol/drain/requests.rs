@@ -2,15 +2,14 @@
 
 use crate::report::progress::PodProgress;
 use crate::rollout::Action;
-use crate::rollout::entry::{MAX_SENDS, Sent};
-use crate::rollout::fault::Fault;
+use crate::rollout::observed::TurnContext;
 use crate::rollout::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
+use crate::rollout::pod_run::{MAX_SENDS, Sent};
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Visit;
 use crate::state::record::UpdateRecord;
 
 use super::super::{PodChange, by_another};
-use super::{Asker, Drains, Effects, serves_nothing, wanted};
+use super::{Drains, Effects, RequestSource, serves_nothing, wanted};
 
 /// What a pod that leaves its Services needs next.
 pub(crate) enum Due {
@@ -26,13 +25,13 @@ pub(crate) enum Due {
 
 impl Drains {
     /// Begins to drain a pod whose turn it is; `None` where nothing has to be done first.
-    pub(crate) fn begin(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+    pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
-        let (pod, drain) = (visit.world.pod(&goal.key)?, wanted(visit.goal, &goal)?);
+        let (pod, drain) = (context.observed.pod(&goal.key)?, wanted(context.goal, &goal)?);
         if serves_nothing(&goal, pod) {
             return None;
         }
-        let patch = drain_patch(pod, &drain.by, &visit.goal.field_manager)?;
+        let patch = drain_patch(pod, &drain.by, &context.goal.field_manager)?;
         let of_pod = self.of(position);
         of_pod.takes = of_pod.takes.saturating_add(1);
         (of_pod.switches, of_pod.restores, of_pod.switches_on) = (0, 0, 0);
@@ -43,16 +42,16 @@ impl Drains {
         Some(effects)
     }
 
-    /// Returns what a pod that leaves its Services needs next.
-    pub(crate) fn due(&self, visit: Visit<'_>, pods: &Pods, position: usize) -> Due {
-        let Some((goal, entry)) = pods.get(position) else { return Due::Nothing };
-        let Some(pod) = visit.world.pod(&goal.key).filter(|_| entry.may_send(visit.now)) else { return Due::Nothing };
+    pub(crate) fn due(&self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Due {
+        let Some((goal, run)) = pods.get(position) else { return Due::Nothing };
+        let Some(pod) = context.observed.pod(&goal.key).filter(|_| run.request.may_send(context.now)) else {
+            return Due::Nothing;
+        };
         let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
         let of_pod = self.pods.get(&position);
-        let is_out =
-            of_pod.is_some_and(|of_pod| of_pod.is_out(visit, goal, pod)) || visit.has(Fault::KillsWhatIsListed);
+        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(context, goal, pod));
         let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
-        match gate_off_patch(pod, &visit.goal.field_manager) {
+        match gate_off_patch(pod, &context.goal.field_manager) {
             None if !drained.is_off(pod) => Due::Restore,
             _ if is_tired => Due::Nothing,
             Some(patch) => Due::GateOff(patch),
@@ -61,34 +60,32 @@ impl Drains {
         }
     }
 
-    /// Turns the gate off.
     pub(crate) fn turn_off(&mut self, position: usize, patch: PodPatch) -> Effects {
         self.of(position).switches += 1;
         self.send(position, patch, Sent::GateOff)
     }
 
     /// Sends the next request that restores a pod.
-    pub(crate) fn restore(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Effects {
-        let may_send = pods.entry(position).is_some_and(|entry| entry.may_send(visit.now));
-        let restored = if may_send { self.restore_now(visit, pods, position) } else { None };
+    pub(crate) fn restore(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Effects {
+        let may_send = pods.run(position).is_some_and(|run| run.request.may_send(context.now));
+        let restored = if may_send { self.restore_now(context, pods, position) } else { None };
         restored.unwrap_or_default()
     }
 
     /// The same, whatever is under way for the pod.
-    pub(super) fn restore_now(&mut self, visit: Visit<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+    pub(super) fn restore_now(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let goal = pods.goal(position)?;
         let of_pod = self.of(position);
         if of_pod.was_abandoned() {
             return None;
         }
-        let pod = visit.world.pod(&goal.key).filter(|pod| !by_another(visit.goal, pod))?;
-        let patch = restore_patch(pod, &visit.goal.field_manager)?;
+        let pod = context.observed.pod(&goal.key).filter(|pod| !by_another(context.goal, pod))?;
+        let patch = restore_patch(pod, &context.goal.field_manager)?;
         let sent = match patch.part {
             PodPart::Pod | PodPart::Resize => {
                 of_pod.restores += 1;
                 Sent::Restore
             }
-            PodPart::Status if visit.has(Fault::LeavesGateOff) => return None,
             PodPart::Status => {
                 of_pod.switches_on += 1;
                 Sent::GateOn
@@ -102,7 +99,7 @@ impl Drains {
         self.slices.hurry();
         let mut effects = Effects::default();
         effects.change(position, PodChange::Sent(sent));
-        effects.act(Asker::Pod(position), Action::Patch(patch));
+        effects.act(RequestSource::Pod(position), Action::Patch(patch));
         effects
     }
 }

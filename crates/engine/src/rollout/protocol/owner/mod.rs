@@ -11,17 +11,18 @@ use std::time::Duration;
 use crate::change::Direction;
 use crate::k8s::names::PodKey;
 use crate::report::Notice;
+use crate::rollout::action::STOP_WITHIN;
 use crate::rollout::goal::Goal;
+use crate::rollout::observed::TurnContext;
 use crate::rollout::pods::Pods;
-use crate::rollout::polled::PolledRead;
-use crate::rollout::visit::Visit;
+use crate::rollout::reads::Read;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 use crate::state::durable::lock::RolloutLock;
 use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerGoal, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
 
 use super::taken_over::TakenOver;
-use super::{Asker, Effects};
+use super::{Effects, RequestSource};
 
 pub(crate) use leave::{changed_by_another_run, held_by};
 pub(crate) use pods::{drain_like, has_left};
@@ -47,10 +48,30 @@ enum End {
     Failed(String),
 }
 
-/// What is kept of the owner.
+/// A request at the end of a run: it gets [`STOP_WITHIN`] for its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum FinalRequest {
+    #[default]
+    NotSent,
+    /// Sent, or to be sent, since then.
+    Sent(Now),
+    Answered,
+}
+
+impl FinalRequest {
+    fn is_given_up_at(self) -> Option<Now> {
+        match self {
+            Self::Sent(since) => Some(since + STOP_WITHIN),
+            Self::NotSent | Self::Answered => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Owner {
-    read: PolledRead,
+    read: Read,
+    /// The time between its answer and the next read, while a controller is waited for.
+    pause: Duration,
     /// The step whose write is not answered.
     writing: Option<StepName>,
     taken_over: TakenOver,
@@ -70,10 +91,10 @@ pub(crate) struct Owner {
     /// Why somebody else's change ends the rollout: the first reason that was found.
     superseded: Option<String>,
     end: Option<End>,
-    /// When the lock was marked as stopped, and whether the answer is in.
-    parting: Option<(Now, bool)>,
-    /// Since when it is read for the last time before that, and whether an answer to that read is in.
-    last_visit: Option<(Now, bool)>,
+    /// The write that marks the lock as stopped.
+    final_write: FinalRequest,
+    /// The read before it, and after one that was not stored.
+    final_read: FinalRequest,
     /// The server does not let it give signs of life.
     is_mute: bool,
 }
@@ -100,61 +121,60 @@ impl Owner {
 
     pub(crate) fn was_read(&mut self, answer: &Answer, now: Now) {
         let Some(asked) = self.read.asked() else { return };
-        if let Some((wanted, is_in)) = &mut self.last_visit {
-            *is_in |= asked >= *wanted;
+        if matches!(self.final_read, FinalRequest::Sent(since) if asked >= since) {
+            self.final_read = FinalRequest::Answered;
         }
         if let Answer::Refused { message, .. } = answer {
             self.read.forget();
             self.end = Some(End::Failed(message.clone()));
         }
-        if self.read.answered(answer, now)
-            && let Some(read) = self.read.last.filter(|read| read.is_overdue())
-        {
-            self.read.is_stale = true;
-            self.read.trouble = Some(format!("the server took {} s to answer", read.took().as_secs()));
+        if self.read.answered(answer, now) && self.read.is_overdue() {
+            self.read.error = Some(format!("the server took {} s to answer", self.read.took().as_secs()));
+            self.read.invalidate(now);
         }
     }
 
     pub(crate) fn written(&mut self, answer: Answer, now: Now) {
         let Some(step) = self.writing.take() else { return };
-        self.read.trouble = None;
+        self.read.error = None;
         self.own_lock = self.own_lock.answered(step, stored(&answer), self.generation);
         match (step, answer) {
             (StepName::MarkStopped, answer) => {
-                self.parting = self.parting.map(|(at, _)| (at, true));
+                self.final_write = FinalRequest::Answered;
                 // The mark itself changes nothing but the lock.
-                self.read.is_stale |= answer != Answer::Accepted;
-                return;
+                if answer == Answer::Accepted {
+                    return;
+                }
             }
             // A sign of life is no step: the wait goes on as before, and nothing ends because of it.
             (StepName::Beat, Answer::Refused { .. }) => self.is_mute = true,
             (StepName::Beat, Answer::Accepted) => {}
             (step, Answer::Accepted | Answer::Read) => {
                 self.accepted = Some(step);
-                self.read.pause = SOON;
+                self.pause = SOON;
                 self.since = Some(now);
             }
             // The outcome is read, not guessed.
             (_, Answer::Conflict { .. } | Answer::Hook(_)) => {}
             (_, Answer::Unknown { message } | Answer::ReadFailed { message }) => {
-                self.read.trouble = Some(message);
+                self.read.error = Some(message);
                 // A failing server gets time: the tries of a step are few.
                 self.read.put_off(None, now);
             }
             (_, Answer::NotDone { after, message }) => {
-                self.read.trouble = Some(message);
+                self.read.error = Some(message);
                 self.read.put_off(after, now);
             }
             (step, Answer::Refused { reason, message }) => {
                 self.end = Some(End::Failed(format!("{} was refused ({reason}): {message}", step.wanted())));
             }
         }
-        self.read.is_stale = true;
+        self.read.invalidate(now);
     }
 
     /// What was read of the owner is no longer valid, nor is an outstanding answer.
     pub(crate) fn must_be_read(&mut self, now: Now) {
-        self.read.must_be_read(now);
+        self.read.invalidate(now);
     }
 }
 
@@ -167,74 +187,76 @@ impl Owner {
 
     /// Returns whether something was written for the rollout, and the steps before its pods may go are not done. Until
     /// they are, the result of the pods ends no run: nobody could go on with the owner in that state.
-    pub(crate) fn is_under_way(&self, visit: Visit<'_>) -> bool {
-        visit.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(visit)
+    pub(crate) fn is_under_way(&self, context: TurnContext<'_>) -> bool {
+        context.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(context)
     }
 
-    /// Whether it was read since the last write.
     fn is_known(&self) -> bool {
-        !self.read.is_stale && self.read.last.is_some()
+        self.read.is_valid()
     }
 
     /// Returns whether the owner was read lately enough for a pod to be taken.
-    pub(crate) fn is_fresh(&self, visit: Visit<'_>) -> bool {
-        let is_fresh = self.read.last.is_some_and(|read| read.is_fresh(FRESH, visit.now));
-        visit.goal.owner.is_none() || !self.read.is_stale && is_fresh
+    pub(crate) fn is_fresh(&self, context: TurnContext<'_>) -> bool {
+        context.goal.owner.is_none() || self.read.fresh(FRESH, context.now)
     }
 
-    pub(crate) fn read(&mut self, visit: Visit<'_>) -> Effects {
-        if self.is_waiting() || self.read.not_before > visit.now {
+    pub(crate) fn read(&mut self, context: TurnContext<'_>) -> Effects {
+        if self.writing.is_some() || !self.read.ask(context.now) {
             return Effects::default();
         }
-        self.read.ask(visit.now);
-        (Asker::OwnerRead, Action::ReadOwner(visit.goal.workload.clone())).into()
+        (RequestSource::OwnerRead, Action::ReadOwner(context.goal.workload.clone())).into()
     }
 
     /// Returns where the owner's side stands, if that is known; else it is read.
-    pub(crate) fn decide(&mut self, visit: Visit<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<Decision>) {
+    pub(crate) fn decide(
+        &mut self,
+        context: TurnContext<'_>,
+        pods: &Pods,
+        is_listed: bool,
+    ) -> (Effects, Option<Decision>) {
         let mut effects = Effects::default();
-        let Some(owner) = &visit.goal.owner else { return (effects, None) };
-        self.since.get_or_insert(visit.now);
+        let Some(owner) = &context.goal.owner else { return (effects, None) };
+        self.since.get_or_insert(context.now);
         if let Some(step) = self.accepted.take() {
             effects.say(Notice::Owner { step });
         }
-        let is_over = self.end.is_some() || visit.stopped_since.is_some() || visit.ending_since.is_some();
+        let is_over = self.end.is_some() || context.stopped_since.is_some() || context.ending_since.is_some();
         if is_over || self.is_waiting() || !is_listed {
             return (effects, None);
         }
-        let Some(view) = visit.world.owner().filter(|_| self.is_known()) else {
-            effects.extend(self.read(visit));
+        let Some(view) = context.observed.owner.as_ref().filter(|_| self.is_known()) else {
+            effects.extend(self.read(context));
             return (effects, None);
         };
-        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, visit.now));
-        let state = self.state(visit, pods, view);
-        let read = durable::Owner::new(owner, visit.goal.workload.kind, view, &state);
+        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, context.now));
+        let state = self.state(context, pods, view);
+        let read = durable::Owner::new(owner, context.goal.workload.kind, view, &state);
         (self.own_lock, self.generation) = (self.own_lock.seen(&read), read.generation());
         let read = read.of_run(self.own_lock, &ended);
         let decision = durable::next(&read);
         if matches!(decision.next, Next::UpdatePods { .. }) {
             // The time belongs to the pods.
-            self.since = Some(visit.now);
+            self.since = Some(context.now);
         }
         let is_waiting = match decision.next {
             Next::Wait(_) | Next::TakePods | Next::UpdatePods { .. } => decision.conflict.is_none() && !self.is_mute,
             Next::Write(..) | Next::Nothing => false,
         };
         if let Some(write) = is_waiting.then(|| read.beat()).flatten() {
-            effects.extend(self.send(visit, StepName::Beat, write));
+            effects.extend(self.send(context, StepName::Beat, write));
             return (effects, None);
         }
         (effects, Some(decision))
     }
 
     /// Returns whether this is the run's first write: before it, nothing is done that a run would have to undo.
-    pub(crate) fn is_first_write(&self, visit: Visit<'_>, decision: &Decision) -> bool {
-        let (Some(owner), Decision { conflict: None, next: Next::Write(step, _) }) = (&visit.goal.owner, decision)
+    pub(crate) fn is_first_write(&self, context: TurnContext<'_>, decision: &Decision) -> bool {
+        let (Some(owner), Decision { conflict: None, next: Next::Write(step, _) }) = (&context.goal.owner, decision)
         else {
             return false;
         };
-        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, visit.world.owner());
-        begins || matches!(step, StepName::SetTemplate | StepName::TakeLock) && self.is_begun(visit)
+        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, context.observed.owner.as_ref());
+        begins || matches!(step, StepName::SetTemplate | StepName::TakeLock) && self.is_begun(context)
     }
 
     /// Whether nothing was done yet for the rollout, by whatever run. `view` is `None` before the owner was read.
@@ -251,9 +273,9 @@ impl Owner {
     ///
     /// It may not where it has to stop an active run (`--take-over`), nor where the lock was lost: until it is set
     /// again, nothing keeps another client from beginning.
-    pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
-        let Some(owner) = visit.goal.owner.as_deref() else { return false };
-        let is_left = lock_on(visit.world.owner()).is_some_and(|lock| lock.id == owner.lock.id);
+    pub(crate) fn is_begun(&self, context: TurnContext<'_>) -> bool {
+        let Some(owner) = context.goal.owner.as_deref() else { return false };
+        let is_left = lock_on(context.observed.owner.as_ref()).is_some_and(|lock| lock.id == owner.lock.id);
         let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
         is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
@@ -263,20 +285,19 @@ impl Owner {
         self.since = Some(now);
     }
 
-    /// Does what is next.
-    pub(crate) fn carry_out(&mut self, visit: Visit<'_>, pods: &Pods, decision: Decision) -> Effects {
-        let Some(owner) = &visit.goal.owner else { return Effects::default() };
+    pub(crate) fn carry_out(&mut self, context: TurnContext<'_>, pods: &Pods, decision: Decision) -> Effects {
+        let Some(owner) = &context.goal.owner else { return Effects::default() };
         let is_superseded = decision.conflict.is_some();
         // Once it has recorded the end, the owner shows only that.
         self.superseded = self.superseded.take().or(decision.conflict);
         match decision.next {
-            Next::Write(step, write) => return self.send(visit, step, write),
-            Next::Wait(what) => return self.wait(visit, what),
+            Next::Write(step, write) => return self.send(context, step, write),
+            Next::Wait(what) => return self.wait(context, what),
             Next::TakePods => {
                 self.may_go = false;
-                match self.taken_over.advance(visit, pods, owner) {
+                match self.taken_over.advance(context, pods, owner) {
                     Ok((has_advanced, effects)) => {
-                        self.since = if has_advanced { Some(visit.now) } else { self.since };
+                        self.since = if has_advanced { Some(context.now) } else { self.since };
                         return effects;
                     }
                     Err(why) => self.end = Some(End::Failed(why)),
@@ -286,15 +307,15 @@ impl Owner {
                 self.waits_for = None;
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
-                let mut effects = if is_known { Effects::default() } else { self.label_all(visit, pods, owner) };
-                if self.read.last.is_none_or(|read| read.answered + WATCHFUL <= visit.now) {
-                    effects.extend(self.read(visit));
+                let mut effects = if is_known { Effects::default() } else { self.label_all(context, pods, owner) };
+                if self.read.at().is_none_or(|at| at + WATCHFUL <= context.now) {
+                    effects.extend(self.read(context));
                 }
                 return effects;
             }
             Next::Nothing => {
                 let why = self.superseded.clone().filter(|_| is_superseded);
-                let has_changed_no_pod = || !owner.continues && pods.iter().all(|(_, entry)| !entry.patched);
+                let has_changed_no_pod = || !owner.continues && pods.iter().all(|(_, run)| !run.request.patched);
                 self.end = Some(match why {
                     Some(why) if self.own_lock == OwnLock::Closed && has_changed_no_pod() => {
                         End::Superseded(why + ENDED)
@@ -307,23 +328,22 @@ impl Owner {
         Effects::default()
     }
 
-    fn wait(&mut self, visit: Visit<'_>, what: &'static str) -> Effects {
+    fn wait(&mut self, context: TurnContext<'_>, what: &'static str) -> Effects {
         self.may_go = false;
         if self.waits_for != Some(what) {
             self.waits_for = Some(what);
-            self.since = Some(visit.now);
-            self.read.pause = SOON;
+            self.since = Some(context.now);
+            self.pause = SOON;
         }
-        let due = self.read.last.map_or(visit.now, |read| read.answered) + self.read.pause;
-        if due > visit.now {
+        if self.read.at().unwrap_or(context.now) + self.pause > context.now {
             return Effects::default();
         }
-        self.read.pause = (self.read.pause * 2).min(LATER);
-        self.read(visit)
+        self.pause = (self.pause * 2).min(LATER);
+        self.read(context)
     }
 
-    fn send(&mut self, visit: Visit<'_>, step: StepName, write: ObjectWrite) -> Effects {
-        if self.read.not_before > visit.now {
+    fn send(&mut self, context: TurnContext<'_>, step: StepName, write: ObjectWrite) -> Effects {
+        if self.read.retry_at > context.now {
             return Effects::default();
         }
         let writes = self.writes.entry(step).or_default();
@@ -335,19 +355,18 @@ impl Owner {
             self.end = Some(End::Failed(why));
             return Effects::default();
         }
-        self.write(visit, step, write)
+        self.write(context, step, write)
     }
 
-    fn write(&mut self, visit: Visit<'_>, step: StepName, write: ObjectWrite) -> Effects {
+    fn write(&mut self, context: TurnContext<'_>, step: StepName, write: ObjectWrite) -> Effects {
         // An outstanding read would show the old state.
         self.read.forget();
         self.writing = Some(step);
-        (Asker::OwnerWrite, Action::Write { write, field_manager: visit.goal.field_manager.clone() }).into()
+        (RequestSource::OwnerWrite, Action::Write { write, field_manager: context.goal.field_manager.clone() }).into()
     }
 
-    /// Returns the end that the owner's side decides, if it does.
-    pub(crate) fn end(&self, visit: Visit<'_>) -> Option<(EndResult, Option<String>)> {
-        let owner = visit.goal.owner.as_ref()?;
+    pub(crate) fn end(&self, context: TurnContext<'_>) -> Option<(EndResult, Option<String>)> {
+        let owner = context.goal.owner.as_ref()?;
         match &self.end {
             Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
             Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
@@ -360,7 +379,7 @@ impl Owner {
             }
             None => {}
         }
-        let late = self.since.is_some_and(|since| since + timeout(visit.goal) <= visit.now);
+        let late = self.since.is_some_and(|since| since + timeout(context.goal) <= context.now);
         late.then(|| {
             let why = match (self.trouble(), self.waits_for) {
                 (Some(trouble), _) => trouble,
@@ -371,27 +390,25 @@ impl Owner {
         })
     }
 
-    /// What keeps the server from answering.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.read.trouble.as_ref().map(|why| format!("the workload could not be read or written: {why}"))
+        self.read.error.as_ref().map(|why| format!("the workload could not be read or written: {why}"))
     }
 
-    /// When the owner's side has to be visited again.
-    pub(crate) fn next_visit(&self, visit: Visit<'_>) -> Option<Now> {
-        visit.goal.owner.as_ref()?;
-        let times_out = self.since.map(|since| since + timeout(visit.goal));
-        let parted = self.parted();
+    pub(crate) fn next_visit(&self, context: TurnContext<'_>) -> Option<Now> {
+        context.goal.owner.as_ref()?;
+        let times_out = self.since.map(|since| since + timeout(context.goal));
+        let parted = self.final_write.is_given_up_at().or_else(|| self.final_read.is_given_up_at());
         if self.is_waiting() {
             return [times_out, parted].into_iter().flatten().min();
         }
-        let due = match (self.may_go && self.waits_for.is_none(), self.read.last.map(|read| read.answered)) {
+        let due = match (self.may_go && self.waits_for.is_none(), self.read.at()) {
             (true, Some(at)) => Some(at + WATCHFUL),
-            (false, Some(at)) if self.waits_for.is_some() => Some(at + self.read.pause),
+            (false, Some(at)) if self.waits_for.is_some() => Some(at + self.pause),
             (_, _) => None,
         };
         // A time that has passed wakes nobody, and must not hide a later one.
-        let times = [times_out, parted, due, Some(self.read.not_before), self.taken_over.next_visit()];
-        times.into_iter().flatten().filter(|at| *at > visit.now).min()
+        let times = [times_out, parted, due, Some(self.read.retry_at), self.taken_over.next_visit()];
+        times.into_iter().flatten().filter(|at| *at > context.now).min()
     }
 }
 
@@ -406,7 +423,6 @@ fn timeout(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
 }
 
-/// What an answer says of a write.
 fn stored(answer: &Answer) -> Stored {
     match answer {
         Answer::Accepted | Answer::Read => Stored::Yes,

@@ -8,12 +8,11 @@ use crate::change::FieldProgress;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
-use crate::rollout::entry::Is;
 use crate::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
+use crate::rollout::observed::{Observed, TurnContext};
 use crate::rollout::patch::PodPart;
+use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Visit;
-use crate::rollout::world::World;
 use crate::state::durable::{self, OwnerGoal, OwnerView, PodsState, revisions};
 
 use super::super::{Effect, PodChange, taken_over};
@@ -28,17 +27,17 @@ pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
 impl Owner {
     /// Adds the pods that a durable rollout finds after it was planned: created between its steps from the template
     /// that it leaves, or not labelled with the new revision.
-    pub(crate) fn find_pods(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) -> Effects {
+    pub(crate) fn find_pods(&mut self, context: TurnContext<'_>, pods: &Pods, changed: &[PodKey]) -> Effects {
         let mut effects = Effects::default();
-        let Some(owner) = &visit.goal.owner else { return effects };
+        let Some(owner) = &context.goal.owner else { return effects };
         for key in changed {
-            if visit.world.pod(key).is_some_and(|pod| taken_over::by_another(visit.goal, pod)) {
+            if context.observed.pod(key).is_some_and(|pod| taken_over::by_another(context.goal, pod)) {
                 // The owner shows which run has the pod, and what has become of the rollout.
-                self.must_be_read(visit.now);
+                self.must_be_read(context.now);
             }
-            if let Some(found) = self.found(visit, pods, owner, key) {
+            if let Some(found) = self.found(context, pods, owner, key) {
                 // It may be younger than the owner that was read.
-                self.must_be_read(visit.now);
+                self.must_be_read(context.now);
                 effects.0.push(Effect::Add(found.into()));
             }
         }
@@ -46,23 +45,23 @@ impl Owner {
     }
 
     /// Returns what is wanted of a pod that is not the run's yet, and not as the rollout wants it.
-    fn found(&self, visit: Visit<'_>, pods: &Pods, owner: &OwnerGoal, key: &PodKey) -> Option<PodGoal> {
-        let pod = visit.world.pod(key).filter(|pod| pod.is_present())?;
-        if pods.position(key).is_some() || !pod.is_controlled_by(&visit.goal.controllers) {
+    fn found(&self, context: TurnContext<'_>, pods: &Pods, owner: &OwnerGoal, key: &PodKey) -> Option<PodGoal> {
+        let pod = context.observed.pod(key).filter(|pod| pod.is_present())?;
+        if pods.position(key).is_some() || !pod.is_controlled_by(&context.goal.controllers) {
             return None;
         }
         // Of chosen pods none is found later: a replacement pod of theirs is right by itself.
-        if !owner.lock.only.is_empty() || !is_above_partition(owner, visit.world, pod) {
+        if !owner.lock.only.is_empty() || !is_above_partition(owner, context.observed, pod) {
             return None;
         }
         let change = owner.lock.directed();
-        let mut containers = ContainerGoal::of_change(&change, pod, &visit.goal.id);
-        let revision = self.revision_of(visit, owner, pod);
+        let mut containers = ContainerGoal::of_change(&change, pod, &context.goal.id);
+        let revision = self.revision_of(context, owner, pod);
         let is_other = |revision: &String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
         let is_to_be_labelled = revision.is_some_and(is_other);
         let is_resized = || change.fields.of_part(PodPart::Resize, pod) == FieldProgress::Done;
         containers.retain(|_, container| container.from != container.to || container.by_resize && !is_resized());
-        let drain = drain_like(visit.goal, pod);
+        let drain = drain_like(context.goal, pod);
         let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain, kubelet: None };
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return None;
@@ -71,37 +70,40 @@ impl Owner {
     }
 
     /// The revision that a pod is to be labelled with, where that is known and the pod ends up in it.
-    fn revision_of(&self, visit: Visit<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
-        let revisions = visit.world.owner().map_or(&[][..], |view| &view.owned);
+    fn revision_of(&self, context: TurnContext<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
+        let revisions = context.observed.owner.as_ref().map_or(&[][..], |view| &view.owned);
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
         self.revision.as_ref().filter(|_| !revisions::is_left_older(owner, revisions, label))
     }
 
     /// The revision that the pods are to be labelled with is known now, or has changed: every pod is visited again.
-    pub(super) fn label_all(&self, visit: Visit<'_>, pods: &Pods, owner: &OwnerGoal) -> Effects {
+    pub(super) fn label_all(&self, context: TurnContext<'_>, pods: &Pods, owner: &OwnerGoal) -> Effects {
         let mut effects = Effects::default();
         for position in 0..pods.len() {
             let Some(goal) = pods.goal(position) else { continue };
-            if let Some(pod) = visit.world.pod(&goal.key) {
-                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(visit, owner, pod));
+            if let Some(pod) = context.observed.pod(&goal.key) {
+                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(context, owner, pod));
                 effects.change(position, PodChange::Goal(goal.into()));
             }
             effects.change(position, PodChange::Wake);
         }
         // In an order of their own, so that the same observations lead to the same decisions.
-        let others = visit.world.pods().filter(|pod| pods.position(&pod.key).is_none());
+        let others = context.observed.pods().filter(|pod| pods.position(&pod.key).is_none());
         let others: BTreeSet<PodKey> = others.map(|pod| pod.key.clone()).collect();
         effects.0.extend(
-            others.iter().filter_map(|key| self.found(visit, pods, owner, key)).map(|found| Effect::Add(found.into())),
+            others
+                .iter()
+                .filter_map(|key| self.found(context, pods, owner, key))
+                .map(|found| Effect::Add(found.into())),
         );
         effects
     }
 
     /// What the pods show. A Deployment's pods may belong to any of its ReplicaSets.
-    pub(super) fn state(&self, visit: Visit<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
-        let (goal, world) = (visit.goal, visit.world);
-        let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, visit, pods));
-        let done = pods.all_done() && !self.has_pods_to_label(visit, pods);
+    pub(super) fn state(&self, context: TurnContext<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
+        let (goal, observed) = (context.goal, context.observed);
+        let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, context, pods));
+        let done = pods.all_done() && !self.has_pods_to_label(context, pods);
         let (mut present, mut labels) = (pods.present().len(), BTreeMap::new());
         match goal.workload.kind.revisions() {
             Revisions::ReplicaSets if done => {
@@ -111,30 +113,30 @@ impl Owner {
                     let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
                     owned && pod.is_present()
                 };
-                present = world.pods().filter(is_there).count();
+                present = observed.pods().filter(is_there).count();
             }
             Revisions::ReplicaSets | Revisions::None => {}
             Revisions::ControllerRevisions(_) => {
-                for pod in pods.present().iter().filter_map(|key| world.pod(key)) {
+                for pod in pods.present().iter().filter_map(|key| observed.pod(key)) {
                     let label = pod.labels.get(CONTROLLER_REVISION_HASH).cloned().unwrap_or_default();
                     *labels.entry(label).or_default() += 1;
                 }
             }
         }
-        let [left, replaced] = [Is::Left, Is::Replaced].map(|is| !pods.all(is).is_empty());
+        let [left, replaced] = [PodIndex::Left, PodIndex::Replaced].map(|is| !pods.all(is).is_empty());
         PodsState { done, left, replaced, taken_over, present, labels }
     }
 
     /// Whether pods that have all that is wanted are to be labelled with a revision that is not known yet.
-    fn has_pods_to_label(&self, visit: Visit<'_>, pods: &Pods) -> bool {
-        let Some(owner) = &visit.goal.owner else { return false };
+    fn has_pods_to_label(&self, context: TurnContext<'_>, pods: &Pods) -> bool {
+        let Some(owner) = &context.goal.owner else { return false };
         let is_one = |pod: &Pod| {
-            let present = pod.is_present() && pod.is_controlled_by(&visit.goal.controllers);
+            let present = pod.is_present() && pod.is_controlled_by(&context.goal.controllers);
             let is_chosen = owner.lock.only.is_empty() || pods.position(&pod.key).is_some();
-            present && is_chosen && is_above_partition(owner, visit.world, pod)
+            present && is_chosen && is_above_partition(owner, context.observed, pod)
         };
-        match visit.goal.workload.kind.revisions() {
-            Revisions::ControllerRevisions(_) => self.revision.is_none() && visit.world.pods().any(is_one),
+        match context.goal.workload.kind.revisions() {
+            Revisions::ControllerRevisions(_) => self.revision.is_none() && context.observed.pods().any(is_one),
             Revisions::ReplicaSets | Revisions::None => false,
         }
     }
@@ -147,9 +149,9 @@ pub(crate) fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
 }
 
 /// Under a partition the pods below it keep the revision that they have.
-fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
+fn is_above_partition(owner: &OwnerGoal, observed: &Observed, pod: &Pod) -> bool {
     let Some(strategy) = &owner.lock.strategy else { return true };
-    let object = world.owner().and_then(|view| view.object.as_ref()).unwrap_or(&Value::Null);
+    let object = observed.owner_object().unwrap_or(&Value::Null);
     !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
 }
 

@@ -14,8 +14,8 @@ use crate::report::{Notice, PodEnd};
 
 use crate::rollout::Now;
 use crate::rollout::goal::{ContainerGoal, Goal};
+use crate::rollout::observed::TurnContext;
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Visit;
 use crate::value::duration::seconds_between;
 
 use super::Effects;
@@ -51,11 +51,10 @@ pub(crate) struct Replacements {
 }
 
 impl Replacements {
-    /// Visits those of the changed pods that are not the goal's.
-    pub(crate) fn visit_changed(&mut self, visit: Visit<'_>, pods: &Pods, changed: &[PodKey]) {
+    pub(crate) fn visit_changed(&mut self, context: TurnContext<'_>, pods: &Pods, changed: &[PodKey]) {
         // `PodsOnly` has no template that replacement pods come from; and what was reported stays so while the run is
         // ending: a crashed container is started again.
-        if visit.goal.owner.is_none() || visit.ending_since.is_some() {
+        if context.goal.owner.is_none() || context.ending_since.is_some() {
             return;
         }
         for key in changed {
@@ -64,18 +63,17 @@ impl Replacements {
             self.troubles = others;
             if pods.position(key).is_none() {
                 pods.count_visits(1);
-                let pod = visit.world.pod(key);
-                let found = pod.map(|pod| troubles(visit.goal, pod, &of_it, visit.now)).unwrap_or_default();
+                let pod = context.observed.pod(key);
+                let found = pod.map(|pod| troubles(context.goal, pod, &of_it, context.now)).unwrap_or_default();
                 self.troubles.extend(found);
             }
         }
     }
 
-    /// Reports which have failed, once each.
-    pub(crate) fn say(&mut self, visit: Visit<'_>) -> Effects {
+    pub(crate) fn say(&mut self, context: TurnContext<'_>) -> Effects {
         let mut effects = Effects::default();
         for ((pod, _), trouble) in &mut self.troubles {
-            if trouble.at() <= visit.now && visit.is_live() && !std::mem::replace(&mut trouble.said, true) {
+            if trouble.at() <= context.now && context.is_live() && !std::mem::replace(&mut trouble.said, true) {
                 let phase = PodProgress::Failing(trouble.failure.clone());
                 effects.say(Notice::Pod { pod: pod.clone(), phase });
             }
@@ -84,21 +82,18 @@ impl Replacements {
     }
 
     /// Makes the end wait until they are ready.
-    pub(crate) fn settle(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
-        self.ready.visit_changed(visit, pods)
+    pub(crate) fn settle(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+        self.ready.visit_changed(context, pods)
     }
 
-    /// Returns why the rollout waits for them before its end.
     pub(crate) fn waits(&self) -> Option<&str> {
         self.ready.waits()
     }
 
-    /// Returns whether one has failed and that ends the rollout.
     pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
         !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
     }
 
-    /// Returns those that have failed, with their last state.
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
         let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
@@ -117,10 +112,9 @@ impl Replacements {
         ends.into_values().collect()
     }
 
-    /// Returns when the next of them counts as failed, or all of them as ready.
-    pub(crate) fn next_visit(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
+    pub(crate) fn next_visit(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
         let fails = self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at);
-        fails.chain(self.ready.next_visit(visit, pods)).min()
+        fails.chain(self.ready.next_visit(context, pods)).min()
     }
 }
 

@@ -9,10 +9,10 @@ use crate::k8s::pod::ContainerList;
 use crate::report::Notice;
 use crate::rollout::Now;
 use crate::rollout::drain::is_ready_but_for_our_gate;
-use crate::rollout::entry::{Entry, Is};
 use crate::rollout::goal::{Mode, PodGoal};
+use crate::rollout::observed::TurnContext;
+use crate::rollout::pod_run::{PodIndex, PodRun};
 use crate::rollout::pods::Pods;
-use crate::rollout::visit::Visit;
 use crate::state::policy::CANARY_HOLD_SECONDS;
 use crate::value::count::count;
 use crate::value::duration::seconds_between;
@@ -22,7 +22,6 @@ use super::super::{Effect, Effects};
 /// How many pods are named.
 const NAMED: usize = 5;
 
-/// What is kept of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
     /// Since when all of them are, and none of their containers has started again.
@@ -40,18 +39,18 @@ pub(super) struct Ready {
 
 impl Ready {
     /// Decides whether the end has to wait for them, once every pod of the plan is done or has left.
-    pub(super) fn visit_changed(&mut self, visit: Visit<'_>, pods: &Pods) -> Effects {
+    pub(super) fn visit_changed(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
-        let is_asked = visit.goal.owner.is_some() || follows_all(visit, pods);
+        let is_asked = context.goal.owner.is_some() || follows_all(context, pods);
         if !is_asked || !pods.all_over() {
             *self = Self::default();
             effects.0.push(Effect::WaitForReplacements(false));
             return effects;
         }
-        if self.is_proven || !visit.is_live() || visit.ending_since.is_some() {
+        if self.is_proven || !context.is_live() || context.ending_since.is_some() {
             return effects;
         }
-        let made = Made::of(visit, pods);
+        let made = Made::of(context, pods);
         match made.waits() {
             Some(why) => {
                 self.since = None;
@@ -63,9 +62,9 @@ impl Ready {
             }
             None => {
                 // A container that ends and starts again at once may be ready at every visit.
-                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(visit.now);
+                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(context.now);
                 (self.since, self.restarts) = (Some(since), made.restarts);
-                self.is_proven = made.is_none() || since + hold(visit, pods) <= visit.now;
+                self.is_proven = made.is_none() || since + hold(context, pods) <= context.now;
                 self.waits = None;
             }
         }
@@ -73,27 +72,25 @@ impl Ready {
         effects
     }
 
-    /// Returns why the rollout waits for them before its end.
     pub(super) fn waits(&self) -> Option<&str> {
         self.waits.as_deref()
     }
 
-    /// Returns when they will have been ready for long enough.
-    pub(super) fn next_visit(&self, visit: Visit<'_>, pods: &Pods) -> Option<Now> {
-        self.since.filter(|_| !self.is_proven).map(|since| since + hold(visit, pods))
+    pub(super) fn next_visit(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
+        self.since.filter(|_| !self.is_proven).map(|since| since + hold(context, pods))
     }
 }
 
 /// Whether an owner's pods are followed, and none of them has left since: the pods that it lacks are waited for, as
 /// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
-fn follows_all(visit: Visit<'_>, pods: &Pods) -> bool {
-    let is_there = |(goal, _): (&PodGoal, &Entry)| pods.present().contains(&goal.key);
-    visit.goal.mode == Mode::Follow && visit.goal.workload.kind.has_template() && pods.iter().all(is_there)
+fn follows_all(context: TurnContext<'_>, pods: &Pods) -> bool {
+    let is_there = |(goal, _): (&PodGoal, &PodRun)| pods.present().contains(&goal.key);
+    context.goal.mode == Mode::Follow && context.goal.workload.kind.has_template() && pods.iter().all(is_there)
 }
 
 /// Where no pod of the plan has proven the change, the replacement pods are the first to prove it.
-fn hold(visit: Visit<'_>, pods: &Pods) -> Duration {
-    let policy = &visit.goal.policy;
+fn hold(context: TurnContext<'_>, pods: &Pods) -> Duration {
+    let policy = &context.goal.policy;
     let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
     let seconds = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(canary));
     Duration::from_secs(seconds.into())
@@ -113,23 +110,26 @@ struct Made<'p> {
 }
 
 impl<'p> Made<'p> {
-    fn of(visit: Visit<'_>, pods: &'p Pods) -> Self {
-        let began = visit.goal.owner.as_ref().map(|owner| &owner.lock.since).or(visit.goal.read_at.as_ref());
+    fn of(context: TurnContext<'_>, pods: &'p Pods) -> Self {
+        let began = context.goal.owner.as_ref().map(|owner| &owner.lock.since).or(context.goal.read_at.as_ref());
         let since = began.map(String::as_str).unwrap_or_default();
         let is_new = |key: &&PodKey| {
-            let created = visit.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));
+            let created = context.observed.pod(key).and_then(|pod| seconds_between(since, &pod.created));
             pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
         };
         let made: BTreeSet<&PodKey> = pods.present().iter().filter(is_new).collect();
-        let is_unready =
-            |key: &&PodKey| pods.down().contains(*key) && !visit.world.pod(key).is_some_and(is_ready_but_for_our_gate);
-        let planned = usize::try_from(visit.goal.replicas).unwrap_or(usize::MAX);
-        let lacking = planned.min(visit.replicas()).saturating_sub(pods.present().len());
-        let missing = match visit.goal.mode {
-            Mode::Follow => lacking,
-            Mode::Durable | Mode::PodsOnly => pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
+        let is_unready = |key: &&PodKey| {
+            pods.down().contains(*key) && !context.observed.pod(key).is_some_and(is_ready_but_for_our_gate)
         };
-        let pods_made = made.iter().filter_map(|key| visit.world.pod(key));
+        let planned = usize::try_from(context.goal.replicas).unwrap_or(usize::MAX);
+        let lacking = planned.min(context.replicas()).saturating_sub(pods.present().len());
+        let missing = match context.goal.mode {
+            Mode::Follow => lacking,
+            Mode::Durable | Mode::PodsOnly => {
+                pods.all(PodIndex::Replaced).len().saturating_sub(made.len()).min(lacking)
+            }
+        };
+        let pods_made = made.iter().filter_map(|key| context.observed.pod(key));
         // Sidecars are among the init containers.
         let lists = [ContainerList::Containers, ContainerList::InitContainers];
         let restarts = pods_made
@@ -144,7 +144,7 @@ impl<'p> Made<'p> {
             unready: made.iter().copied().filter(is_unready).collect(),
             surplus,
             missing,
-            is_watched: visit.goal.mode == Mode::Follow,
+            is_watched: context.goal.mode == Mode::Follow,
             count: made.len(),
         }
     }

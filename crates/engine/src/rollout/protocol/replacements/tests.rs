@@ -7,7 +7,7 @@ use super::*;
 use crate::k8s::failure::LASTING_SECONDS;
 use crate::k8s::names::WorkloadRef;
 use crate::kinds::WorkloadKind;
-use crate::rollout::{Mode, Observation, Policy, RunState, World};
+use crate::rollout::{Mode, Observation, Observed, Policy, RunState};
 use crate::state::durable::OwnerGoal;
 
 const WANTED: &str = "acme/side:v2";
@@ -60,20 +60,20 @@ fn pod(image: &str, created: &str, state: &Value) -> Value {
 const LATER: &str = "2026-03-01T12:00:05Z";
 const START: Now = Duration::from_secs(5);
 
-fn visit<'a>(goal: &'a Goal, world: &'a World, now: Now) -> Visit<'a> {
-    RunState::new().visit(goal, world, now)
+fn context<'a>(goal: &'a Goal, observed: &'a Observed, now: Now) -> TurnContext<'a> {
+    RunState::new().context(goal, observed, now)
 }
 
-fn visit_all(replacements: &mut Replacements, visit: Visit<'_>) {
-    let keys: Vec<PodKey> = visit.world.pods().map(|pod| pod.key.clone()).collect();
-    replacements.visit_changed(visit, &Pods::default(), &keys);
+fn visit_all(replacements: &mut Replacements, context: TurnContext<'_>) {
+    let keys: Vec<PodKey> = context.observed.pods().map(|pod| pod.key.clone()).collect();
+    replacements.visit_changed(context, &Pods::default(), &keys);
 }
 
-fn seen(goal: &Goal, object: &Value) -> (World, Replacements) {
-    let (mut world, mut replacements) = (World::default(), Replacements::default());
-    world.observe(Observation::Relisted(vec![Pod::from_object(object).unwrap()]));
-    visit_all(&mut replacements, visit(goal, &world, START));
-    (world, replacements)
+fn seen(goal: &Goal, object: &Value) -> (Observed, Replacements) {
+    let (mut observed, mut replacements) = (Observed::default(), Replacements::default());
+    observed.observe(Observation::Relisted(vec![Pod::from_object(object).unwrap()]));
+    visit_all(&mut replacements, context(goal, &observed, START));
+    (observed, replacements)
 }
 
 #[test]
@@ -109,11 +109,11 @@ fn what_fails_in_a_replacement_pod_ends_the_rollout() {
     ];
     for (what, direction, goes_on, object, fails) in cases {
         let goal = goal(direction, goes_on);
-        let (world, mut replacements) = seen(&goal, &object);
-        let said = replacements.say(visit(&goal, &world, START)).0;
+        let (observed, mut replacements) = seen(&goal, &object);
+        let said = replacements.say(context(&goal, &observed, START)).0;
         assert_eq!(replacements.have_failed(&goal), fails, "{what}");
         assert_eq!(replacements.ends().len(), said.len(), "{what}");
-        let again = replacements.say(visit(&goal, &world, START)).0;
+        let again = replacements.say(context(&goal, &observed, START)).0;
         assert!(said.len() <= 1 && again.is_empty(), "{what}: said twice");
     }
 }
@@ -122,23 +122,23 @@ fn what_fails_in_a_replacement_pod_ends_the_rollout() {
 fn what_may_heal_by_itself_is_given_its_time() {
     let state = json!({"waiting": {"reason": "CreateContainerError", "message": "name is reserved"}});
     let goal = goal("forward", false);
-    let (mut world, mut replacements) = seen(&goal, &pod(WANTED, LATER, &state));
+    let (mut observed, mut replacements) = seen(&goal, &pod(WANTED, LATER, &state));
     let due = START + Duration::from_secs(LASTING_SECONDS);
-    assert_eq!(replacements.next_visit(visit(&goal, &world, START), &Pods::default()), Some(due));
-    let fails_at = |replacements: &Replacements, world: &World, now: Now| {
+    assert_eq!(replacements.next_visit(context(&goal, &observed, START), &Pods::default()), Some(due));
+    let fails_at = |replacements: &Replacements, observed: &Observed, now: Now| {
         let mut replacements = replacements.clone();
-        let _said = replacements.say(visit(&goal, world, now));
+        let _said = replacements.say(context(&goal, observed, now));
         replacements.have_failed(&goal)
     };
-    assert!(!fails_at(&replacements, &world, due - Duration::from_millis(1)));
-    assert!(fails_at(&replacements, &world, due));
-    world.observe(Observation::WatchLost("reset".into()));
-    assert!(!fails_at(&replacements, &world, due), "nobody has seen that it lasted");
+    assert!(!fails_at(&replacements, &observed, due - Duration::from_millis(1)));
+    assert!(fails_at(&replacements, &observed, due));
+    observed.observe(Observation::WatchLost("reset".into()));
+    assert!(!fails_at(&replacements, &observed, due), "nobody has seen that it lasted");
     let mut healed = pod(WANTED, LATER, &json!({"running": {}}));
     healed["metadata"]["resourceVersion"] = "6".into();
-    world.observe(Observation::Applied(Box::new(Pod::from_object(&healed).unwrap())));
-    visit_all(&mut replacements, visit(&goal, &world, due));
-    assert_eq!(replacements.next_visit(visit(&goal, &world, due), &Pods::default()), None);
+    observed.observe(Observation::Applied(Box::new(Pod::from_object(&healed).unwrap())));
+    visit_all(&mut replacements, context(&goal, &observed, due));
+    assert_eq!(replacements.next_visit(context(&goal, &observed, due), &Pods::default()), None);
 }
 
 /// The kubelet starts a container that has ended for the first time at once: the pod may never be seen not ready.
@@ -151,13 +151,13 @@ fn new_pods_that_are_ready_whenever_they_are_looked_at_are_proven_once_nothing_i
         object["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
         object["status"]["containerStatuses"][0]["ready"] = true.into();
         object["status"]["containerStatuses"][0]["restartCount"] = restarts.into();
-        let mut world = World::default();
+        let mut observed = Observed::default();
         let object = Pod::from_object(&object).unwrap();
         let key = object.key.clone();
-        world.observe(Observation::Relisted(vec![object]));
-        let visit = visit(&goal, &world, START + Duration::from_secs(second));
-        pods.count(visit, &key);
-        let effects = ready.visit_changed(visit, &pods);
+        observed.observe(Observation::Relisted(vec![object]));
+        let context = context(&goal, &observed, START + Duration::from_secs(second));
+        pods.count(context, &key);
+        let effects = ready.visit_changed(context, &pods);
         matches!(effects.0.last(), Some(Effect::WaitForReplacements(true)))
     };
     for (restarts, second, expected) in

@@ -16,10 +16,10 @@ use crate::state::hook::HookPhase;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
-use super::super::entry::{MAX_SENDS, Sent};
 use super::super::pod_progress::has_ended_once;
+use super::super::pod_run::{MAX_SENDS, Sent};
 use super::super::{
-    Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
+    Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, Observed, PodGoal, RESTARTED_HOLD_SECONDS, Turn,
 };
 use super::WANTED;
 use super::api_server::ApiServer;
@@ -127,7 +127,7 @@ struct Ready {
 /// What the invariants are checked against.
 pub(super) struct Truth<'a> {
     pub(super) goal: &'a Goal,
-    pub(super) world: &'a World,
+    pub(super) observed: &'a Observed,
     /// What is stored, whatever the run has seen of it.
     pub(super) stored: &'a ApiServer,
     pub(super) kubelets: &'a BTreeMap<PodKey, Kubelet>,
@@ -223,7 +223,7 @@ impl Invariants {
         self.was_live = truth.watch_is_live;
         let mut failed = false;
         for goal in &truth.goal.pods {
-            let Some(pod) = truth.world.pod(&goal.key) else {
+            let Some(pod) = truth.observed.pod(&goal.key) else {
                 self.ready.remove(&goal.key);
                 continue;
             };
@@ -326,11 +326,11 @@ impl Invariants {
                 self.broken(Invariant::ForeignPod, truth.now, format!("{pod} is none of the goal's"));
                 continue;
             };
-            let held = truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, ready)| {
+            let held = truth.observed.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, ready)| {
                 ready.since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow)
                     <= truth.now
             });
-            if truth.world.pod(pod).is_none_or(|seen| !resized::is_done(truth.goal, seen, truth.kubelets.get(pod))) {
+            if truth.observed.pod(pod).is_none_or(|seen| !resized::is_done(truth.goal, seen, truth.kubelets.get(pod))) {
                 self.broken(Invariant::Resized, truth.now, format!("{pod} is said to be done"));
             }
             // A single observation is enough where nothing has to hold.
@@ -357,7 +357,7 @@ impl Invariants {
                 continue;
             }
             let goal = truth.goal.pods.iter().find(|goal| goal.key == *key);
-            let Some((goal, pod)) = goal.zip(truth.world.pod(key)).filter(|(_, pod)| truth.belongs(pod)) else {
+            let Some((goal, pod)) = goal.zip(truth.observed.pod(key)).filter(|(_, pod)| truth.belongs(pod)) else {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched"));
                 continue;
             };
@@ -411,11 +411,11 @@ impl Invariants {
         let outstanding = self.outstanding.iter().filter(|(id, _)| !self.resizing.contains(*id)).map(|(_, key)| key);
         let patched = self.executed.iter().chain(outstanding).chain(taken);
         let in_progress: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
-        let is_there = |key: &&PodKey| truth.world.pod(key).is_some_and(|pod| truth.belongs(pod));
+        let is_there = |key: &&PodKey| truth.observed.pod(key).is_some_and(|pod| truth.belongs(pod));
         let in_progress: BTreeSet<&PodKey> = in_progress.into_iter().filter(is_there).collect();
         let in_progress: BTreeSet<&PodKey> = in_progress.into_iter().filter(|key| **key != pod.key).collect();
         let (before, alone) = (in_progress.len(), truth.goal.policy.min_ready_seconds_given != Some(0));
-        let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
+        let present: Vec<&Pod> = truth.observed.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
         let has_begun = |key: &&PodKey| {
@@ -433,7 +433,7 @@ impl Invariants {
         let stays = |other: &&Pod| {
             other.is_ready() && !other.terminating && (!goes(other) || is_between(other)) && other.key != pod.key
         };
-        let left = truth.world.pods().filter(stays).count();
+        let left = truth.observed.pods().filter(stays).count();
         // The budget may have counted a new pod that the watch has not delivered yet.
         let left = left.max(truth.stored.list().iter().filter(stays).count());
         // A pod that is down by our doing, as with its gate off, does not go free.
@@ -481,7 +481,7 @@ impl Invariants {
             let said = self.said.get(&goal.key).cloned();
             let said = said.as_ref();
             self.judge_deadline(goal, ended, truth);
-            let Some((pod, ready)) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
+            let Some((pod, ready)) = truth.observed.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
             let Some(resized) = ready.resized else { continue };
             let grace = match self.unverified_since.get(&goal.key) {
                 // The kubelet's events are read every five seconds.
@@ -522,12 +522,12 @@ impl Invariants {
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {
-        let left = |goal: &PodGoal| has_left(truth.goal, truth.world.pod(&goal.key));
+        let left = |goal: &PodGoal| has_left(truth.goal, truth.observed.pod(&goal.key));
         for goal in truth.goal.pods.iter().filter(|goal| !left(goal)) {
             // While its owner's end is recorded, a ready pod may become unready.
             let may_waver = goal.containers.is_empty() || truth.goal.owner.is_some();
             let is_ready = |pod: &Pod| may_waver || pod.is_ready();
-            let good = truth.world.pod(&goal.key).is_some_and(|pod| is_ready(pod) && truth.is_new(goal, pod));
+            let good = truth.observed.pod(&goal.key).is_some_and(|pod| is_ready(pod) && truth.is_new(goal, pod));
             if !good {
                 self.broken(Invariant::WrongEnd, truth.now, format!("complete, but {} is not", goal.key));
             }

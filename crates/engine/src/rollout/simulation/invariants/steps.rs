@@ -58,7 +58,7 @@ impl Invariants {
             || self.stopped_at.is_some()
             || self.done_ever.contains(&goal.key)
             || is_abandoned
-            || has_left(truth.goal, truth.world.pod(&goal.key))
+            || has_left(truth.goal, truth.observed.pod(&goal.key))
             || is_waiting
         {
             return;

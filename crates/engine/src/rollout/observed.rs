@@ -1,4 +1,5 @@
-//! All that has been observed. Watches replace it piece by piece; a relist replaces all pods.
+//! What a turn looks at: all that has been observed, the goal and the time. Watches replace it piece by piece; a relist
+//! replaces all pods.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,8 +9,12 @@ use serde_json::Value;
 use crate::k8s::events::PodEvents;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
+use crate::report::progress::PodProgress;
 use crate::report::proof::DELETED;
 use crate::state::durable::OwnerView;
+
+use super::Now;
+use super::goal::{Goal, PodGoal};
 
 /// What the shell has seen happen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,9 +41,10 @@ pub enum Observation {
 }
 
 /// The state of the watch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Watch {
     /// The first list is not complete.
+    #[default]
     Opening,
     /// Live.
     Live,
@@ -47,18 +53,19 @@ pub enum Watch {
 }
 
 /// All pods of one selector, with an index of what changed since when.
-#[derive(Debug, Clone)]
-pub struct World {
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
     pods: HashMap<PodKey, Pod>,
     /// Uids that were seen deleted: a late answer must not bring them back.
     deleted: BTreeSet<PodKey>,
     /// Why deleted pods left, as far as they themselves showed it.
     causes: HashMap<PodKey, String>,
     events: HashMap<PodKey, PodEvents>,
-    owner: Option<OwnerView>,
-    pull_pods: Option<Vec<Value>>,
-    budgets: Option<Vec<Value>>,
-    slices: Option<Vec<Value>>,
+    /// These as they were read last; the run knows when.
+    pub(super) owner: Option<OwnerView>,
+    pub(super) pull_pods: Option<Vec<Value>>,
+    pub(super) budgets: Option<Vec<Value>>,
+    pub(super) slices: Option<Vec<Value>>,
     watch: Watch,
     /// Counts observations; each pod stands in `changes` under the count of its latest.
     version: u64,
@@ -66,26 +73,7 @@ pub struct World {
     changes: BTreeMap<u64, PodKey>,
 }
 
-impl Default for World {
-    fn default() -> Self {
-        Self {
-            pods: HashMap::new(),
-            deleted: BTreeSet::new(),
-            causes: HashMap::new(),
-            events: HashMap::new(),
-            owner: None,
-            pull_pods: None,
-            budgets: None,
-            slices: None,
-            watch: Watch::Opening,
-            version: 0,
-            version_of: HashMap::new(),
-            changes: BTreeMap::new(),
-        }
-    }
-}
-
-impl World {
+impl Observed {
     /// Takes in one observation.
     ///
     /// A pod older than the one known (by resourceVersion) changes nothing: reads, answers and the watch overtake
@@ -145,63 +133,93 @@ impl World {
         self.changes.insert(self.version, key);
     }
 
-    /// Returns a pod.
-    pub fn pod(&self, key: &PodKey) -> Option<&Pod> {
-        self.pods.get(key)
-    }
-
-    /// Returns every pod, in no order.
-    pub fn pods(&self) -> impl Iterator<Item = &Pod> {
-        self.pods.values()
-    }
-
-    /// Returns whether exactly this pod, by uid, was seen deleted.
-    pub fn is_deleted(&self, key: &PodKey) -> bool {
-        self.deleted.contains(key)
-    }
-
-    /// Returns why a pod left, as far as its own status said so.
-    pub fn why_deleted(&self, key: &PodKey) -> Option<&str> {
-        self.causes.get(key).map(String::as_str)
-    }
-
-    /// Returns the kubelet's events of a pod, as last read.
-    pub fn events(&self, key: &PodKey) -> Option<&PodEvents> {
-        self.events.get(key)
-    }
-
-    /// Returns the owner as last read.
-    pub fn owner(&self) -> Option<&OwnerView> {
-        self.owner.as_ref()
-    }
-
-    /// Returns the pods that pull images, as last read.
-    pub fn pull_pods(&self) -> Option<&[Value]> {
-        self.pull_pods.as_deref()
-    }
-
-    /// Returns the PodDisruptionBudgets, as last read.
-    pub fn budgets(&self) -> Option<&[Value]> {
-        self.budgets.as_deref()
-    }
-
-    /// Returns the EndpointSlices, as last read.
-    pub fn slices(&self) -> Option<&[Value]> {
-        self.slices.as_deref()
-    }
-
     /// Returns the state of the watch.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Returns the count of observations so far.
-    pub fn version(&self) -> u64 {
+    pub(super) fn pod(&self, key: &PodKey) -> Option<&Pod> {
+        self.pods.get(key)
+    }
+
+    /// In no order.
+    pub(super) fn pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.values()
+    }
+
+    /// Whether exactly this pod, by uid, was seen deleted.
+    pub(super) fn is_deleted(&self, key: &PodKey) -> bool {
+        self.deleted.contains(key)
+    }
+
+    /// Why a pod left, as far as its own status said so.
+    pub(super) fn why_deleted(&self, key: &PodKey) -> Option<&str> {
+        self.causes.get(key).map(String::as_str)
+    }
+
+    /// The kubelet's events of a pod, as last read.
+    pub(super) fn events(&self, key: &PodKey) -> Option<&PodEvents> {
+        self.events.get(key)
+    }
+
+    /// The owner itself, as last read.
+    pub(super) fn owner_object(&self) -> Option<&Value> {
+        self.owner.as_ref()?.object.as_ref()
+    }
+
+    pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Returns the pods that changed after the given count, each once.
-    pub fn changed_since(&self, version: u64) -> impl Iterator<Item = &PodKey> {
+    /// The pods that changed after that version, each once.
+    pub(super) fn changed_since(&self, version: u64) -> impl Iterator<Item = &PodKey> {
         self.changes.range(version.saturating_add(1)..).map(|(_, key)| key)
+    }
+}
+
+/// What one turn looks at.
+#[derive(Clone, Copy)]
+pub(super) struct TurnContext<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) observed: &'a Observed,
+    pub(super) now: Now,
+    /// Since when the run is asked to stop.
+    pub(super) stopped_since: Option<Now>,
+    /// Since when the verdict stands, while answers are still outstanding.
+    pub(super) ending_since: Option<Now>,
+}
+
+/// One pod of the run in it.
+#[derive(Clone, Copy)]
+pub(super) struct PodContext<'a> {
+    pub(super) position: usize,
+    pub(super) goal: &'a PodGoal,
+    /// The pod, if it exists.
+    pub(super) pod: Option<&'a Pod>,
+}
+
+impl TurnContext<'_> {
+    pub(super) fn is_live(self) -> bool {
+        *self.observed.watch() == Watch::Live
+    }
+
+    /// How many pods the owner wants now: scaling is followed.
+    pub(super) fn replicas(self) -> usize {
+        let object = self.observed.owner_object();
+        let pointer = self.goal.workload.kind.replicas().pointer();
+        let now = object.zip(pointer).and_then(|(object, pointer)| object.pointer(pointer)).and_then(Value::as_u64);
+        usize::try_from(now.unwrap_or(u64::from(self.goal.replicas))).unwrap_or(0)
+    }
+}
+
+/// The phase, and when it may change without a new observation.
+pub(super) struct Judged {
+    pub(super) phase: PodProgress,
+    pub(super) wake: Option<Now>,
+}
+
+impl From<PodProgress> for Judged {
+    fn from(phase: PodProgress) -> Self {
+        Self { phase, wake: None }
     }
 }
