@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::rollout::{self, Answer, Goal, Observation, RunState, Stop, Observed};
+use engine::rollout::{self, Answer, Goal, Observation, Observed, RunState, Stop};
 use engine::state::outcome::EndResult;
 use kubectl_inplace::record::Recorder;
 use serde_json::{Value, json};

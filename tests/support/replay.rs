@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, RunState, Stop, Observed};
+use engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, Observed, RunState, Stop};
 use kubectl_inplace::record::{RECORDING_VERSION, Redaction, decisions};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

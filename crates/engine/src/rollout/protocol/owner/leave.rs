@@ -90,13 +90,13 @@ impl Owner {
         let found = lock_on(context.observed.owner.as_ref());
         let is_unclear = self.read.is_stale() && self.end.is_none() && !self.has_changed_nothing(context);
         let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
-        (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
+        (is_unclear || found.is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id)) && !is_anothers
     }
 
     /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.
     pub(crate) fn is_still_forward(&self, context: TurnContext<'_>) -> bool {
         let lock = lock_on(context.observed.owner.as_ref());
-        self.is_begun(context) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
+        self.is_begun(context) && lock.is_some_and(|lock| lock.rollout.direction == Direction::Forward)
     }
 
     /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
@@ -155,7 +155,7 @@ pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> O
     context.goal.owner.as_ref()?;
     let view = context.observed.owner.as_ref();
     let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.id == context.goal.id) {
+    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.rollout.id == context.goal.id) {
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {

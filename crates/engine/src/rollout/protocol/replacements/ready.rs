@@ -111,7 +111,8 @@ struct Made<'p> {
 
 impl<'p> Made<'p> {
     fn of(context: TurnContext<'_>, pods: &'p Pods) -> Self {
-        let began = context.goal.owner.as_ref().map(|owner| &owner.lock.since).or(context.goal.read_at.as_ref());
+        let began =
+            context.goal.owner.as_ref().map(|owner| &owner.lock.rollout.since).or(context.goal.read_at.as_ref());
         let since = began.map(String::as_str).unwrap_or_default();
         let is_new = |key: &&PodKey| {
             let created = context.observed.pod(key).and_then(|pod| seconds_between(since, &pod.created));
