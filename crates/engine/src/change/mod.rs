@@ -447,7 +447,7 @@ impl Change {
 
     /// Returns the two templates that this change leads between, worked out from either of them; `None` when the
     /// template is on neither side.
-    pub fn sides(&self, template: &Value) -> Option<(Value, Value)> {
+    pub fn before_after(&self, template: &Value) -> Option<(Value, Value)> {
         let (before, after) = (self.reversed().apply(template)?, self.apply(template)?);
         (same(template, &before) || same(template, &after)).then_some((before, after))
     }
@@ -526,17 +526,17 @@ mod tests {
         assert_eq!(after["spec"]["initContainers"][0]["image"], "init:2");
         assert_eq!(after["metadata"]["labels"]["tier"], "b");
         assert_eq!(change().reversed().apply(&after).unwrap(), before());
-        assert_eq!(change().sides(&after), Some((before(), after.clone())));
-        assert_eq!(change().sides(&before()), Some((before(), after)));
+        assert_eq!(change().before_after(&after), Some((before(), after.clone())));
+        assert_eq!(change().before_after(&before()), Some((before(), after)));
     }
 
     #[test]
     fn a_template_of_somebody_else_is_on_no_side() {
         let mut other = before();
         other["spec"]["containers"][1]["image"] = json!("side:3");
-        assert_eq!(change().sides(&other), None);
+        assert_eq!(change().before_after(&other), None);
         other["spec"]["containers"] = json!([]);
-        assert_eq!(change().sides(&other), None);
+        assert_eq!(change().before_after(&other), None);
     }
 
     #[test]

@@ -44,12 +44,16 @@ pub(super) fn left_strategy(live: &LiveWorkload) -> Option<Value> {
     known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
 }
 
+/// Returns the last rollout where another client has ended it.
+pub(super) fn last_superseded(live: &LiveWorkload) -> Option<HistoryEntry> {
+    known(live).pop().filter(|entry| entry.outcome == EndResult::Superseded)
+}
+
 /// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock and
 /// whose write the server noted. Of an update strategy, the superseded one has noted what was there before.
 pub(super) fn is_left_held(live: &LiveWorkload) -> bool {
     let restores = live.workload.reference.kind.holds_by().restores_the_field();
-    let is_superseded = || known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
-    let is_left = || if restores { left_strategy(live).is_some() } else { is_superseded() };
+    let is_left = || if restores { left_strategy(live).is_some() } else { last_superseded(live).is_some() };
     is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_left())
 }
 

@@ -38,7 +38,7 @@ pub(super) fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
         Revisions::None => false,
     });
     let mut found: Vec<RolloutLock> = unfinished.map(|(_, lock)| lock).collect();
-    found.retain(|lock| lock.change.sides(template).is_some() && is_unsettled(live, lock));
+    found.retain(|lock| lock.change.before_after(template).is_some() && is_unsettled(live, lock));
     found.sort_by(|a, b| a.id.cmp(&b.id));
     found.pop()
 }

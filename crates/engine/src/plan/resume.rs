@@ -11,7 +11,7 @@ use super::outgoing::history_step;
 use super::recover::{ended_here, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
 use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
-use super::sides::{is_stale, sides};
+use super::sides::{before_after, is_stale};
 use super::start::Start;
 use super::{DurablePlan, WorkloadPlan};
 use crate::change::Direction;
@@ -162,7 +162,7 @@ pub fn resume(
     // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
     let has_ended = state == RolloutState::None;
     let lock = turned(found.clone(), direction.filter(|_| !has_ended), start);
-    if let Some(what) = conflict(live, &found, &lock).filter(|_| !has_ended) {
+    if let Some(what) = conflict(live, &lock, found.direction).filter(|_| !has_ended) {
         return Err(ResumeError::NoWayOn(what));
     }
     let adopts = if replaces.is_some() || has_ended { Adopts::Nothing } else { Adopts::Copy };
@@ -213,7 +213,7 @@ fn goal(
     lock.policy = policy.unwrap_or(lock.policy);
     // A hook that is left out once is not left out for ever.
     lock.hooks.extend(start.hooks.phases());
-    let mut owner = owner_goal(lock.clone(), replaces, sides(live, &lock), workload, start);
+    let mut owner = owner_goal(lock.clone(), replaces, before_after(live, &lock), workload, start);
     owner.adopts = adopts != Adopts::Nothing;
     if owner.adopts {
         // It is unknown which requests of the run before are on their way.

@@ -2,16 +2,15 @@
 
 use serde_json::Value;
 
-use super::held::{is_held_back, is_left_held, known};
+use super::held::{is_held_back, is_left_held, last_superseded};
 use super::live::LiveWorkload;
 use super::recover::{copied, is_left_on_pods, with_pods};
-use super::sides::{is_stale, sides};
+use super::sides::{before_after, is_stale};
 use crate::change::{Direction, same};
 use crate::kinds::HoldsBy;
 use crate::state::durable::life::Life;
 use crate::state::durable::lock::RolloutLock;
 use crate::state::durable::{deployment, revisions};
-use crate::state::outcome::EndResult;
 
 /// The state of the rollout that holds a workload, from its own annotations and those of what it owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,13 +69,12 @@ pub fn rollout_state(live: &LiveWorkload) -> RolloutState {
 }
 
 fn unfinished(live: &LiveWorkload, lock: &RolloutLock) -> RolloutState {
-    conflict(live, lock, lock).map_or(RolloutState::Unfinished, RolloutState::Superseded)
+    conflict(live, lock, lock.direction).map_or(RolloutState::Unfinished, RolloutState::Superseded)
 }
 
 fn without_lock(live: &LiveWorkload) -> RolloutState {
     if is_left_held(live) {
-        let is_superseded = known(live).pop().is_some_and(|entry| entry.outcome == EndResult::Superseded);
-        return match (is_superseded, live.workload.reference.kind.holds_by()) {
+        return match (last_superseded(live).is_some(), live.workload.reference.kind.holds_by()) {
             (true, HoldsBy::Paused) => RolloutState::Superseded("a rollout that another client ended left it paused"),
             (true, _) => {
                 RolloutState::Superseded("a rollout that another client ended left the update strategy OnDelete")
@@ -96,25 +94,27 @@ fn without_lock(live: &LiveWorkload) -> RolloutState {
     RolloutState::None
 }
 
-/// Returns why no run can go on with the rollout whose lock was found, as `goal` asks; `None` where one can. Lock and
-/// template are written together: only a run that changes direction sets the template.
-pub(super) fn conflict(live: &LiveWorkload, found: &RolloutLock, goal: &RolloutLock) -> Option<&'static str> {
+/// Returns why no run can go on with a rollout; `None` where one can. Lock and template are written together: only a run
+/// that changes direction, as it was `found`, sets the template.
+pub(super) fn conflict(live: &LiveWorkload, lock: &RolloutLock, found: Direction) -> Option<&'static str> {
+    let (before, after) = before_after(live, lock);
     if live.workload.reference.kind.holds_by() == HoldsBy::Paused {
-        let (sets, before) = (&live.surroundings.owned, || sides(live, found).0);
-        if deployment::is_anothers(sets, found, &before()) {
+        let sets = &live.surroundings.owned;
+        if deployment::is_anothers(sets, lock, &before) {
             return Some("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
         }
-        if was_unpaused(live, found) {
+        let current = lock.outgoing.as_ref().and_then(|outgoing| outgoing.find(sets));
+        let was_released = |set| deployment::was_released(&live.workload.object, lock, set, &after);
+        if found == Direction::Forward && current.is_some_and(was_released) {
             return Some("another client resumed it before its pods were updated, so its controller replaces them");
         }
     }
-    let (before, after) = sides(live, goal);
-    let (target, source) = match goal.direction {
+    let (target, source) = match lock.direction {
         Direction::Forward => (after, before),
         Direction::Back => (before, after),
     };
     let template = live.workload.template();
-    let since = goal.outgoing.as_ref().map_or(i64::MAX, |outgoing| outgoing.revision);
+    let since = lock.outgoing.as_ref().map_or(i64::MAX, |outgoing| outgoing.revision);
     let is_anothers = |revision: &Value| {
         let made_from = revisions::template_of(revision);
         revisions::number_of(revision).is_some_and(|number| number > since)
@@ -123,7 +123,7 @@ pub(super) fn conflict(live: &LiveWorkload, found: &RolloutLock, goal: &RolloutL
     if live.workload.reference.kind.owns_through().is_none() && with_pods(live).any(is_anothers) {
         return Some("a pod was created from another client's template meanwhile");
     }
-    if same(template, &target) || same(template, &source) && found.direction != goal.direction {
+    if same(template, &target) || same(template, &source) && found != lock.direction {
         return None;
     }
     Some(if same(template, &source) {
@@ -131,14 +131,6 @@ pub(super) fn conflict(live: &LiveWorkload, found: &RolloutLock, goal: &RolloutL
     } else {
         "another client changed its template"
     })
-}
-
-/// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
-fn was_unpaused(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    let Some(outgoing) = &lock.outgoing else { return false };
-    let is_it = |set: &&Value| set.pointer("/metadata/uid").and_then(Value::as_str) == Some(outgoing.uid.as_str());
-    let set = live.surroundings.owned.iter().find(is_it);
-    set.is_some_and(|set| deployment::was_released(&live.workload.object, lock, set, &sides(live, lock).1))
 }
 
 /// Returns whether the run that holds a workload's lock is active.

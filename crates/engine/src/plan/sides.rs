@@ -9,17 +9,13 @@ use crate::state::durable::lock::RolloutLock;
 use crate::state::durable::{deployment, history, template_of_revision};
 
 /// The templates before and after: derived from the revision that the lock names, which nobody else writes to.
-pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
+pub(super) fn before_after(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let workload = &live.workload;
-    let outgoing = lock.outgoing.as_ref();
-    let named = live.surroundings.owned.iter().find(|object| {
-        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
-        outgoing.is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
-    });
+    let named = lock.outgoing.as_ref().and_then(|outgoing| outgoing.find(&live.surroundings.owned));
     // A rollout that took the place of another one, and goes back to where that one began, has neither side. Nor has
     // another client's template: it must not be taken for the rollout's.
     let imposed = |template: &Value| Some((lock.change.reversed().apply(template)?, lock.change.apply(template)?));
-    let of = |template: &Value| lock.change.sides(template).or_else(|| imposed(template));
+    let of = |template: &Value| lock.change.before_after(template).or_else(|| imposed(template));
     let of_revision = named.map(|object| template_of_revision(workload.reference.kind, object));
     of_revision.as_ref().and_then(of).or_else(|| of(workload.template())).unwrap_or_default()
 }

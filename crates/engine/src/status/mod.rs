@@ -335,7 +335,7 @@ impl<'a> Asked<'a> {
         let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
         chosen.is_some_and(|lock| {
             // Lock and template are written together: another template is somebody else's, also the one from before.
-            let is_its_template = lock.change.sides(self.whole).is_some_and(|(before, after)| {
+            let is_its_template = lock.change.before_after(self.whole).is_some_and(|(before, after)| {
                 let wanted = match lock.direction {
                     Direction::Forward => after,
                     Direction::Back => before,

@@ -105,7 +105,7 @@ fn what_containers_ask_for_changes_the_pods_request_that_is_not_written() {
     let change = diff(&before, &after).change;
     assert_eq!(rows(&change.fields), ["app requests.cpu 100m -> 200m", "requests.cpu of the pod 100m -> 200m"]);
     assert_eq!(change.apply(&before), Some(after.clone()), "the template has no request of the pod");
-    assert_eq!(change.sides(&after), Some((before, after)));
+    assert_eq!(change.before_after(&after), Some((before, after)));
     let has = json!({"requests": {"cpu": "100m", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}});
     let pod = pod(&has, &has, &app("100m"));
     let patch = patch_of(&change.fields, &pod);

@@ -117,7 +117,7 @@ fn is_released(owner: &Owner<'_>) -> bool {
 /// another ReplicaSet that holds the old template. Then that is the current one.
 fn current<'a>(owner: &Owner<'a>) -> &'a Value {
     let outgoing = owner.lock().and_then(|lock| lock.outgoing.as_ref());
-    let Some(current) = outgoing.and_then(|outgoing| owner.owned.iter().find(|set| is(set, &outgoing.uid))) else {
+    let Some(current) = outgoing.and_then(|outgoing| outgoing.find(owner.owned)) else {
         return &Value::Null;
     };
     let has_its_pods = |set: &&Value| !is_empty(set) && same(&template_of(set), owner.goal.target());
@@ -173,7 +173,8 @@ fn turned_too_late(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
     if set.is_null() {
         return is_anothers(owner.owned, found, owner.goal.target()).then_some(SET_IS_GONE);
     }
-    was_released(owner.object, found, set, &owner.goal.after).then_some(UNPAUSED)
+    let is_forward = found.direction == Direction::Forward;
+    (is_forward && was_released(owner.object, found, set, &owner.goal.after)).then_some(UNPAUSED)
 }
 
 /// Somebody has changed the ReplicaSet that keeps the outgoing template, or is to keep it.
@@ -190,15 +191,14 @@ fn history_changed(owner: &Owner<'_>) -> Option<&'static str> {
 
 /// Whether the rollout belongs to none of these ReplicaSets, and going back to a template would replace their pods.
 pub fn is_anothers(owned: &[Value], lock: &RolloutLock, before: &Value) -> bool {
-    let is_known = |set: &Value| lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
+    let is_known = lock.outgoing.as_ref().is_some_and(|outgoing| outgoing.find(owned).is_some());
     let has_pods = |set: &Value| !is_empty(set) && !same(&template_of(set), before);
-    !owned.iter().any(is_known) && owned.iter().any(has_pods)
+    !is_known && owned.iter().any(has_pods)
 }
 
-/// Whether somebody has lifted the pause of a rollout before the ReplicaSet had the new template.
+/// Whether somebody has lifted the pause of a rollout, on its way forward, before the ReplicaSet had the new template.
 pub fn was_released(owner: &Value, lock: &RolloutLock, outgoing: &Value, after: &Value) -> bool {
-    let is_ours = lock.direction == Direction::Forward && !lock.released && !is_paused(owner);
-    is_ours && !same(&template_of(outgoing), after)
+    !lock.released && !is_paused(owner) && !same(&template_of(outgoing), after)
 }
 
 /// Nothing keeps the controller from acting on it.

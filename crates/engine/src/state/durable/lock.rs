@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::history::{HistoryEntry, HistoryImage};
 use super::holder::Holder;
+use super::is;
 use crate::change::{Change, Direction, FieldChanges, TemplateImage};
 use crate::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::state::hook::{HookPhase, Hooks};
@@ -83,6 +84,13 @@ pub struct Outgoing {
     pub uid: Uid,
     /// Its number.
     pub revision: i64,
+}
+
+impl Outgoing {
+    /// Returns the object that holds it.
+    pub fn find<'o>(&self, owned: &'o [Value]) -> Option<&'o Value> {
+        owned.iter().find(|object| is(object, &self.uid))
+    }
 }
 
 /// The annotation's value.
