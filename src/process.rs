@@ -8,7 +8,7 @@
 use std::fs;
 use std::process::Command;
 
-use engine::state::durable::holder::{Process, ProcessState};
+use engine::state::durable::lease::{Process, ProcessState};
 
 pub(crate) fn this() -> Process {
     let pid = std::process::id();

@@ -14,7 +14,7 @@ use engine::rollout::Answer;
 use engine::rollout::patch::{PodPart, PodPatch};
 use engine::rollout::pre_pull::{is_left_behind, process_of};
 use engine::state::durable::ObjectWrite;
-use engine::state::durable::holder::ProcessState;
+use engine::state::durable::lease::ProcessState;
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.

@@ -17,8 +17,8 @@ use engine::kinds::{PODS, REPLICA_SETS, Revisions, WorkloadKind};
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
 use engine::plan::{self, Denied, LiveWorkload};
 use engine::state::durable::OwnerView;
-use engine::state::durable::holder::ProcessState;
-use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::lease::ProcessState;
+use engine::state::durable::lock::Lock;
 
 /// Which pods' nodes are read, for the versions of their kubelets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,8 +201,8 @@ pub(super) fn holder(live: &LiveWorkload) -> ProcessState {
     plan::present(live).map_or(ProcessState::NotKnown, |lock| state_of(&lock))
 }
 
-fn state_of(lock: &RolloutLock) -> ProcessState {
-    lock.holder.as_ref().map_or(ProcessState::NotKnown, |holder| process::state(&holder.process))
+fn state_of(lock: &Lock) -> ProcessState {
+    lock.lease.as_ref().map_or(ProcessState::NotKnown, |lease| process::state(&lease.process))
 }
 
 /// What the caller may not read is part of the plan's answer; any other error is one.

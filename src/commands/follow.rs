@@ -23,7 +23,7 @@ use engine::change::target::Images;
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::pod::{ContainerList, Pod};
-use engine::plan::{self, Became, Denied, Intent, LiveWorkload, RolloutState};
+use engine::plan::{self, Denied, EndedBy, Intent, LiveWorkload, RolloutState};
 use engine::report::progress::PodProgress;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::Goal;
@@ -141,10 +141,10 @@ fn no_pod(live: &LiveWorkload) -> CommandError {
 async fn watch(
     (live, goal): (&LiveWorkload, &Goal),
     cluster: &Cluster,
-    elsewhere: impl Future<Output = (Became, f64)>,
+    elsewhere: impl Future<Output = (EndedBy, f64)>,
     witness: &mut Witness,
     recorder: &mut Recorder,
-) -> Result<(Outcome, Option<Became>), CommandError> {
+) -> Result<(Outcome, Option<EndedBy>), CommandError> {
     let scope = Cluster::scope(&live.workload);
     let driven = drive::drive(cluster, goal, &scope, witness, recorder);
     let (mut outcome, found) = match future::select(pin!(driven), pin!(elsewhere)).await {
@@ -164,7 +164,7 @@ async fn watch(
             outcome = Outcome { seconds: outcome.seconds, ..stopped(goal, String::new()) };
         }
         outcome.why = Some(became.sentence().to_owned());
-        outcome.nothing_more = became != Became::GoingBack;
+        outcome.nothing_more = became != EndedBy::GoingBack;
     }
     Ok((outcome, became))
 }
@@ -205,14 +205,14 @@ async fn drift(live: &LiveWorkload, cluster: &Cluster) -> Vec<Drift> {
 }
 
 /// The same of what has stopped while it was followed.
-async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, cluster: &Cluster, shell: &Shell) {
+async fn say_what_was_left(workload: &WorkloadRef, became: Option<EndedBy>, cluster: &Cluster, shell: &Shell) {
     // What cannot be read does not change how the pods ended.
     let Ok(workload) = cluster.workload(workload).await else { return };
     let Ok(live) = cluster.live(workload, Nodes::Nowhere).await else { return };
     match became {
         // The run that takes it back ends it, too.
-        Some(Became::GoingBack | Became::RolledBack) => {}
-        Some(Became::Superseded) => say_next(&live, &shell.invocation(cluster), shell),
+        Some(EndedBy::GoingBack | EndedBy::RolledBack) => {}
+        Some(EndedBy::Superseded) => say_next(&live, &shell.invocation(cluster), shell),
         None => {
             say_what_is_left(&live, cluster, shell);
         }
@@ -222,15 +222,15 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<Became>, clust
 /// What has become of the rollout that held a workload.
 enum Found {
     /// It will not bring any more what it was to bring.
-    Became(Became),
+    Ended(EndedBy),
     /// It may.
     Held(Box<LiveWorkload>),
 }
 
 /// Returns what became of the rollout that held a workload, if that will not bring any more what it was to bring.
-async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<Became> {
+async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<EndedBy> {
     match find(before, cluster).await? {
-        Found::Became(became) => Some(became),
+        Found::Ended(became) => Some(became),
         Found::Held(_) => None,
     }
 }
@@ -239,14 +239,14 @@ async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Found> {
     let followed = plan::present(before)?;
     // An owner that cannot be read now shows nothing.
     let workload = cluster.workload(&before.workload.reference).await.ok()?;
-    if let Some(became) = Became::of(&followed, &workload.object, &[]) {
-        return Some(Found::Became(became));
+    if let Some(became) = EndedBy::of(&followed, &workload.object, &[]) {
+        return Some(Found::Ended(became));
     }
     let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
     let is_superseded = matches!(plan::rollout_state(&live), RolloutState::Superseded(_));
-    let became = Became::of(&followed, &live.workload.object, &live.surroundings.owned);
-    let became = became.or_else(|| is_superseded.then_some(Became::Superseded));
-    Some(became.map_or_else(|| Found::Held(Box::new(live)), Found::Became))
+    let became = EndedBy::of(&followed, &live.workload.object, &live.surroundings.owned);
+    let became = became.or_else(|| is_superseded.then_some(EndedBy::Superseded));
+    Some(became.map_or_else(|| Found::Held(Box::new(live)), Found::Ended))
 }
 
 /// Waits until a rollout that is followed has ended while pods still wait for their turn: no pod shows that.
@@ -256,14 +256,14 @@ async fn ended_elsewhere(
     cluster: &Cluster,
     is_left: &Cell<bool>,
     shell: &Shell,
-) -> (Became, f64) {
+) -> (EndedBy, f64) {
     if plan::present(before).is_none() {
         return std::future::pending().await;
     }
     // The pods themselves show a way back in full.
     let ended = async || match find(before, cluster).await? {
-        Found::Became(Became::GoingBack) => None,
-        Found::Became(became) => Some(became),
+        Found::Ended(EndedBy::GoingBack) => None,
+        Found::Ended(became) => Some(became),
         Found::Held(live) => {
             is_left.set(is_left.get() || say_what_is_left(&live, cluster, shell));
             None

@@ -14,7 +14,7 @@ use engine::plan::resize::rules;
 use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
-use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::lock::Lock;
 use engine::state::durable::{self, Decision, Next, ObjectWrite, Owner, OwnerView, PodsState, StepName};
 
 /// Patches of pods that the server is asked about, at most.
@@ -36,7 +36,7 @@ impl Rolling<'_> {
         if checked_by_server == Some(true) {
             self.ask_server(goal, live, first.as_ref().map(|(_, write)| write)).await?;
         }
-        let found = RolloutLock::of(&live.workload.object).ok().flatten();
+        let found = Lock::of(&live.workload.object).ok().flatten();
         let lock = goal.owner.as_ref().map(|owner| found.as_ref().unwrap_or(&owner.lock));
         let is_set = goal.owner.as_ref().map(|owner| same(live.workload.template(), owner.target()));
         let preview = Preview {

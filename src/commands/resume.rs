@@ -21,7 +21,7 @@ use engine::plan::updates::{Course, updates};
 use engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
 use engine::rollout::pre_pull::Pull;
 use engine::rollout::{self, Goal};
-use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::lock::Lock;
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
 
@@ -74,7 +74,7 @@ pub(super) async fn go_on(
         let unread = unread(&live);
         planning::read_services(&mut live, cluster).await;
         // What is derived without a lock is compared with what admission makes of the template.
-        if rolling.dry_run != DryRun::Client && !matches!(RolloutLock::of(&live.workload.object), Ok(Some(_))) {
+        if rolling.dry_run != DryRun::Client && !matches!(Lock::of(&live.workload.object), Ok(Some(_))) {
             cluster.status(&mut live).await;
         }
         live.surroundings.now = Some(shell.clock(cluster));
@@ -104,7 +104,8 @@ pub(super) async fn go_on(
             }
         };
         check_order(&goal, options)?;
-        if direction == Some(Direction::Back) && goal.owner.as_ref().is_some_and(|owner| owner.lock.goes_back()) {
+        if direction == Some(Direction::Back) && goal.owner.as_ref().is_some_and(|owner| owner.lock.rollout.goes_back())
+        {
             let what = "this update brings back what was there before the one whose place it took: it is finished";
             shell.note(&format!("{}: {what}", goal.workload));
         }
@@ -196,7 +197,7 @@ fn goal(
     let mut goal = plan::resume(live, direction, None, start)?;
     goal.policy = plan::carried_on(&goal.policy, live, options);
     if let Some(owner) = &mut goal.owner {
-        owner.lock.policy = goal.policy.clone();
+        owner.lock.rollout.policy = goal.policy.clone();
     }
     Ok(goal)
 }
@@ -205,11 +206,11 @@ fn goal(
 /// drop requests. A dry run runs none.
 fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), CommandError> {
     let Some(owner) = &goal.owner else { return Ok(()) };
-    let missing = owner.lock.missing_hooks(&goal.hooks);
+    let missing = owner.lock.rollout.missing_hooks(&goal.hooks);
     if missing.is_empty() {
         return Ok(());
     }
-    let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
+    let (verb, workload) = (Verb::of(owner.lock.rollout.direction), &goal.workload);
     let flags = HookPhase::flags(&missing);
     let began =
         format!("{workload}: rollout \"{}\" began with {flags}, and a command is not stored in the cluster", goal.id);
@@ -226,7 +227,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
 /// An order that is given names what the rollout changes.
 fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError> {
     let Some(owner) = &goal.owner else { return Ok(()) };
-    let changed: BTreeSet<&ContainerName> = owner.lock.change.images.keys().collect();
+    let changed: BTreeSet<&ContainerName> = owner.lock.rollout.change.images.keys().collect();
     ContainerOrderError::check(&options.container_order, &changed, &changed)
         .map_err(|error| planning::order_error(&error))
 }
@@ -235,7 +236,7 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
 /// them and could not be read, and what would set the images of the template again.
 fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
-    let images = goal.owner.iter().flat_map(|owner| owner.lock.directed().images);
+    let images = goal.owner.iter().flat_map(|owner| owner.lock.rollout.directed().images);
     let images: Vec<String> = images.map(|(name, image)| format!("{name}={}", image.to)).collect();
     let manager = if images.is_empty() { None } else { plan::manager(live, images) };
     for warning in plan::not_read(live).chain(of_pods).chain(manager) {
@@ -258,7 +259,7 @@ fn say_that_no_budget_is_asked(goal: &Goal, options: &plan::Options, shell: &She
 
 fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
     let Some(owner) = &goal.owner else { return Ok(true) };
-    let verb = match owner.lock.direction {
+    let verb = match owner.lock.rollout.direction {
         Direction::Forward => "Resume",
         Direction::Back => "Abort",
     };

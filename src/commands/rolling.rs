@@ -157,7 +157,7 @@ impl<'a> Rolling<'a> {
         let is_back = goal.is_back();
         goal.policy.choose(self.rollout.on_failure, self.on_deferred, is_back);
         if let Some(owner) = &mut goal.owner {
-            owner.lock.policy = goal.policy.clone();
+            owner.lock.rollout.policy = goal.policy.clone();
         }
     }
 
@@ -423,7 +423,7 @@ fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSt
     }
     let pods = status(live).pods;
     // Of a rollout that took another's place, that goes back to what was there before either.
-    let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.origin.get(name)).map(String::as_str);
+    let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.rollout.origin.get(name)).map(String::as_str);
     let back: Vec<_> = from.iter().map(|(name, image)| (*name, origin(*name).unwrap_or(image))).collect();
     let cannot_be_pulled = back.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
     let only_fails = back.iter().all(|(name, image)| only_fails(&pods, name, image));
@@ -441,5 +441,5 @@ fn say_what_is_left(plan: &WorkloadPlan, shell: &Shell) -> bool {
 }
 
 fn changes_nothing(goal: &Goal) -> bool {
-    goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty() || owner.lock.goes_back())
+    goal.owner.as_ref().is_some_and(|owner| owner.lock.rollout.change.is_empty() || owner.lock.rollout.goes_back())
 }

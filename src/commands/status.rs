@@ -25,7 +25,7 @@ use engine::plan::updates::{WorkloadUpdates, updates};
 use engine::plan::{LiveWorkload, Made};
 use engine::rollout::Stop;
 use engine::state::outcome::EndResult;
-use engine::status::{Held, WorkloadStatus, status, waits_for_budgets};
+use engine::status::{WorkloadStatus, status, waits_for_budgets};
 use engine::value::hint::Hint;
 
 /// The shortest time between two reads.
@@ -256,7 +256,7 @@ impl Query<'_> {
     async fn closer(&self, workloads: &[LiveWorkload]) -> Vec<WorkloadStatus> {
         let seen = workloads.iter().map(|live| {
             let seen = status(live);
-            let may_be_held = seen.is_notable() && seen.held == Held::No && live.workload.reference.kind.has_template();
+            let may_be_held = seen.is_notable() && seen.lock == Ok(None) && live.workload.reference.kind.has_template();
             (live, seen, may_be_held)
         });
         let seen: Vec<_> = seen.collect();

@@ -151,7 +151,7 @@ pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: 
 /// The same of a way back.
 pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     if let Some(owner) = &goal.owner {
-        say_what_pods_keep(live, &owner.lock.directed().fields, shell);
+        say_what_pods_keep(live, &owner.lock.rollout.directed().fields, shell);
     }
 }
 

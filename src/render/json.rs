@@ -17,10 +17,11 @@ use engine::change::TemplateImage;
 use engine::change::reason::{Reason, Warning};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::plan::{
-    ContainerPlan, DurablePlan, HistoryPlan, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, WorkloadPlan,
+    ContainerPlan, DurablePlan, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, WorkloadPlan,
 };
 use engine::rollout::Policy;
-use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::lock::Lock;
+use engine::state::durable::rollout::HistoryStep;
 use engine::state::record::Drained;
 
 /// Writes a document, indented, ended by a line break.
@@ -216,33 +217,33 @@ fn image_change(container: &ContainerName, change: &ImageChange) -> Value {
 
 /// The part of the owner.
 fn durable(plan: &WorkloadPlan, owner: &DurablePlan) -> Value {
-    let (history, name) = match &owner.history {
-        HistoryPlan::Create => ("create", None),
-        HistoryPlan::Swap { name, .. } => ("swap", Some(name)),
-        HistoryPlan::Forget => ("forget", None),
-        HistoryPlan::ByController => ("byController", None),
+    let (history, name) = match &owner.rollout.history {
+        HistoryStep::Create => ("create", None),
+        HistoryStep::Swap(set) => ("swap", Some(&set.name)),
+        HistoryStep::Forget => ("forget", None),
+        HistoryStep::ByController => ("byController", None),
     };
     let durable = json!({
-        "outgoing": owner.outgoing.as_ref().map(|outgoing| json!({"name": outgoing.name, "revision": outgoing.revision})),
+        "outgoing": owner.rollout.outgoing.as_ref().map(|outgoing| json!({"name": outgoing.name, "revision": outgoing.revision})),
         "revision": owner.revision,
-        "reuses": owner.reuses,
+        "reuses": owner.rollout.reuses,
         "history": {"do": history, "name": name},
         "steps": owner.steps(plan.workload.kind),
         "change": {
-            "images": owner.change.images.iter().map(template_image).collect::<Value>(),
-            "fields": columns::fields(&owner.change.fields),
+            "images": owner.rollout.change.images.iter().map(template_image).collect::<Value>(),
+            "fields": columns::fields(&owner.rollout.change.fields),
         },
-        "strategy": owner.strategy,
-        "replaced": owner.replaced.as_deref().map(replaced),
+        "strategy": owner.rollout.strategy,
+        "replaced": owner.takes_over.as_deref().map(replaced),
     });
     without_empty(durable, &["replaced"])
 }
 
 /// The rollout whose place it takes before that one has ended.
-fn replaced(lock: &RolloutLock) -> Value {
+fn replaced(lock: &Lock) -> Value {
     json!({
-        "id": lock.id, "who": lock.who, "since": lock.since, "state": lock.state.word(),
-        "images": lock.change.images.iter().map(template_image).collect::<Value>(),
+        "id": lock.rollout.id, "who": lock.rollout.who, "since": lock.rollout.since, "state": lock.state.word(),
+        "images": lock.rollout.change.images.iter().map(template_image).collect::<Value>(),
     })
 }
 

@@ -138,13 +138,13 @@ fn owner(plan: &WorkloadPlan, text: &mut String) {
         }
         return;
     };
-    let revision = match (&durable.outgoing, durable.revision) {
+    let revision = match (&durable.rollout.outgoing, durable.revision) {
         (Some(outgoing), Some(revision)) => format!(", revision {} to {revision}", outgoing.revision),
         (_, _) => String::new(),
     };
     let _ = writeln!(text, "\nDurable: the owner's template changes too{revision}.");
     if plan.verdict == Verdict::InPlace {
-        if let Some(replaced) = &durable.replaced {
+        if let Some(replaced) = &durable.takes_over {
             let _ = writeln!(text, "\n{}", prose(&preview::replaced_sentence(replaced, None, &Style::PLAIN)));
         }
         text.push('\n');

@@ -13,7 +13,7 @@ use engine::k8s::names::ContainerName;
 use engine::plan::{DurablePlan, PLAN_API_VERSION};
 use engine::rollout::{ContainerGoal, Goal, PodGoal};
 use engine::state::durable::StepName;
-use engine::state::durable::lock::{LockState, RolloutLock};
+use engine::state::durable::lock::{Lock, LockState};
 use engine::state::hook::HookPhase;
 use engine::value::duration;
 use engine::value::image::display_short;
@@ -27,7 +27,7 @@ const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM",
 pub struct Preview<'a> {
     pub goal: &'a Goal,
     /// The lock as it was found; `None` where pods only get a removed label or gate restored.
-    pub found: Option<&'a RolloutLock>,
+    pub found: Option<&'a Lock>,
     /// Whether the run that it names may be active.
     pub may_be_at_work: bool,
     /// The first write on the owner, if one is needed before the pods.
@@ -54,10 +54,10 @@ impl Preview<'_> {
     /// What gets its image in place of one that somebody else has set.
     fn foreign(&self) -> Vec<(&PodGoal, &ContainerName, &ContainerGoal)> {
         let Some(owner) = &self.goal.owner else { return Vec::new() };
-        let change = owner.lock.directed();
+        let change = owner.lock.rollout.directed();
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
             let from = goal.from.as_ref();
-            let before = owner.lock.replaced.iter().filter_map(|entry| entry.containers.get(name));
+            let before = owner.lock.rollout.replaced.iter().filter_map(|entry| entry.rollout.change.images.get(name));
             let known = change.images.get(name).is_some_and(|image| from.is_some_and(|from| image.was_in_pods(from)))
                 || before
                     .flat_map(|image| {
@@ -73,8 +73,8 @@ impl Preview<'_> {
     /// The same of what is no image, with the pod's own value before.
     fn foreign_fields(&self) -> Vec<(&PodGoal, Row)> {
         let wanted = self.fields().rows();
-        let replaced = self.goal.owner.iter().flat_map(|owner| &owner.lock.replaced);
-        let earlier: Vec<Row> = replaced.flat_map(|entry| entry.fields.rows()).collect();
+        let replaced = self.goal.owner.iter().flat_map(|owner| &owner.lock.rollout.replaced);
+        let earlier: Vec<Row> = replaced.flat_map(|entry| entry.rollout.change.fields.rows()).collect();
         let was_brought_in = |row: &Row| {
             let mut same = earlier.iter().filter(|known| known.path == row.path);
             same.any(|known| known.before == row.before || known.after == row.before)
@@ -88,14 +88,16 @@ impl Preview<'_> {
     }
 
     fn fields(&self) -> FieldChanges {
-        self.goal.owner.as_ref().map(|owner| owner.lock.directed().fields).unwrap_or_default()
+        self.goal.owner.as_ref().map(|owner| owner.lock.rollout.directed().fields).unwrap_or_default()
     }
 
     /// Container, from, to. What came back to where it began goes there from what the rollout before had brought in.
     fn images(&self) -> Vec<(String, String, String)> {
         let Some(owner) = &self.goal.owner else { return Vec::new() };
-        let left = |name: &ContainerName| owner.lock.replaced.iter().rev().find_map(|entry| entry.containers.get(name));
-        let images = owner.lock.directed().images.into_iter().map(|(name, image)| {
+        let left = |name: &ContainerName| {
+            owner.lock.rollout.replaced.iter().rev().find_map(|entry| entry.rollout.change.images.get(name))
+        };
+        let images = owner.lock.rollout.directed().images.into_iter().map(|(name, image)| {
             let left = left(&name).filter(|_| image.from == image.to);
             (name.to_string(), left.map_or(image.from, |left| left.to.clone()), image.to)
         });
@@ -104,11 +106,11 @@ impl Preview<'_> {
 
     /// Returns whether the lock is one that this run makes: the id of the rollout before is not known.
     fn lock_is_gone(&self) -> bool {
-        self.goal.owner.as_ref().is_some_and(|owner| owner.lock.run == owner.lock.id.as_str())
+        self.goal.owner.as_ref().is_some_and(|owner| owner.lock.run == owner.lock.rollout.id.as_str())
     }
 
     fn verb(&self) -> &'static str {
-        match self.goal.owner.as_ref().map(|owner| owner.lock.direction) {
+        match self.goal.owner.as_ref().map(|owner| owner.lock.rollout.direction) {
             Some(Direction::Back) => "abort",
             Some(Direction::Forward) | None => "resume",
         }
@@ -130,8 +132,8 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             format!("{} what a rollout left whose lock is gone or unreadable", preview.verb())
         }
         Some(lock) => {
-            let who = style.show(&lock.who);
-            let since = style.show(&duration::began(&lock.since, preview.now));
+            let who = style.show(&lock.rollout.who);
+            let since = style.show(&duration::began(&lock.rollout.since, preview.now));
             // A copy of the lock has the state of the time when it was made.
             let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
             let state =
@@ -249,22 +251,22 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Says which one, whose, since when, and what it was about.
-pub(super) fn replaced_sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> String {
+pub(super) fn replaced_sentence(lock: &Lock, now: Option<&str>, style: &Style) -> String {
     let image = |(name, image): (&ContainerName, &TemplateImage)| {
         words::image_change(style, name, &display_short(&image.from, &image.to))
     };
-    let images: Vec<String> = lock.change.images.iter().map(image).collect();
+    let images: Vec<String> = lock.rollout.change.images.iter().map(image).collect();
     let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
-    let since = style.show(&duration::began(&lock.since, now));
-    let (id, who) = (style.show(lock.id.as_str()), style.show(&lock.who));
+    let since = style.show(&duration::began(&lock.rollout.since, now));
+    let (id, who) = (style.show(lock.rollout.id.as_str()), style.show(&lock.rollout.who));
     // Its lock alone does not show whether a running one is still active.
     let state = match lock.state {
         LockState::Running => "not ended",
         LockState::Stopped | LockState::Paused => lock.state.word(),
     };
-    let direction = words::direction(lock.direction);
+    let direction = words::direction(lock.rollout.direction);
     // The commands are stored nowhere: a safeguard does not go without a word.
-    let hooks = match HookPhase::flags(&lock.hooks) {
+    let hooks = match HookPhase::flags(&lock.rollout.hooks) {
         flags if flags.is_empty() => String::new(),
         flags => format!("; it ran {flags} around each pod, and this one only what is given again"),
     };
@@ -273,6 +275,6 @@ pub(super) fn replaced_sentence(lock: &RolloutLock, now: Option<&str>, style: &S
 
 /// Says it in a line of its own, where there is one.
 pub(super) fn replaced(durable: &DurablePlan, now: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let Some(replaced) = &durable.replaced else { return Ok(()) };
+    let Some(replaced) = &durable.takes_over else { return Ok(()) };
     writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &replaced_sentence(replaced, now, style)))
 }

@@ -10,8 +10,9 @@ use crate::support::scene::{run, server_with, two_containers, web, with_controll
 const HISTORY: &str = "kubectl-inplace.io/history";
 
 fn entry(id: &str, outcome: &str) -> Value {
-    json!({"id": id, "who": "jane", "began": "2026-03-01T10:00:00Z", "ended": "2026-03-01T10:00:12Z", "reason": "a CVE",
-        "containers": {"side": {"from": "acme/side:v0", "to": "acme/side:v1"}}, "outcome": outcome})
+    json!({"id": id, "who": "jane", "since": "2026-03-01T10:00:00Z", "reason": "a CVE", "direction": "forward",
+        "change": {"images": {"side": {"from": "acme/side:v0", "to": "acme/side:v1"}}},
+        "ended": "2026-03-01T10:00:12Z", "outcome": outcome})
 }
 
 fn of_web(server: &ApiServer) -> Value {

@@ -10,7 +10,7 @@ use crate::support::scene::{run, server_with, two_containers, typed, web};
 /// A lock as a rollout writes it.
 pub(crate) fn lock(state: &str) -> String {
     json!({"id": "20260301-120000-0000aa", "run": "r", "who": "jane", "since": "2026-03-01T12:00:00Z",
-        "version": "0.1.0", "state": state, "direction": "forward", "history": {"do": "keep"}, "reason": "a CVE",
+        "version": "0.1.0", "state": state, "direction": "forward", "reason": "a CVE",
         "change": {"images": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}},
         "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": null,
             "totalTimeout": null, "ordered": false}})

@@ -25,9 +25,9 @@ fn notes_are_found_wherever_they_stand() {
     assert!(found[0]["images"][0]["imageID"].as_str().is_some_and(|id| id.contains("sha256:")), "{found:#?}");
 
     // A Deployment's controller copies its annotations to the ReplicaSet: what is then gone from the Deployment stays there.
-    let entry = json!([{"id": "20260301-100000-0000aa", "who": "jane", "began": "2026-03-01T10:00:00Z",
-        "ended": "2026-03-01T10:00:12Z", "containers": {"side": {"from": "side:v0", "to": "side:v1"}},
-        "outcome": "complete"}]);
+    let entry = json!([{"id": "20260301-100000-0000aa", "who": "jane", "since": "2026-03-01T10:00:00Z",
+        "direction": "forward", "change": {"images": {"side": {"from": "side:v0", "to": "side:v1"}}},
+        "ended": "2026-03-01T10:00:12Z", "outcome": "complete"}]);
     let note = format!("kubectl-inplace.io/history={entry}");
     namespace.kubectl(&["annotate", "deploy/web", &note]);
     let copied = "--for=jsonpath={.metadata.annotations.kubectl-inplace\\.io/history}";

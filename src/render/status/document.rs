@@ -10,10 +10,10 @@ use engine::change::{FieldProgress, Row};
 use engine::k8s::names::ContainerName;
 use engine::k8s::pod::Waiting;
 use engine::plan::PLAN_API_VERSION;
-use engine::state::durable::life::Life;
-use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::lease::LeaseState;
+use engine::state::durable::lock::Lock;
 use engine::status::{
-    Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, Rewritten, TemplateContainer, WorkloadStatus,
+    Condition, ContainerReport, OwnerState, PodState, PodStatus, Rewritten, TemplateContainer, WorkloadStatus,
 };
 
 pub(super) fn of(workloads: &[WorkloadStatus], not_read: &[String]) -> Value {
@@ -36,10 +36,10 @@ fn workload(status: &WorkloadStatus) -> Value {
         "replicas": status.desired,
         "summary": counts.into_iter().map(|(word, count)| (word.to_owned(), count.into())).collect::<Map<_, Value>>(),
         "rollout": {"state": status.state.word(), "message": status.state.what_ended_it()},
-        "held": match &status.held {
-            Held::No => Value::Null,
-            Held::By(lock) => held(lock, status.life.as_ref()),
-            Held::Unreadable { text } => json!({"unreadable": text}),
+        "held": match &status.lock {
+            Ok(None) => Value::Null,
+            Ok(Some(lock)) => held(lock, status.life.as_ref()),
+            Err(text) => json!({"unreadable": text}),
         },
         "owner": each(&status.owner, owner),
         "template": each(&status.template, |TemplateContainer { container, list, image }| {
@@ -54,27 +54,29 @@ fn workload(status: &WorkloadStatus) -> Value {
     without_empty(workload, &["rewritten"])
 }
 
-fn held(lock: &RolloutLock, life: Option<&Life>) -> Value {
+fn held(lock: &Lock, life: Option<&LeaseState>) -> Value {
     let image = |(container, image): (&ContainerName, &engine::change::TemplateImage)| json!({"container": container, "from": image.from, "to": image.to});
     json!({
-        "id": lock.id,
+        "id": lock.rollout.id,
         "run": lock.run,
-        "who": lock.who,
-        "since": lock.since,
+        "who": lock.rollout.who,
+        "since": lock.rollout.since,
         "state": lock.state.word(),
-        "direction": words::direction(lock.direction),
-        "reason": lock.reason,
+        "direction": words::direction(lock.rollout.direction),
+        "reason": lock.rollout.reason,
         "version": lock.version,
-        "runBy": lock.holder,
+        "runBy": lock.lease,
         "life": life.map(sign_of_life),
-        "images": lock.change.images.iter().map(image).collect::<Value>(),
+        "images": lock.rollout.change.images.iter().map(image).collect::<Value>(),
     })
 }
 
-fn sign_of_life(life: &Life) -> Value {
+fn sign_of_life(life: &LeaseState) -> Value {
     let seconds = match life {
-        Life::Alive(age) | Life::Silent(age) | Life::Stalled { silent: age, .. } => Some(age.as_secs()),
-        Life::Ended | Life::Gone | Life::Unknown(_) => None,
+        LeaseState::Alive(age) | LeaseState::Silent(age) | LeaseState::Stalled { silent: age, .. } => {
+            Some(age.as_secs())
+        }
+        LeaseState::Ended | LeaseState::Gone | LeaseState::Unknown(_) => None,
     };
     json!({"state": life.word(), "seconds": seconds, "message": life.sentence()})
 }

@@ -13,10 +13,10 @@ use super::table::{self, Column};
 use super::{StatusFormat, columns, diff, escape, json, name, words};
 use engine::change::Direction;
 use engine::plan::RolloutState;
-use engine::state::durable::life::Life;
-use engine::state::durable::lock::RolloutLock;
+use engine::state::durable::lease::LeaseState;
+use engine::state::durable::lock::Lock;
 use engine::state::hook::HookPhase;
-use engine::status::{Held, OwnerState, PodState, PodStatus, Rewritten, WorkloadStatus};
+use engine::status::{OwnerState, PodState, PodStatus, Rewritten, WorkloadStatus};
 use engine::value::duration;
 use engine::value::image::display_short;
 
@@ -198,15 +198,15 @@ fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: &mut dyn Wr
 }
 
 fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    match &status.held {
-        Held::By(lock) => held_by(status, lock, context, style, out)?,
-        Held::Unreadable { text } => {
+    match &status.lock {
+        Ok(Some(lock)) => held_by(status, lock, context, style, out)?,
+        Err(text) => {
             let heading = style.paint(Meaning::Failing, "unreadable lock:");
             let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
             let text = if text.is_empty() { "it is empty".to_owned() } else { text };
             writeln!(out, "  {heading} it was made by another version, or edited: {text}")?;
         }
-        Held::No => {}
+        Ok(None) => {}
     }
     if let Some((word, note)) = note(status) {
         writeln!(out, "  {} {note}", style.paint(Meaning::Failing, word))?;
@@ -220,11 +220,11 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
 /// What is so besides the lock, and the word before it.
 fn note(status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
     match status.state {
-        RolloutState::Unfinished if status.held == Held::No => {
+        RolloutState::Unfinished if status.lock == Ok(None) => {
             Some(("left behind:", "a rollout was left here, and its lock was removed"))
         }
         RolloutState::Superseded(what) => Some(("superseded:", what)),
-        RolloutState::Unclear(what) if status.held == Held::No => Some(("unclear:", what)),
+        RolloutState::Unclear(what) if status.lock == Ok(None) => Some(("unclear:", what)),
         RolloutState::None
         | RolloutState::Active
         | RolloutState::MaybeActive
@@ -235,12 +235,12 @@ fn note(status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
 
 fn held_by(
     status: &WorkloadStatus,
-    lock: &RolloutLock,
+    lock: &Lock,
     context: &StatusContext<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let back = match lock.direction {
+    let back = match lock.rollout.direction {
         Direction::Forward => "",
         Direction::Back => ", rolling back",
     };
@@ -248,27 +248,27 @@ fn held_by(
         out,
         "  {} \"{}\", started by {} {}, {}{back}",
         style.paint(Meaning::Waiting, "rollout in progress:"),
-        style.show(lock.id.as_str()),
-        style.show(&lock.who),
-        style.show(&duration::began(&lock.since, Some(context.now))),
-        lock.state.words(status.life.as_ref().is_none_or(Life::may_be_at_work)),
+        style.show(lock.rollout.id.as_str()),
+        style.show(&lock.rollout.who),
+        style.show(&duration::began(&lock.rollout.since, Some(context.now))),
+        lock.state.words(status.life.as_ref().is_none_or(LeaseState::may_be_at_work)),
     )?;
-    if let Some(life) = status.life.as_ref().filter(|life| **life != Life::Ended) {
-        let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
+    if let Some(life) = status.life.as_ref().filter(|life| **life != LeaseState::Ended) {
+        let by = lock.lease.as_ref().map(|lease| format!("run by {}, ", lease.sentence())).unwrap_or_default();
         writeln!(out, "        {}{}", style.show(&by), life.sentence())?;
     }
-    if !lock.hooks.is_empty() {
-        let flags = HookPhase::flags(&lock.hooks);
+    if !lock.rollout.hooks.is_empty() {
+        let flags = HookPhase::flags(&lock.rollout.hooks);
         writeln!(out, "        it began with {flags}: to resume or abort it, give the command again, or --no-hooks")?;
     }
-    for (name, image) in &lock.change.images {
+    for (name, image) in &lock.rollout.change.images {
         let pair = display_short(&image.from, &image.to);
         writeln!(out, "        {}", words::image_change(style, name, &pair))?;
     }
-    for line in columns::lines(&lock.change.fields, style) {
+    for line in columns::lines(&lock.rollout.change.fields, style) {
         writeln!(out, "        {line}")?;
     }
-    if let Some(reason) = &lock.reason {
+    if let Some(reason) = &lock.rollout.reason {
         writeln!(out, "        reason: {}", style.show(reason))?;
     }
     Ok(())

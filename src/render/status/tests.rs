@@ -53,7 +53,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         workload: WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: name.into() },
         uid: "u".into(),
         desired: u32::try_from(pods.len()).unwrap(),
-        held: Held::No,
+        lock: Ok(None),
         life: None,
         state: RolloutState::None,
         next: vec![],
@@ -168,7 +168,7 @@ fn the_terminal_gets_a_table() {
     let first = pod("web-1", PodState::Terminating, vec![report(ready(), Comparison::Injected)]);
     let mut web = workload("web", vec![first, second]);
     web.owner = vec![OwnerState::Paused, OwnerState::Stuck { reason: "X".into(), message: "y".into() }];
-    web.held = Held::Unreadable { text: "{\u{7}".into() };
+    web.lock = Err("{\u{7}".into());
     web.not_read = vec!["no".into()];
     let shown = written(StatusFormat::Text, &[web.clone()], true);
     let expected = "\
@@ -282,7 +282,7 @@ fn a_script_gets_one_document_with_everything() {
         (&failed["condition"], &failed["reason"], &failed["exitCode"], &failed["comparison"]),
         (&json!("failed"), &json!("CrashLoopBackOff"), &json!(3), &json!("pending"))
     );
-    web.held = Held::Unreadable { text: "x".into() };
+    web.lock = Err("x".into());
     let yaml = written(StatusFormat::Yaml, &[web], false);
     assert!(yaml.contains("kind: Status") && yaml.contains("unreadable: x"), "{yaml}");
 }

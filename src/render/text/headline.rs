@@ -151,7 +151,7 @@ fn new_pods(plan: &WorkloadPlan) -> String {
         let is_alone = is_reported || !plan.workload.kind.has_template() || plan.restarts_the_same;
         return if is_alone { "" } else { "; the template stays as it is, and so does what new pods get" }.to_owned();
     };
-    let revision = match (&durable.outgoing, durable.revision) {
+    let revision = match (&durable.rollout.outgoing, durable.revision) {
         (Some(outgoing), Some(revision)) => format!(" (revision {} -> {revision})", outgoing.revision),
         (_, _) => String::new(),
     };

@@ -12,7 +12,8 @@ use std::io::{self, Write};
 use super::Detail;
 use super::style::{Meaning, Style};
 use super::{Guide, containers, offline, preview, refusal, words};
-use engine::plan::{HistoryPlan, Plan, Verdict, WorkloadPlan};
+use engine::plan::{Plan, Verdict, WorkloadPlan};
+use engine::state::durable::rollout::HistoryStep;
 use engine::state::outcome::EndResult;
 
 /// Writes the plan. The next command is written only where there is something to carry out.
@@ -164,7 +165,7 @@ fn owner_steps(
             }
         }
     }
-    if durable.history == HistoryPlan::Forget {
+    if durable.rollout.history == HistoryStep::Forget {
         writeln!(out, "\n  The outgoing template is not kept: revisionHistoryLimit is 0.")?;
     }
     Ok(())

@@ -84,7 +84,7 @@ fn changes(plan: &WorkloadPlan, style: &Style) -> String {
 /// Whether there is more to say of a workload that can be updated than its row does.
 pub(super) fn differs(plan: &WorkloadPlan, style: &Style) -> bool {
     plan.verdict == Verdict::InPlace
-        && (pods::differ(plan, style) || plan.durable.as_ref().is_some_and(|durable| durable.replaced.is_some()))
+        && (pods::differ(plan, style) || plan.durable.as_ref().is_some_and(|durable| durable.takes_over.is_some()))
 }
 
 /// Writes what is done to each pod before it is updated, once for all workloads whose row is all there is of them.

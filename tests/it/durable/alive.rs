@@ -100,7 +100,7 @@ fn a_run_of_another_machine_is_gone_after_three_beats() {
         running.signal("KILL");
         running.wait();
         free(&scene);
-        scene.edit_lock(|lock| lock["holder"]["boot"] = "another".into());
+        scene.edit_lock(|lock| lock["lease"]["boot"] = "another".into());
         scene.run("resume", "").ends_with(6).says("at work, last sign of life");
         scene.server.set_clock(20);
         scene.run("abort", "").ends_with(6).says("at work, last sign of life 2");
@@ -132,7 +132,7 @@ fn a_lock_that_does_not_say_whose_it_is_may_be_of_a_run_that_is_active() {
         running.signal("KILL");
         running.wait();
         free(&scene);
-        scene.edit_lock(|lock| drop(lock.as_object_mut().and_then(|lock| lock.remove("holder"))));
+        scene.edit_lock(|lock| drop(lock.as_object_mut().and_then(|lock| lock.remove("lease"))));
         scene.run("resume", "").ends_with(6).says("is run by jane: it is perhaps at work").says("--take-over");
         scene.run("resume", "--take-over").completes(kind.typed);
         scene.is_settled("acme/side:v2", kind.typed);

@@ -29,7 +29,7 @@ fn every_kind_ends_with_template_history_and_pods_saying_the_same() {
         let entry = &history[0];
         assert_eq!((history.len(), &entry["outcome"], &entry["who"]), (1, &json!("complete"), &json!("jane")));
         assert_eq!(
-            (&entry["containers"]["side"]["from"], &entry["containers"]["side"]["to"]),
+            (&entry["change"]["images"]["side"]["from"], &entry["change"]["images"]["side"]["to"]),
             (&json!("acme/side:v1"), &json!("acme/side:v2"))
         );
         scene.apply("acme/side:v2").ends_with(0).prints("No changes.");

@@ -52,14 +52,14 @@ impl Deed {
                 copies.iter().for_each(|plural| annotate(scene, plural, LOCK, None));
             }
             Self::NoHolder => {
-                edit_lock(scene, |lock| drop(lock.as_object_mut().and_then(|lock| lock.remove("holder"))));
+                edit_lock(scene, |lock| drop(lock.as_object_mut().and_then(|lock| lock.remove("lease"))));
             }
             Self::Hostile => edit_lock(scene, |lock| {
                 lock["policy"]["timeoutGiven"] = u64::MAX.into();
                 lock["policy"]["totalTimeout"] = u64::MAX.into();
                 lock["policy"]["ownerMinReadySeconds"] = 0.into();
                 lock["policy"]["maxUnavailable"] = 0.into();
-                lock["holder"]["pid"] = u32::MAX.into();
+                lock["lease"]["pid"] = u32::MAX.into();
                 if lock["outgoing"].is_object() {
                     lock["outgoing"]["revision"] = i64::MAX.into();
                 }

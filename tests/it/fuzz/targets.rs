@@ -7,7 +7,7 @@ use std::str::FromStr;
 use engine::k8s::pod::Pod;
 use engine::rollout::patch::taken_over_patch;
 use engine::state::durable::history::{self, HISTORY_ANNOTATION};
-use engine::state::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
+use engine::state::durable::lock::{Lock, ROLLOUT_ANNOTATION};
 use engine::state::record::{TakenOver, UPDATE_ANNOTATION, UpdateRecord};
 use engine::value::image::{ImageArgument, ImageReference, display_short, same_image};
 use engine::value::int_or_percent::IntOrPercent;
@@ -294,9 +294,9 @@ pub(super) const LOCKS: Target = Target {
             "totalTimeout": null, "drainSeconds": 5, "canary": 1, "ordered": false});
         let lock = json!({"id": "20260301-100000-abcd", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
             "state": "running", "direction": "forward", "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
-            "history": {"do": "keep"}, "policy": policy});
+            "policy": policy});
         let mut more = lock.clone();
-        more["holder"] = json!({"host": "h", "pid": 7, "since": "2026-03-01T10:00:00Z"});
+        more["lease"] = json!({"host": "h", "pid": 7, "since": "2026-03-01T10:00:00Z"});
         more["strategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
         more["outgoing"] = json!({"name": "w-1", "uid": "rs", "revision": 4});
         more["history"] = json!({"do": "swap", "name": "w-0", "uid": "old", "revision": 2});
@@ -328,7 +328,7 @@ pub(super) const LOCKS: Target = Target {
 fn lock(input: &[u8]) -> Result<bool, String> {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
     let object = |text: &str| json!({"metadata": {"annotations": {ROLLOUT_ANNOTATION: text}}});
-    let lock = match RolloutLock::of(&object(text)) {
+    let lock = match Lock::of(&object(text)) {
         Ok(Some(lock)) => lock,
         // It is said to be there, so that nobody writes over it.
         Err(said) => return same("the text as the error", &said.as_str(), &text).map(|()| false),
@@ -339,15 +339,15 @@ fn lock(input: &[u8]) -> Result<bool, String> {
     let is_one_of =
         |field: &str, words: &[&str]| value.get(field).and_then(Value::as_str).is_some_and(|is| words.contains(&is));
     let is_ours = has_texts(&value, &["id", "run", "who", "since", "version"])
-        && ["change", "history", "policy"].iter().all(|field| value.get(field).is_some_and(|part| !part.is_null()))
+        && value.get("change").is_some_and(|part| !part.is_null())
         && is_one_of("state", &["running", "stopped", "paused"])
         && is_one_of("direction", &["forward", "back"]);
     same("what is taken for ours", &is_ours, &true)?;
     let written = lock.to_text();
-    same("what is read again", &RolloutLock::of(&object(&written)), &Ok(Some(lock.clone())))?;
+    same("what is read again", &Lock::of(&object(&written)), &Ok(Some(lock.clone())))?;
     same("what is written again", &lock.to_text(), &written)?;
-    let back = lock.change.reversed().reversed();
-    same("there and back", &back, &lock.change)?;
+    let back = lock.rollout.change.reversed().reversed();
+    same("there and back", &back, &lock.rollout.change)?;
     Ok(true)
 }
 
@@ -355,8 +355,9 @@ pub(super) const HISTORIES: Target = Target {
     name: "history",
     corpus: || {
         let entry = |id: &str| {
-            json!({"id": id, "who": "jane", "began": "2026-03-01T10:00:00Z", "ended": "2026-03-01T10:01:00Z",
-                "containers": {"side": {"from": "side:1", "to": "side:2"}}, "outcome": "complete"})
+            json!({"id": id, "who": "jane", "since": "2026-03-01T10:00:00Z", "direction": "forward",
+                "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
+                "ended": "2026-03-01T10:01:00Z", "outcome": "complete"})
         };
         vec![json!([entry("a")]).to_string(), json!([entry("a"), entry("b"), entry("c")]).to_string(), "[]".to_owned()]
     },
@@ -381,8 +382,8 @@ fn history(input: &[u8]) -> Result<bool, String> {
     let object = |text: &str| json!({"metadata": {"annotations": {HISTORY_ANNOTATION: text}}});
     let entries = history::of(&object(text));
     let union = history::union([&object(text), &object(text)]);
-    let once = |id: &_| union.iter().filter(|entry| entry.id == *id).count() == 1;
-    same("each is there once", &entries.iter().all(|entry| once(&entry.id)), &true)?;
+    let once = |id: &_| union.iter().filter(|entry| entry.rollout.id == *id).count() == 1;
+    same("each is there once", &entries.iter().all(|entry| once(&entry.rollout.id)), &true)?;
     let written = history::to_text(&entries);
     let kept = entries.get(entries.len().saturating_sub(history::KEPT)..).unwrap_or_default();
     same("what is read again", &history::of(&object(&written)).as_slice(), &kept)?;

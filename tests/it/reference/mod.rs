@@ -9,12 +9,14 @@ use std::fmt::Write as _;
 use clap::{Arg, Command, CommandFactory};
 use engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
-use engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
-use engine::state::durable::life::BEAT_LABEL;
+use engine::state::durable::history::{self, HISTORY_ANNOTATION, KEPT};
+use engine::state::durable::lease::BEAT_LABEL;
+use engine::state::durable::lock::Lock;
 use engine::state::manager::OUR_MANAGER;
 use engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
 use kubectl_inplace::cli::Cli;
 use kubectl_inplace::commands::reference::ends;
+use serde_json::Value;
 
 const GENERATED: &str = "<!-- Generated: UPDATE=1 cargo test --test it generated -->\n";
 
@@ -216,7 +218,43 @@ pub(crate) fn annotations() -> String {
         page,
         "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `{OUR_MANAGER}`, unless `--field-manager` names another. A name that begins with `kubectl`, `before-first-apply` or `kustomize-controller` is refused: Flux removes what such managers own.\n\n## Remove them\n\nRemove them only when `kubectl inplace status -A` shows neither of these:\n\n- an unfinished rollout: its record is needed to finish it or to roll it back;\n- a pod that is out of its Services: what was removed from it is recorded in its annotation alone. `resume`, `abort`, or the next `apply` adds the pod back first.\n\nWithout the history, `history` is empty and `undo` is refused. Without the annotation of a pod, `undo` does not know an update of pods alone, and `status` might show `unverified`.\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate replicasets -l app=web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n\nOf a StatefulSet or DaemonSet, annotate `controllerrevisions` in place of `replicasets`. The ReplicaSets go second: the controller of a Deployment copies its annotations to them, and `kubectl rollout undo` copies theirs back.\n"
     );
+    page.push_str("\n## What they look like\n\nThose of one rollout of a Deployment on a real cluster.\n");
+    for key in [ROLLOUT_ANNOTATION, HISTORY_ANNOTATION, UPDATE_ANNOTATION] {
+        let noted = RECORDING.lines().find_map(|line| noted(&serde_json::from_str(line).ok()?, key));
+        let noted = noted.unwrap_or_else(|| panic!("no {key} in the recording"));
+        let _ = write!(page, "\n`{key}`:\n\n```json\n{noted}\n```\n");
+    }
     page
+}
+
+const RECORDING: &str = include_str!("../../recordings/deployment-complete.jsonl");
+
+/// The first annotation of that key in a line of a recording, as a page shows it.
+fn noted(value: &Value, key: &str) -> Option<String> {
+    match value {
+        Value::Object(fields) => {
+            let text = fields.get(key).and_then(Value::as_str);
+            let value = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+            let shown = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+            shown.or_else(|| fields.values().find_map(|value| noted(value, key)))
+        }
+        Value::Array(values) => values.iter().find_map(|value| noted(value, key)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+/// What the page shows is what this program reads and writes.
+#[test]
+fn the_lock_and_the_history_of_the_page_are_read_and_written_the_same() {
+    let text = |key: &str| {
+        let shown = RECORDING.lines().find_map(|line| noted(&serde_json::from_str(line).ok()?, key));
+        let value: Value = serde_json::from_str(&shown.expect("it is in the recording")).expect("it is JSON");
+        value.to_string()
+    };
+    let (lock, history) = (text(ROLLOUT_ANNOTATION), text(HISTORY_ANNOTATION));
+    assert_eq!(Lock::read(&lock).map(|lock| lock.to_text()), Some(lock));
+    let object = serde_json::json!({"metadata": {"annotations": {HISTORY_ANNOTATION: history}}});
+    assert_eq!(history::to_text(&history::of(&object)), history);
 }
 
 /// Every key of the prefix that occurs in a source is on the page.

@@ -8,12 +8,12 @@ use engine::k8s::pod::ContainerList;
 use engine::kinds::{Course, IfResumed, WorkloadKind};
 use engine::plan::skipped::SkippedBecause;
 use engine::plan::{
-    ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict,
-    SkippedChange, SkippedObject, Verdict, WorkloadPlan,
+    ChangeEvidence, ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange,
+    SkippedObject, Verdict, WorkloadPlan,
 };
 use engine::rollout::Policy;
 use engine::rollout::pre_pull::{ImagePull, Pull};
-use engine::state::durable::lock::Outgoing;
+use engine::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 
 use super::warnings;
 
@@ -62,19 +62,13 @@ fn durable() -> WorkloadPlan {
         ..TemplateImage::default()
     };
     let change = Change { images: [("side".into(), image)].into(), ..Change::default() };
-    let durable = DurablePlan {
+    let rollout = Rollout {
         change,
-        outgoing: Some(Outgoing { name: "web-6b867cfc99".into(), uid: "rs-uid".into(), revision: 4 }),
-        revision: Some(5),
-        history: HistoryPlan::Swap { name: "web-5c8d7f6b9".into(), uid: "old-uid".into(), revision: 3 },
-        reuses: None,
-        strategy: None,
-        digests: Default::default(),
-        origin: Default::default(),
-        only: Default::default(),
-        replaces: None,
-        replaced: None,
+        outgoing: Some(RevisionRef { name: "web-6b867cfc99".into(), uid: "rs-uid".into(), revision: 4 }),
+        history: HistoryStep::Swap(RevisionRef { name: "web-5c8d7f6b9".into(), uid: "old-uid".into(), revision: 3 }),
+        ..Rollout::default()
     };
+    let durable = DurablePlan { rollout, revision: Some(5), replaces: None, takes_over: None };
     WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }
 

@@ -7,9 +7,7 @@ use engine::k8s::pod::ContainerList;
 use engine::kinds::WorkloadKind;
 use engine::plan::updates::{Course, Update, UpdatedImage, WorkloadUpdates};
 use engine::state::outcome::EndResult;
-use engine::status::{
-    Comparison, Condition, ContainerReport, Held, PodState, PodStatus, TemplateContainer, WorkloadStatus,
-};
+use engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus, TemplateContainer, WorkloadStatus};
 use kubectl_inplace::render::{
     DocumentFormat, HistoryContext, PlanFormat, StatusContext, StatusFormat, Style, history, status,
 };
@@ -62,7 +60,7 @@ fn workload(name: &str) -> WorkloadStatus {
         workload: workload_ref(name),
         uid: "u".into(),
         desired: 1,
-        held: Held::No,
+        lock: Ok(None),
         life: None,
         state: engine::plan::RolloutState::None,
         next: vec![],

@@ -44,10 +44,11 @@ pub use resources::{HolderChange, INIT_RESIZE_SINCE, ResourceField, ResourcesCha
 pub use tolerations::TolerationsChange;
 
 /// Whether a rollout brings in what was wanted, or takes it back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Direction {
     /// To what was wanted.
+    #[default]
     Forward,
     /// To what was there before.
     Back,

@@ -184,19 +184,19 @@ impl WorkloadPlan {
 
     /// Returns whether it gives the template another image.
     pub fn sets_template_image(&self) -> bool {
-        self.durable.as_ref().is_some_and(|plan| !plan.change.images.is_empty())
+        self.durable.as_ref().is_some_and(|plan| !plan.rollout.change.images.is_empty())
     }
 
     /// Returns whether the server makes another image of one that the plan gives the template, or has there before.
     pub fn is_made_otherwise(&self, live: &LiveWorkload) -> bool {
-        let mut images = self.durable.iter().flat_map(|plan| &plan.change.images);
+        let mut images = self.durable.iter().flat_map(|plan| &plan.rollout.change.images);
         images
             .any(|(name, image)| [&image.from, &image.to].into_iter().any(|image| live.in_pods(name, image).is_some()))
     }
 
     /// Returns the template that the plan leads to, where it changes it.
     pub fn template_after(&self, live: &LiveWorkload) -> Option<Value> {
-        self.durable.as_ref()?.change.apply(live.workload.template())
+        self.durable.as_ref()?.rollout.change.apply(live.workload.template())
     }
 
     /// A pod's plan, and the pod.

@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::Context;
-use super::outgoing::{HistoryPlan, history_of};
+use super::held::is_stale;
 use super::rollout_state::{RolloutState, life, present, rollout_state};
-use super::sides::{holder, is_stale};
+use super::templates::{history_of, holder};
 use super::{Verdict, WorkloadPlan};
 use super::{drift, held};
 use crate::change::reason::{Reason, Warning};
 use crate::change::{Change, TemplateImage};
-use crate::k8s::names::{ContainerName, Uid};
+use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::k8s::workload::Workload;
 use crate::kinds;
 use crate::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::plan::live::LiveWorkload;
-use crate::state::durable::life::Life;
-use crate::state::durable::lock::{LockState, Outgoing, RolloutLock};
+use crate::state::durable::lease::LeaseState;
+use crate::state::durable::lock::{Lock, LockState};
+use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 use crate::state::durable::{deployment, revisions, stateful_set};
 use crate::value::duration;
 
@@ -28,44 +29,24 @@ use crate::value::duration;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DurablePlan {
-    /// What changes in the template.
-    pub change: Change,
-    /// The revision that is left; `None` for a ReplicaSet of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outgoing: Option<Outgoing>,
+    /// What it does, before it begins.
+    #[serde(flatten)]
+    pub rollout: Rollout,
     /// The number that the new revision gets; `None` for a ReplicaSet of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
-    /// How the outgoing template stays in the history.
-    pub history: HistoryPlan,
-    /// A ControllerRevision that holds the new template already.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reuses: Option<String>,
-    /// The update strategy that is restored in the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<Value>,
-    /// What the containers run now (`imageID`), where all pods run the same.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub digests: BTreeMap<ContainerName, String>,
-    /// The images before the rollout that this one goes on from, and what the pods ran where that was not the
-    /// template's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub origin: BTreeMap<ContainerName, String>,
-    /// The names of the pods that were chosen; empty means all.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub only: BTreeSet<String>,
     /// The lock that it replaces, exactly as read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
     /// The unfinished rollout whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replaced: Option<Box<RolloutLock>>,
+    pub takes_over: Option<Box<Lock>>,
 }
 
 impl DurablePlan {
     /// Returns how many pods, from the lowest ordinal on, the owner's controller creates from the template before.
     pub fn partition(&self) -> i64 {
-        self.strategy.as_ref().map_or(0, stateful_set::partition_of)
+        self.rollout.strategy.as_ref().map_or(0, stateful_set::partition_of)
     }
 
     /// Returns the steps on the owner in the order in which they are taken.
@@ -73,16 +54,17 @@ impl DurablePlan {
         let pods = "update the pods in place".to_owned();
         match kind.holds_by() {
             HoldsBy::Paused => {
-                let revision = self.outgoing.as_ref().map(|outgoing| format!(" as revision {}", outgoing.revision));
+                let revision =
+                    self.rollout.outgoing.as_ref().map(|outgoing| format!(" as revision {}", outgoing.revision));
                 let outgoing = format!("the current template{}", revision.unwrap_or_default());
-                let history = match &self.history {
-                    HistoryPlan::Create => Some(format!("save {outgoing} (kubectl rollout undo keeps working)")),
-                    HistoryPlan::Swap { name, .. } => Some(format!(
+                let history = match &self.rollout.history {
+                    HistoryStep::Create => Some(format!("save {outgoing} (kubectl rollout undo keeps working)")),
+                    HistoryStep::Swap(RevisionRef { name, .. }) => Some(format!(
                         "save {outgoing} in replicaset/{name}, which has no pods (kubectl rollout undo keeps working)"
                     )),
-                    HistoryPlan::Forget | HistoryPlan::ByController => None,
+                    HistoryStep::Forget | HistoryStep::ByController => None,
                 };
-                let current = self.outgoing.as_ref().map(|outgoing| outgoing.name.as_str()).unwrap_or_default();
+                let current = self.rollout.outgoing.as_ref().map(|outgoing| outgoing.name.as_str()).unwrap_or_default();
                 let steps = [Some("pause the Deployment and set the new template".into()), history];
                 let last = [
                     format!("set the template of replicaset/{current}, which keeps its pods"),
@@ -120,30 +102,21 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         reasons.push(Reason::OwnerIsControlled { kind: owner, name });
         return None;
     }
-    let mut plan = DurablePlan {
-        change,
-        outgoing: None,
-        revision: None,
-        history: HistoryPlan::ByController,
-        reuses: None,
-        strategy: None,
-        digests: digests(context),
-        origin: BTreeMap::new(),
-        only: only(context),
-        replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
-        replaced: None,
-    };
+    let mut rollout = Rollout { change, only: only(context), ..Rollout::default() };
+    rollout.digests = digests(context, &rollout.change);
+    let replaces = Lock::text_of(&workload.object).map(str::to_owned);
+    let mut plan = DurablePlan { rollout, revision: None, replaces, takes_over: None };
     let lock = present(context.live);
-    if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
-        plan.strategy = lock.strategy.clone();
-        plan.origin = origin(&lock);
+    if let Some(lock) = lock.filter(|lock| !is_stale(context.live, lock)) {
+        plan.rollout.strategy = lock.rollout.strategy.clone();
+        plan.rollout.origin = origin(&lock);
         let settled = take_over || lock.state != LockState::Running;
         // What that rollout brings and this one does not would be left halfway, and recorded nowhere.
-        let makes_way = plan.change.covers(&lock.change) && !deployment_is_unsettled(workload);
+        let makes_way = plan.rollout.change.covers(&lock.rollout.change) && !deployment_is_unsettled(workload);
         if !settled || !makes_way {
             reasons.push(held(context.live, &lock, makes_way));
         } else {
-            plan.replaced = Some(Box::new(lock));
+            plan.takes_over = Some(Box::new(lock));
         }
     } else if plan.replaces.is_some()
         && lock_is_unreadable(workload)
@@ -151,9 +124,10 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     {
         reasons.push(held_by_somebody());
     }
-    for (name, image) in &plan.change.images {
-        if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, image.in_pods())) {
-            plan.origin.insert(name.clone(), ran.to_owned());
+    for (name, image) in &plan.rollout.change.images {
+        if let (false, Some(ran)) = (plan.rollout.origin.contains_key(name), drift::ran(context, name, image.in_pods()))
+        {
+            plan.rollout.origin.insert(name.clone(), ran.to_owned());
         }
     }
     match kind.revisions() {
@@ -202,7 +176,7 @@ pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_o
         return (!take_over || !leaves_the_owner).then(held_by_somebody);
     }
     let lock = present(live)?;
-    let is_stale = is_stale(&live.workload, &live.surroundings.owned, &lock);
+    let is_stale = is_stale(live, &lock);
     let holds = !is_stale && (!leaves_the_owner || lock.state == LockState::Running && !take_over);
     holds.then(|| held(live, &lock, false))
 }
@@ -220,16 +194,16 @@ fn held_by_somebody() -> Reason {
     }
 }
 
-fn held(live: &LiveWorkload, lock: &RolloutLock, makes_way: bool) -> Reason {
-    let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
+fn held(live: &LiveWorkload, lock: &Lock, makes_way: bool) -> Reason {
+    let by = lock.lease.as_ref().map(|lease| format!("run by {}, ", lease.sentence())).unwrap_or_default();
     let life = life(live, lock);
     let is_at_work = life.may_be_at_work();
-    let run = if life == Life::Ended { String::new() } else { format!("{by}{}", life.sentence()) };
+    let run = if life == LeaseState::Ended { String::new() } else { format!("{by}{}", life.sentence()) };
     Reason::RolloutHeld {
-        id: lock.id.to_string(),
-        who: lock.who.clone(),
-        since: lock.since.clone(),
-        began: duration::began(&lock.since, live.surroundings.server_now.as_deref()).into(),
+        id: lock.rollout.id.to_string(),
+        who: lock.rollout.who.clone(),
+        since: lock.rollout.since.clone(),
+        began: duration::began(&lock.rollout.since, live.surroundings.server_now.as_deref()).into(),
         state: lock.state.words(is_at_work).into(),
         run: run.into(),
         makes_way,
@@ -237,7 +211,7 @@ fn held(live: &LiveWorkload, lock: &RolloutLock, makes_way: bool) -> Reason {
 }
 
 fn lock_is_unreadable(workload: &Workload) -> bool {
-    RolloutLock::of(&workload.object).is_err()
+    Lock::of(&workload.object).is_err()
 }
 
 /// A Deployment that an earlier run left paused has to be settled first.
@@ -245,9 +219,9 @@ fn deployment_is_unsettled(workload: &Workload) -> bool {
     kinds::is_paused(&workload.object)
 }
 
-fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {
-    let images = lock.change.images.iter();
-    images.map(|(name, image)| (name.clone(), lock.origin.get(name).unwrap_or(&image.from).clone())).collect()
+fn origin(lock: &Lock) -> BTreeMap<ContainerName, String> {
+    let images = lock.rollout.change.images.iter();
+    images.map(|(name, image)| (name.clone(), lock.rollout.origin.get(name).unwrap_or(&image.from).clone())).collect()
 }
 
 /// What changes in the template: containers that only pods have, such as injected ones, are no part of it.
@@ -266,13 +240,16 @@ pub(super) fn change(context: &Context<'_>) -> Change {
     change
 }
 
-/// The digests that run, where all pods run the same.
-fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
+/// The digests that run in the containers whose image changes, where all pods run the same.
+fn digests(context: &Context<'_>, change: &Change) -> BTreeMap<ContainerName, String> {
     let mut running: BTreeMap<ContainerName, BTreeSet<String>> = BTreeMap::new();
     let mine = |pod: &&Pod| pod.is_controlled_by(&context.live.controllers);
     for pod in context.live.pods.iter().filter(mine) {
         for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            for status in pod.statuses(list).iter().filter(|status| !status.image_id.is_empty()) {
+            let changes = |name: &ContainerName| change.images.contains_key(name);
+            for status in
+                pod.statuses(list).iter().filter(|status| changes(&status.name) && !status.image_id.is_empty())
+            {
                 running.entry(status.name.clone()).or_default().insert(status.image_id.clone());
             }
         }
@@ -325,8 +302,6 @@ pub fn is_behind(live: &LiveWorkload) -> bool {
 fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
     let workload = &context.live.workload;
     let sets = &context.live.surroundings.owned;
-    let name = |set: &Value| set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let uid = |set: &Value| Uid::from(set.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default());
     let Some(current) = only_holder(workload, sets) else {
         let known = reasons.iter().any(|reason| matches!(reason, Reason::OwnerRollingOut { .. } | Reason::NoPods));
         if !known && context.live.surroundings.denied.is_empty() {
@@ -336,10 +311,10 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
         return;
     };
     let revision = deployment::revision_of(current);
-    plan.outgoing = Some(Outgoing { name: name(current), uid: uid(current), revision });
+    plan.rollout.outgoing = Some(RevisionRef::of(current));
     plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision).saturating_add(1));
-    let Some(after) = plan.change.apply(workload.template()) else { return };
-    plan.history = history_of(workload, sets, current, &after);
+    let Some(after) = plan.rollout.change.apply(workload.template()) else { return };
+    plan.rollout.history = history_of(workload, sets, current, &after);
 }
 
 /// Returns the revision of a Deployment that the first step alone pushes out of a history of one.
@@ -349,7 +324,7 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
 pub(super) fn evicted(plan: &DurablePlan, live: &LiveWorkload) -> Option<Warning> {
     let limit = live.workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64);
     // On a swap a ReplicaSet has the new template at once, and only the current one counts as old.
-    if plan.history != HistoryPlan::Create || limit != Some(1) {
+    if plan.rollout.history != HistoryStep::Create || limit != Some(1) {
         return None;
     }
     let old = live.surroundings.owned.iter().filter(|set| deployment::is_empty(set));
@@ -362,7 +337,7 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     let workload = &context.live.workload;
     let owned = &context.live.surroundings.owned;
     let strategy = workload.object.pointer("/spec/updateStrategy").cloned();
-    plan.strategy = plan.strategy.take().or(strategy);
+    plan.rollout.strategy = plan.rollout.strategy.take().or(strategy);
     let number = |revision: &Value| revisions::number_of(revision).unwrap_or(0);
     let Some(current) = revisions::newest_with(owned, workload.template()) else {
         let surroundings = &context.live.surroundings;
@@ -373,11 +348,9 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
         }
         return;
     };
-    let uid = current.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
-    let name = revisions::name_of(current).to_owned();
-    plan.outgoing = Some(Outgoing { name, uid: uid.into(), revision: number(current) });
+    plan.rollout.outgoing = Some(RevisionRef::of(current));
     plan.revision = Some(owned.iter().map(number).max().unwrap_or(0).saturating_add(1));
-    let after = plan.change.apply(workload.template());
+    let after = plan.rollout.change.apply(workload.template());
     let known = after.and_then(|after| revisions::newest_with(owned, &after));
-    plan.reuses = known.map(|revision| revisions::name_of(revision).to_owned());
+    plan.rollout.reuses = known.map(|revision| revisions::name_of(revision).to_owned());
 }

@@ -7,16 +7,16 @@ use super::partition;
 use super::pods::recorded_from;
 use super::policy::policy;
 use super::revision::CurrentRevision;
-use super::rollout_state::{RolloutState, rollout_state};
+use super::rollout_state::{RolloutState, lock_of, rollout_state};
 use super::{Effect, PodVerdict, WorkloadPlan};
+use crate::change::FieldChanges;
 use crate::change::target::Images;
-use crate::change::{FieldChanges, TemplateImage};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::plan::live::{LiveWorkload, Options};
 use crate::rollout::pre_pull::PrePull;
 use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::evidence::Baseline;
 use crate::state::hook::Hooks;
 use crate::state::manager::is_same_writer;
@@ -80,28 +80,48 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         }
     });
     let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();
+    let policy = coming.policy(policy(live, options).0);
+    Goal {
+        read_at: live.surroundings.server_now.clone(),
+        followed: lock_of(&live.workload)
+            .ok()
+            .flatten()
+            .filter(|_| rollout_state(live) == RolloutState::Active)
+            .map(Box::new),
+        ..of_pods(live, id, Mode::Follow, goals, policy)
+    }
+}
+
+/// What is wanted of a workload's pods, and of nothing else.
+pub(super) fn of_pods(
+    live: &LiveWorkload,
+    id: &RolloutId,
+    mode: Mode,
+    pods: Vec<Arc<PodGoal>>,
+    policy: Policy,
+) -> Goal {
     Goal {
         id: id.clone(),
         workload: live.workload.reference.clone(),
-        mode: Mode::Follow,
+        mode,
         controllers: live.controllers.clone(),
         replicas: live.workload.desired_replicas(),
-        pods: goals,
-        policy: coming.policy(policy(live, options).0),
+        pods,
+        policy,
         field_manager: String::new(),
+        pulls: Vec::new(),
+        pre_pull: PrePull::Never,
+        process: None,
         hooks: Hooks::default(),
         owner: None,
-        pulls: Vec::new(),
-        process: None,
-        pre_pull: PrePull::Never,
-        read_at: live.surroundings.server_now.clone(),
-        followed: holding(live).filter(|_| rollout_state(live) == RolloutState::Active).map(Box::new),
+        read_at: None,
+        followed: None,
     }
 }
 
 /// Returns how far the owner's controller is, where it replaces pods by itself: that is no update in place.
 pub fn replacing(live: &LiveWorkload) -> Option<String> {
-    if holding(live).is_some() {
+    if matches!(lock_of(&live.workload), Ok(Some(_))) {
         return None;
     }
     let status = live.workload.rolling_out()?;
@@ -117,18 +137,10 @@ fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
     controlled && pod.is_present()
 }
 
-/// The rollout that holds the workload. A ReplicaSet's lock is a copy by its Deployment's controller.
-fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
-    if live.workload.reference.kind.made_by().is_some() && live.workload.controller().is_some() {
-        return None;
-    }
-    RolloutLock::of(&live.workload.object).ok().flatten()
-}
-
 /// What pods do not ask for yet, and will.
 enum Coming {
     /// What the rollout that holds the workload brings.
-    ByRollout(Box<RolloutLock>),
+    ByRollout(Box<Lock>),
     /// The images of an update of pods alone, as its newest record has them.
     ByRecord(Box<UpdateRecord>),
     Nothing,
@@ -136,7 +148,7 @@ enum Coming {
 
 impl Coming {
     fn of(live: &LiveWorkload, pods: &[&Pod], now: &str) -> Self {
-        match (holding(live), may_go_on(pods, now)) {
+        match (lock_of(&live.workload).ok().flatten(), may_go_on(pods, now)) {
             (Some(lock), _) => Self::ByRollout(Box::new(lock)),
             (None, Some(record)) => Self::ByRecord(Box::new(record)),
             (None, None) => Self::Nothing,
@@ -144,11 +156,10 @@ impl Coming {
     }
 
     /// The rollout that holds the workload, if it is about that pod.
-    fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&RolloutLock> {
+    fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&Lock> {
         match self {
             Self::ByRollout(lock) => {
-                let is_chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
-                (is_chosen && !partition::is_below(&live.workload, pod)).then_some(lock)
+                (lock.rollout.chooses(&pod.key) && !partition::is_below(&live.workload, pod)).then_some(lock)
             }
             Self::ByRecord(_) | Self::Nothing => None,
         }
@@ -156,14 +167,14 @@ impl Coming {
 
     /// What comes to a pod other than images.
     fn fields(&self, live: &LiveWorkload, pod: &Pod) -> FieldChanges {
-        self.rollout_of(live, pod).map(|lock| lock.directed().fields.left_in(pod)).unwrap_or_default()
+        self.rollout_of(live, pod).map(|lock| lock.rollout.directed().fields.left_in(pod)).unwrap_or_default()
     }
 
     /// The rollout decides for how long ready must hold, unless the user of `follow` has given it.
     fn policy(&self, mut policy: Policy) -> Policy {
         match self {
             Self::ByRollout(lock) => {
-                let given = lock.policy.min_ready_seconds_given;
+                let given = lock.rollout.policy.min_ready_seconds_given;
                 policy.min_ready_seconds_given = policy.min_ready_seconds_given.or(given);
             }
             Self::ByRecord(_) | Self::Nothing => {}
@@ -173,9 +184,8 @@ impl Coming {
 
     /// What pods get in place of this image, where admission changes it.
     fn in_pods(&self, live: &LiveWorkload, pod: &Pod, container: &Container, to: String) -> String {
-        let directed = self.rollout_of(live, pod).map(RolloutLock::directed);
-        let brought = directed.as_ref().and_then(|change| change.images.get(&container.name));
-        let of_rollout = brought.filter(|image| image.to == to).map(TemplateImage::in_pods);
+        let brought = self.rollout_of(live, pod).and_then(|lock| lock.rollout.image(&container.name));
+        let of_rollout = brought.filter(|(image, _)| *image == to).map(|(_, in_pods)| in_pods);
         match of_rollout.or_else(|| live.in_pods(&container.name, &to)) {
             Some(made) if container.image != to => made.to_owned(),
             Some(_) | None => to,
@@ -184,7 +194,7 @@ impl Coming {
 
     fn image(&self, live: &LiveWorkload, pod: &Pod, container: &Container) -> Option<String> {
         if let Some(lock) = self.rollout_of(live, pod) {
-            return lock.directed().images.get(&container.name).map(|change| change.in_pods().to_owned());
+            return lock.rollout.image(&container.name).map(|(_, in_pods)| in_pods.to_owned());
         }
         let change = match self {
             Self::ByRollout(_) | Self::Nothing => None,

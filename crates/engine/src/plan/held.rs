@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::sides::is_stale;
 use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::names::RolloutId;
 use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HistoryEntry};
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
@@ -34,14 +33,14 @@ pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
 
 /// The update strategy from before an unfinished rollout, as its lock or a copy of it has it.
 fn locked_strategy(live: &LiveWorkload) -> Option<Value> {
-    let lock = RolloutLock::of(&live.workload.object).ok().flatten();
-    lock.or_else(|| copies(live).map(|(_, lock)| lock).max_by(|a, b| a.id.cmp(&b.id)))?.strategy
+    let lock = Lock::of(&live.workload.object).ok().flatten();
+    lock.or_else(|| newest_copy(live, |_, _| true))?.rollout.strategy
 }
 
 /// Returns the update strategy from before the rollout that was last superseded, where that has left its own in place.
 /// A client that has set one since has taken the field over.
 pub(super) fn left_strategy(live: &LiveWorkload) -> Option<Value> {
-    known(live).pop()?.strategy.filter(|_| !is_held_by_another(live))
+    known(live).pop()?.rollout.strategy.filter(|_| !is_held_by_another(live))
 }
 
 /// Returns the last rollout where another client has ended it.
@@ -84,16 +83,24 @@ fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
     is_ours(manager) || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
 }
 
-/// The copies of locks of rollouts that are not known to have ended.
-pub(super) fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
-    let owned = &live.surroundings.owned;
-    let copies = owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
-    copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_older_than_all(&known(live), &lock.id))
+/// Returns the newest of the copies of locks that are meant, of rollouts that are not known to have ended.
+pub(super) fn newest_copy(live: &LiveWorkload, is_meant: impl Fn(&Value, &Lock) -> bool) -> Option<Lock> {
+    let (owned, known) = (&live.surroundings.owned, known(live));
+    let may_go_on = |lock: &Lock| !is_stale(live, lock) && !is_older_than_all(&known, &lock.rollout.id);
+    let copies = owned
+        .iter()
+        .filter_map(|object| Lock::of(object).ok()?.filter(|lock| may_go_on(lock) && is_meant(object, lock)));
+    copies.max_by(|a, b| a.rollout.id.cmp(&b.rollout.id))
+}
+
+/// A lock whose rollout is in the history came back with a ReplicaSet's annotations (`kubectl rollout undo`).
+pub(super) fn is_stale(live: &LiveWorkload, lock: &Lock) -> bool {
+    known(live).iter().any(|entry| entry.rollout.id == lock.rollout.id)
 }
 
 /// Whether it may be older than every rollout that the history keeps.
 pub(super) fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool {
-    known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
+    known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.rollout.id)
 }
 
 /// The rollouts that are known to have ended.

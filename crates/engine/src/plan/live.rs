@@ -13,7 +13,7 @@ use crate::k8s::restart;
 use crate::k8s::workload::Workload;
 use crate::rollout::drain::DrainBy;
 use crate::rollout::pre_pull::PrePull;
-use crate::state::durable::holder::ProcessState;
+use crate::state::durable::lease::ProcessState;
 use crate::state::hook::Hooks;
 use crate::state::policy::PodOrder;
 use crate::state::record::UpdateRecord;

@@ -7,8 +7,8 @@
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
 //! | `build`, `context` | the plan of one workload; what every part of it is made from |
 //! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
-//! | `durable`, `held`, `revision`, `outgoing`, `sides` | the owner's side: its change, who holds it back, its revisions and templates |
-//! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover`, `became` | carrying a rollout on, with its lock, a copy of it, or none |
+//! | `durable`, `held`, `revision`, `templates` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
 //! | `drift`, `warnings` | what is said besides |
@@ -21,7 +21,6 @@ mod answers;
 pub mod assemble;
 mod availability;
 mod back_off;
-mod became;
 mod build;
 mod container_order;
 mod context;
@@ -36,7 +35,6 @@ mod known;
 pub mod live;
 pub mod offline;
 mod order;
-mod outgoing;
 pub mod outline;
 mod partition;
 mod pods;
@@ -50,9 +48,9 @@ mod revision;
 mod rollout_state;
 mod rules;
 mod saved;
-mod sides;
 pub mod skipped;
 mod start;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -82,7 +80,6 @@ pub use crate::state::policy::PodOrder;
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
 pub use availability::only_pod_restarts;
 pub use back_off::held_back;
-pub use became::Became;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
@@ -91,13 +88,12 @@ pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest, Validation};
-pub use outgoing::HistoryPlan;
 pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};
 pub use restart::RestartError;
 pub use resume::{ResumeError, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
-pub use rollout_state::{RolloutState, may_be_at_work, present, rollout_state};
+pub use rollout_state::{EndedBy, RolloutState, life, lock_of, may_be_at_work, present, rollout_state};
 pub use rules::refused;
 pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::durable::stateful_set;
 
 /// Returns the partition of a workload; while a rollout holds it, the one that is restored in the end.
@@ -20,7 +20,7 @@ pub(super) fn is_below(workload: &Workload, pod: &Pod) -> bool {
 }
 
 fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
-    let saved = RolloutLock::of(&workload.object).ok().flatten().and_then(|lock| lock.strategy).map(Cow::Owned);
+    let saved = Lock::of(&workload.object).ok().flatten().and_then(|lock| lock.rollout.strategy).map(Cow::Owned);
     let present = || workload.object.pointer("/spec/updateStrategy").map(Cow::Borrowed);
     saved.or_else(present).filter(|_| workload.reference.kind.has_partition())
 }

@@ -10,63 +10,62 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::held::{copies, is_held_back, is_older_than_all, known, pods, strategy};
-use super::outgoing::{HistoryPlan, history_of, history_step};
+use super::held::{is_held_back, is_older_than_all, is_stale, known, newest_copy, pods, strategy};
 use super::policy::policy_of;
-use super::sides::is_stale;
 use super::start::Start;
+use super::templates::history_of;
 use crate::change::template::TemplateDiff;
-use crate::change::{self, Difference, Direction, FieldChanges, TemplateImage, same};
+use crate::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::plan::live::{LiveWorkload, Options};
-use crate::state::durable::history::{self, HistoryEntry, HistoryImage};
-use crate::state::durable::lock::{Outgoing, RolloutLock};
+use crate::state::durable::history::{self, HistoryEntry};
+use crate::state::durable::lock::Lock;
+use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 use crate::state::durable::{deployment, revisions, stateful_set, template_of_revision};
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
-pub(super) fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
+pub(super) fn copied(live: &LiveWorkload) -> Option<Lock> {
     let template = live.workload.template();
-    let unfinished = copies(live).filter(|(object, _)| match live.workload.reference.kind.revisions() {
+    let is_current = |object: &Value| match live.workload.reference.kind.revisions() {
         // A copy stays on a ReplicaSet that others have scaled down since: its rollout is over.
         Revisions::ReplicaSets => made_from(live).is_some_and(|current| uid(current) == uid(object)),
         // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
         Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
         Revisions::None => false,
-    });
-    let mut found: Vec<RolloutLock> = unfinished.map(|(_, lock)| lock).collect();
-    found.retain(|lock| lock.change.before_after(template).is_some() && is_unsettled(live, lock));
-    found.sort_by(|a, b| a.id.cmp(&b.id));
-    found.pop()
+    };
+    newest_copy(live, |object, lock| {
+        is_current(object) && lock.rollout.change.before_after(template).is_some() && is_unsettled(live, lock)
+    })
 }
 
 /// Returns whether the metadata of what a workload owns may hold a rollout that its own annotations do not.
 pub fn may_be_left(live: &LiveWorkload) -> bool {
-    RolloutLock::text_of(&live.workload.object).is_none() && copies(live).next().is_some()
+    Lock::text_of(&live.workload.object).is_none() && newest_copy(live, |_, _| true).is_some()
 }
 
 /// Whether the rollout still has something to do: the owner is held as a rollout holds it, or a pod lacks what it
 /// brings. Somebody may have ended it in another way.
-fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+fn is_unsettled(live: &LiveWorkload, lock: &Lock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
-    if let Some(before) = &lock.strategy {
+    if let Some(before) = &lock.rollout.strategy {
         // Above every ordinal, or OnDelete: any other strategy is a user's.
         let partition = present.map_or(0, stateful_set::partition_of);
         let is_raised =
             partition > stateful_set::partition_of(before) && partition >= i64::from(live.workload.desired_replicas());
         return present != Some(before) && (is_raised || is_held_back(live));
     }
-    let change = lock.directed();
+    let change = lock.rollout.directed();
     let lacks = |pod: &Pod| {
         let mut images = change.images.iter();
         images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image != image.to))
     };
     // Where every pod of the rollout has it, its end may still have to be recorded; later pods of others do not belong
     // to it.
-    let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
+    let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.rollout.id);
     is_held_back(live) || pods(live).any(|pod| lacks(pod) || is_noted(pod))
 }
 
@@ -74,7 +73,7 @@ fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
 ///
 /// # Errors
 /// Why that template cannot be brought to them in place, or that they have it.
-pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<RolloutLock, &'static str> {
+pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<Lock, &'static str> {
     let workload = &live.workload;
     let kind = workload.reference.kind;
     let (after, current) = (workload.template(), made_from(live));
@@ -96,28 +95,28 @@ pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<RolloutL
     for (name, image) in &mut change.images {
         image.to_in_pods = live.in_pods(name, &image.to).map(str::to_owned);
     }
-    let is_locked = RolloutLock::text_of(&workload.object).is_some();
+    let is_locked = Lock::text_of(&workload.object).is_some();
     if change.is_empty() && !is_locked && !is_held_back(live) {
         return Err(NOTHING_LACKS);
     }
-    let outgoing = current.map(outgoing);
     let history = match current.filter(|_| kind.owns_through().is_some()) {
         Some(current) if !same(before, after) => history_of(workload, &live.surroundings.owned, current, after),
-        Some(_) | None => HistoryPlan::ByController,
+        Some(_) | None => HistoryStep::ByController,
     };
     let id = RolloutId::from(start.run.as_str());
-    Ok(RolloutLock {
+    let reuses = revisions::newest_with(&live.surroundings.owned, after).filter(|_| kind.owns_through().is_none());
+    let rollout = Rollout {
+        change,
         strategy: strategy(live),
-        outgoing,
-        history: history_step(history, &workload.reference.name, &id),
-        reuses: revisions::newest_with(&live.surroundings.owned, after)
-            .filter(|_| kind.owns_through().is_none())
-            .map(|revision| revisions::name_of(revision).to_owned()),
-        replaced: ended_here(live, start, &id),
-        released: !is_held_back(live),
-        late: true,
-        ..start.lock(id, change, policy_of(live, &Options::default()))
-    })
+        outgoing: current.map(RevisionRef::of),
+        history,
+        reuses: reuses.map(|revision| revisions::name_of(revision).to_owned()),
+        policy: policy_of(live, &Options::default()),
+        replaced: history::replaced_by(&id, ended_here(live, start)),
+        id,
+        ..Rollout::default()
+    };
+    Ok(Lock { released: !is_held_back(live), late: true, ..start.lock(rollout) })
 }
 
 /// Returns whether the template that is there now can be brought to the pods in place.
@@ -134,42 +133,31 @@ const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollou
 const NOTHING_LACKS: &str = "its pods have its template, and nothing holds its controller back";
 
 /// The history's entries of rollouts that end here unfinished: that of a lock which can be read, and of pods' records.
-pub(super) fn ended_here(live: &LiveWorkload, start: &Start, by: &RolloutId) -> Vec<HistoryEntry> {
-    let lock = RolloutLock::of(&live.workload.object).ok().flatten().or_else(|| copied(live));
-    let lock = lock.filter(|lock| !is_stale(&live.workload, &live.surroundings.owned, lock));
-    let mut entries: Vec<HistoryEntry> = lock.iter().flat_map(|lock| lock.replaced.clone()).collect();
-    entries.extend(lock.map(|lock| lock.entry(EndResult::Superseded, &start.clock, &start.who)));
+pub(super) fn ended_here(live: &LiveWorkload, start: &Start) -> Vec<HistoryEntry> {
+    let lock = Lock::of(&live.workload.object).ok().flatten().or_else(|| copied(live));
+    let lock = lock.filter(|lock| !is_stale(live, lock));
+    let mut entries = lock.map(|lock| lock.rollout.superseded(&start.clock, &start.who)).unwrap_or_default();
     for record in unended(live) {
-        if entries.iter().all(|entry| entry.id != record.id) {
+        if entries.iter().all(|entry| entry.rollout.id != record.id) {
             entries.push(entry_of(&record, &start.clock));
         }
     }
-    for entry in entries.iter_mut().filter(|entry| entry.replaced_by.is_none()) {
-        entry.replaced_by = Some(by.clone());
-    }
-    entries.split_off(entries.len().saturating_sub(history::KEPT))
+    entries
 }
 
 /// What a pod's record tells of a rollout whose lock is gone.
 fn entry_of(record: &UpdateRecord, ended: &str) -> HistoryEntry {
-    let image = |noted: &crate::state::record::ContainerRecord| HistoryImage {
-        from: noted.from.clone(),
-        to: noted.to.clone(),
-        ..HistoryImage::default()
-    };
-    HistoryEntry {
+    let images = record.containers.iter().map(|(name, noted)| {
+        let (from, to) = (noted.from.clone(), noted.to.clone());
+        (name.clone(), TemplateImage { from, to, ..TemplateImage::default() })
+    });
+    let rollout = Rollout {
         id: record.id.clone(),
-        who: String::new(),
-        ended_by: None,
-        began: record.set_at.values().min().cloned().unwrap_or_default(),
-        ended: ended.to_owned(),
-        reason: None,
-        containers: record.containers.iter().map(|(name, noted)| (name.clone(), image(noted))).collect(),
-        fields: FieldChanges::default(),
-        outcome: EndResult::Superseded,
-        replaced_by: None,
-        strategy: None,
-    }
+        since: record.set_at.values().min().cloned().unwrap_or_default(),
+        change: Change { images: images.collect(), ..Change::default() },
+        ..Rollout::default()
+    };
+    rollout.entry(EndResult::Superseded, ended, "")
 }
 
 /// Under a partition above every pod no pod may be updated.
@@ -254,7 +242,7 @@ fn differing(live: &LiveWorkload, name: &ContainerName, to: &str) -> Option<Stri
 fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
     let known = known(live);
     let has_ended = |record: &UpdateRecord| {
-        known.iter().any(|entry| entry.id == record.id) || is_older_than_all(&known, &record.id)
+        known.iter().any(|entry| entry.rollout.id == record.id) || is_older_than_all(&known, &record.id)
     };
     pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
 }
@@ -267,15 +255,9 @@ pub(super) fn is_unended(live: &LiveWorkload) -> bool {
 /// Returns whether an unfinished rollout is recorded on pods only: some have what it brought, and some have not.
 pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
     let differs = || lacking(live).iter().any(|(name, image)| differing(live, name, &image.to).is_some());
-    RolloutLock::text_of(&live.workload.object).is_none() && is_unended(live) && differs()
+    Lock::text_of(&live.workload.object).is_none() && is_unended(live) && differs()
 }
 
 fn uid(object: &Value) -> Uid {
     Uid::from(object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default())
-}
-
-fn outgoing(object: &Value) -> Outgoing {
-    let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let number = revisions::number_of(object).unwrap_or_else(|| deployment::revision_of(object));
-    Outgoing { name, uid: uid(object), revision: number }
 }

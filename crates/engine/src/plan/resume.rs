@@ -5,29 +5,27 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::WorkloadPlan;
 use super::drains::unrestored;
-use super::held::saved_strategy;
-use super::outgoing::history_step;
+use super::goal::of_pods;
+use super::held::{is_stale, saved_strategy};
 use super::recover::{ended_here, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
 use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
-use super::sides::{before_after, is_stale};
 use super::start::Start;
-use super::{DurablePlan, WorkloadPlan};
+use super::templates::before_after;
 use crate::change::Direction;
 use crate::k8s::names::RolloutId;
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::plan::live::LiveWorkload;
-use crate::rollout::pre_pull::PrePull;
 use crate::rollout::{Goal, Mode, Policy};
-use crate::state::durable::history::{self, HistoryEntry};
-use crate::state::durable::holder::Holder;
-use crate::state::durable::life::beat_of;
-use crate::state::durable::lock::{CAUSE_POINTER, LockState, RolloutLock};
-use crate::state::durable::{LastBeat, ObjectWrite, OwnerGoal, released};
-use crate::state::hook::Hooks;
-use crate::state::outcome::EndResult;
+use crate::state::durable::history;
+use crate::state::durable::lease::Lease;
+use crate::state::durable::lease::beat_of;
+use crate::state::durable::lock::{CAUSE_POINTER, Lock, LockState};
+use crate::state::durable::rollout::Rollout;
+use crate::state::durable::{ObjectWrite, OwnerGoal, released};
 use crate::state::record::{TakenOver, UpdateRecord};
 
 /// Why a rollout cannot be resumed or aborted.
@@ -50,13 +48,20 @@ impl WorkloadPlan {
         let mut goal = self.goal(id, &start.field_manager);
         let Some(plan) = &self.durable else { return goal };
         goal.mode = Mode::Durable;
-        if let (Some(_), Some(outgoing)) = (self.workload.kind.owns_through(), &plan.outgoing) {
+        if let (Some(_), Some(outgoing)) = (self.workload.kind.owns_through(), &plan.rollout.outgoing) {
             goal.controllers = [outgoing.uid.clone()].into();
         }
         let before = live.workload.template().clone();
-        let after = plan.change.apply(&before).unwrap_or_else(|| before.clone());
-        let cause = cause_before(&live.workload.object);
-        let lock = RolloutLock { cause, ..lock(plan, &goal, start) };
+        let after = plan.rollout.change.apply(&before).unwrap_or_else(|| before.clone());
+        let replaced = plan.takes_over.as_ref().map(|found| found.rollout.superseded(&start.clock, &start.who));
+        let lock = start.lock(Rollout {
+            id: id.clone(),
+            cause: cause_before(&live.workload.object),
+            hooks: goal.hooks.phases().collect(),
+            policy: goal.policy.clone(),
+            replaced: history::replaced_by(id, replaced.unwrap_or_default()),
+            ..plan.rollout.clone()
+        });
         let owner = owner_goal(lock, plan.replaces.clone(), (before, after), &live.workload, start);
         goal.owner = Some(Box::new(owner));
         goal
@@ -65,48 +70,24 @@ impl WorkloadPlan {
 
 /// The change-cause of the pods' template, also where a rollout that did not end well had set its own.
 fn cause_before(object: &Value) -> Option<String> {
-    match RolloutLock::of(object) {
-        Ok(Some(found)) => found.cause,
+    match Lock::of(object) {
+        Ok(Some(found)) => found.rollout.cause,
         Ok(None) | Err(_) => object.pointer(CAUSE_POINTER).and_then(Value::as_str).map(str::to_owned),
     }
 }
 
-fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
-    let digests = plan.digests.iter().filter(|(name, _)| plan.change.images.contains_key(*name));
-    RolloutLock {
-        digests: digests.map(|(name, digest)| (name.clone(), digest.clone())).collect(),
-        origin: plan.origin.clone(),
-        strategy: plan.strategy.clone(),
-        outgoing: plan.outgoing.clone(),
-        history: history_step(plan.history.clone(), &goal.workload.name, &goal.id),
-        reuses: plan.reuses.clone(),
-        only: plan.only.clone(),
-        hooks: goal.hooks.phases().collect(),
-        replaced: replaced(plan, goal, start),
-        ..start.lock(goal.id.clone(), plan.change.clone(), goal.policy.clone())
-    }
-}
-
-/// The rollout whose place is taken, and those whose place that one had taken.
-fn replaced(plan: &DurablePlan, goal: &Goal, start: &Start) -> Vec<HistoryEntry> {
-    let mut entries = plan.replaced.as_ref().map(|found| found.replaced.clone()).unwrap_or_default();
-    let found = plan.replaced.as_ref().map(|found| found.entry(EndResult::Superseded, &start.clock, &start.who));
-    entries.extend(found.map(|entry| HistoryEntry { replaced_by: Some(goal.id.clone()), ..entry }));
-    entries.split_off(entries.len().saturating_sub(history::KEPT))
-}
-
 fn owner_goal(
-    lock: RolloutLock,
+    lock: Lock,
     replaces: Option<String>,
     (before, after): (Value, Value),
     workload: &Workload,
     start: &Start,
 ) -> OwnerGoal {
     // A lock that cannot be read says nothing: then its run's requests may be anywhere.
-    let found = replaces.as_deref().map(|text| serde_json::from_str::<RolloutLock>(text).ok());
-    let take_over = found.filter(|found| found.as_ref().is_none_or(RolloutLock::may_be_late));
+    let found = replaces.as_deref().map(|text| Lock::read(text));
+    let take_over = found.filter(|found| found.as_ref().is_none_or(Lock::may_be_late));
     let take_over = take_over.map(|found| TakenOver {
-        rollout: found.map_or_else(|| lock.id.clone(), |found| found.id),
+        rollout: found.map_or_else(|| lock.rollout.id.clone(), |found| found.rollout.id),
         run: lock.run.clone(),
     });
     OwnerGoal {
@@ -121,7 +102,6 @@ fn owner_goal(
         before,
         after,
         clock: start.clock.clone(),
-        who: start.who.clone(),
         field_manager: start.field_manager.clone(),
         keep_field_ownership: start.keep_field_ownership,
     }
@@ -140,7 +120,7 @@ pub fn resume(
 ) -> Result<Goal, ResumeError> {
     let workload = &live.workload;
     let state = rollout_state(live);
-    let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);
+    let replaces = Lock::text_of(&workload.object).map(str::to_owned);
     let found = match state {
         RolloutState::None => ended_copy(live).ok_or(ResumeError::NoRollout)?,
         _ if state.what_ended_it().is_some() && start.take_over && direction != Some(Direction::Back) => {
@@ -149,7 +129,7 @@ pub fn resume(
         }
         RolloutState::Unclear(what) => return Err(ResumeError::NoWayOn(what)),
         RolloutState::Superseded(what) => {
-            let lock = present(live).filter(|lock| !is_stale(workload, &live.surroundings.owned, lock));
+            let lock = present(live).filter(|lock| !is_stale(live, lock));
             lock.ok_or(ResumeError::NoWayOn(what))?
         }
         RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished => {
@@ -162,7 +142,7 @@ pub fn resume(
     // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
     let has_ended = state == RolloutState::None;
     let lock = turned(found.clone(), direction.filter(|_| !has_ended), start);
-    if let Some(what) = conflict(live, &lock, found.direction).filter(|_| !has_ended) {
+    if let Some(what) = conflict(live, &lock, found.rollout.direction).filter(|_| !has_ended) {
         return Err(ResumeError::NoWayOn(what));
     }
     let adopts = if replaces.is_some() || has_ended { Adopts::Nothing } else { Adopts::Copy };
@@ -170,23 +150,23 @@ pub fn resume(
 }
 
 /// The lock of the run that goes on in a direction.
-fn turned(found: RolloutLock, direction: Option<Direction>, start: &Start) -> RolloutLock {
+fn turned(found: Lock, direction: Option<Direction>, start: &Start) -> Lock {
     let was_paused = found.state == LockState::Paused;
     let mut lock =
-        RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
+        Lock { run: start.run.clone(), state: LockState::Running, lease: start.lease(), late: false, ..found };
     match direction {
-        Some(Direction::Back) if lock.goes_back() => {}
+        Some(Direction::Back) if lock.rollout.goes_back() => {}
         Some(Direction::Back) => {
-            lock.turn_back();
+            lock.rollout.turn_back();
             // The pauses were for the new images.
-            lock.policy.pause_after = None;
+            lock.rollout.policy.pause_after = None;
         }
-        Some(Direction::Forward) => lock.direction = Direction::Forward,
+        Some(Direction::Forward) => lock.rollout.direction = Direction::Forward,
         None => {}
     }
     // Where it paused, the canary was inspected: that is why it goes on. Where it was interrupted, it was not.
-    if was_paused || lock.direction == Direction::Back || direction == Some(Direction::Back) {
-        lock.policy.canary = None;
+    if was_paused || lock.rollout.direction == Direction::Back || direction == Some(Direction::Back) {
+        lock.rollout.policy.canary = None;
     }
     lock
 }
@@ -204,61 +184,52 @@ enum Adopts {
 
 fn goal(
     live: &LiveWorkload,
-    mut lock: RolloutLock,
+    mut lock: Lock,
     replaces: Option<String>,
     policy: Option<Policy>,
     (start, adopts): (&Start, Adopts),
 ) -> Goal {
     let workload = &live.workload;
-    lock.policy = policy.unwrap_or(lock.policy);
+    lock.rollout.policy = policy.unwrap_or(lock.rollout.policy);
     // A hook that is left out once is not left out for ever.
-    lock.hooks.extend(start.hooks.phases());
+    lock.rollout.hooks.extend(start.hooks.phases());
     let mut owner = owner_goal(lock.clone(), replaces, before_after(live, &lock), workload, start);
     owner.adopts = adopts != Adopts::Nothing;
     if owner.adopts {
         // It is unknown which requests of the run before are on their way.
-        owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
+        owner.take_over = Some(TakenOver { rollout: lock.rollout.id.clone(), run: lock.run.clone() });
     }
     let noted = live.pods.iter().filter_map(|pod| UpdateRecord::of(pod)?.taken_over.clone());
-    owner.earlier = noted.filter(|noted| noted.rollout == lock.id).map(|noted| noted.run).collect();
-    owner.unless_alive = (!start.take_over).then(|| LastBeat(beat_of(&workload.object).map(str::to_owned)));
-    let controllers = match (workload.reference.kind.owns_through(), &lock.outgoing) {
+    owner.earlier = noted.filter(|noted| noted.rollout == lock.rollout.id).map(|noted| noted.run).collect();
+    owner.unless_alive = (!start.take_over).then(|| beat_of(&workload.object).unwrap_or_default().to_owned());
+    let controllers = match (workload.reference.kind.owns_through(), &lock.rollout.outgoing) {
         (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),
         (_, _) => live.controllers.clone(),
     };
-    let is_over = is_stale(workload, &live.surroundings.owned, &lock);
+    let is_over = is_stale(live, &lock);
     let pods = Resumed { live, lock: &lock, is_made: adopts == Adopts::Template, is_over }.pods(&controllers);
+    let (id, policy) = (lock.rollout.id, lock.rollout.policy);
     Goal {
-        id: lock.id.clone(),
-        workload: workload.reference.clone(),
-        mode: Mode::Durable,
         controllers,
-        replicas: workload.desired_replicas(),
-        pods,
-        policy: lock.policy.clone(),
         field_manager: start.field_manager.clone(),
-        pulls: Vec::new(),
-        process: None,
         pre_pull: start.pre_pull,
-        read_at: None,
-        followed: None,
         hooks: start.hooks.clone(),
         owner: Some(Box::new(owner)),
+        ..of_pods(live, &id, Mode::Durable, pods, policy)
     }
 }
 
 /// A run that was killed between its last two steps leaves only copies on ReplicaSets; those in ControllerRevisions stay
 /// for ever.
-fn ended_copy(live: &LiveWorkload) -> Option<RolloutLock> {
-    let (workload, owned) = (&live.workload, &live.surroundings.owned);
-    workload.reference.kind.owns_through()?;
-    let object = std::iter::once(&workload.object).chain(owned);
-    let mut locks = object.filter_map(|object| RolloutLock::of(object).ok().flatten());
-    locks.find(|lock| is_stale(workload, owned, lock))
+fn ended_copy(live: &LiveWorkload) -> Option<Lock> {
+    live.workload.reference.kind.owns_through()?;
+    let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
+    let mut locks = objects.filter_map(|object| Lock::of(object).ok().flatten());
+    locks.find(|lock| is_stale(live, lock))
 }
 
 /// Whether this run may act in place of the one that holds the lock.
-fn may_go_on(live: &LiveWorkload, found: &RolloutLock, start: &Start) -> Result<(), ResumeError> {
+fn may_go_on(live: &LiveWorkload, found: &Lock, start: &Start) -> Result<(), ResumeError> {
     let is_its_own = start.continues.as_ref() == Some(&found.run);
     if is_its_own || start.take_over {
         return Ok(());
@@ -267,8 +238,8 @@ fn may_go_on(live: &LiveWorkload, found: &RolloutLock, start: &Start) -> Result<
     if start.continues.is_none() && !life.may_be_at_work() {
         return Ok(());
     }
-    let by = found.holder.as_ref().map_or_else(|| found.who.clone(), Holder::sentence);
-    Err(ResumeError::AtWork(format!("rollout \"{}\" is run by {by}: it is {}", found.id, life.sentence())))
+    let by = found.lease.as_ref().map_or_else(|| found.rollout.who.clone(), Lease::sentence);
+    Err(ResumeError::AtWork(format!("rollout \"{}\" is run by {by}: it is {}", found.rollout.id, life.sentence())))
 }
 
 /// Returns the goal that restores the labels and gates that a run of pods alone has left removed, and nothing else.
@@ -279,31 +250,14 @@ pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &
     };
     let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && unrestored(pod).is_some());
     let pods: Vec<_> = owed.map(restore_goal).map(Arc::new).collect();
-    (!pods.is_empty()).then(|| Goal {
-        id: id.clone(),
-        workload: live.workload.reference.clone(),
-        mode: Mode::PodsOnly,
-        controllers: live.controllers.clone(),
-        replicas: live.workload.desired_replicas(),
-        pods,
-        policy,
-        field_manager: start.field_manager.clone(),
-        pulls: Vec::new(),
-        process: None,
-        pre_pull: PrePull::Never,
-        read_at: None,
-        followed: None,
-        hooks: Hooks::default(),
-        owner: None,
-    })
+    let field_manager = start.field_manager.clone();
+    (!pods.is_empty()).then(|| Goal { field_manager, ..of_pods(live, id, Mode::PodsOnly, pods, policy) })
 }
 
 /// Returns the writes that let go of a workload which a rollout holds, and remove what that has set on it: the owner
 /// first. Its controller may then replace pods.
 pub fn release(live: &LiveWorkload, start: &Start) -> Vec<ObjectWrite> {
     let workload = &live.workload;
-    let by = RolloutId::from(start.run.as_str());
-    let ended = ended_here(live, start, &by).into_iter().map(|entry| HistoryEntry { replaced_by: None, ..entry });
-    let before = saved_strategy(live);
-    released(workload.reference.kind, (&workload.object, &live.surroundings.owned), before.as_ref(), ended.collect())
+    let (ended, before) = (ended_here(live, start), saved_strategy(live));
+    released(workload.reference.kind, (&workload.object, &live.surroundings.owned), before.as_ref(), ended)
 }

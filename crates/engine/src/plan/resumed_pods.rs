@@ -17,7 +17,7 @@ use crate::k8s::names::{ContainerName, Uid};
 use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::rollout::{ContainerGoal, PodGoal};
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
 use crate::state::record::UpdateRecord;
@@ -26,7 +26,7 @@ use crate::value::duration::seconds_between;
 /// The rollout whose pods are looked for.
 pub(super) struct Resumed<'a> {
     pub(super) live: &'a LiveWorkload,
-    pub(super) lock: &'a RolloutLock,
+    pub(super) lock: &'a Lock,
     /// The lock was derived from other objects: when the rollout began is not known.
     pub(super) is_made: bool,
     /// Its end is recorded: it asks nothing of a pod any more, except to restore removed labels and gates.
@@ -37,7 +37,7 @@ impl Resumed<'_> {
     /// By the partition from before the rollout: the rollout itself has raised the present one.
     fn is_below_partition(&self, pod: &Pod) -> bool {
         let workload = &self.live.workload;
-        match self.lock.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
+        match self.lock.rollout.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
             Some(strategy) => stateful_set::is_below_partition(strategy, &workload.object, &pod.key.name),
             None => partition::is_below(workload, pod),
         }
@@ -47,13 +47,13 @@ impl Resumed<'_> {
     /// ReplicaSet were created from another template.
     pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<Arc<PodGoal>> {
         let Self { live, lock, .. } = self;
-        let change = lock.directed();
+        let change = lock.rollout.directed();
         let mine = |pod: &&Pod| {
             if !pod.is_controlled_by(controllers) || !pod.is_present() {
                 return false;
             }
             let is_meant = || {
-                let wanted = ContainerGoal::of_change(&change, pod, &lock.id);
+                let wanted = ContainerGoal::of_change(&change, pod, &lock.rollout.id);
                 let differs = || wanted.values().any(|container| container.from != container.to);
                 self.record(pod).is_some()
                     || differs()
@@ -71,13 +71,13 @@ impl Resumed<'_> {
             let is_stuck = failure::stuck(pod, live.kubelet_of(pod), is_changed).is_some();
             Ranked::new(pod, is_stuck || proves_nothing(pod))
         };
-        pods.sort_by(|a, b| order::compare(live, lock.policy.order, ranked(a), ranked(b)));
+        pods.sort_by(|a, b| order::compare(live, lock.rollout.policy.order, ranked(a), ranked(b)));
         let goal = |pod: &Pod| {
             if !self.is_chosen(pod) {
                 return restore_goal(pod);
             }
             let (mut containers, fields) =
-                (ContainerGoal::of_change(&change, pod, &lock.id), change.fields.left_in(pod));
+                (ContainerGoal::of_change(&change, pod, &lock.rollout.id), change.fields.left_in(pod));
             // Image and record are written in one patch: where they differ, another client has set another image since.
             let record = self.record(pod);
             for (name, container) in &mut containers {
@@ -96,13 +96,12 @@ impl Resumed<'_> {
 
     /// Whether the rollout is about that pod.
     fn is_chosen(&self, pod: &Pod) -> bool {
-        let only = &self.lock.only;
-        !self.is_over && (only.is_empty() || only.contains(&pod.key.name)) && !self.is_below_partition(pod)
+        !self.is_over && self.lock.rollout.chooses(&pod.key) && !self.is_below_partition(pod)
     }
 
     /// What this rollout has noted on a pod.
     fn record<'p>(&self, pod: &'p Pod) -> Option<std::borrow::Cow<'p, UpdateRecord>> {
-        UpdateRecord::of(pod).filter(|record| record.id == self.lock.id)
+        UpdateRecord::of(pod).filter(|record| record.id == self.lock.rollout.id)
     }
 
     /// Whether a container that this rollout has left no record of, and that has the image wanted, has to prove it.
@@ -111,7 +110,7 @@ impl Resumed<'_> {
     /// On the way back, not even then: the rollout has not changed it, so there is nothing to take back.
     fn has_to_prove(&self, pod: &Pod, name: &ContainerName) -> bool {
         let Some((list, _, container)) = pod.container(name) else { return false };
-        let is_forward = self.lock.direction == Direction::Forward;
+        let is_forward = self.lock.rollout.direction == Direction::Forward;
         let is_under_way = || is_forward && is_in_progress(pod, container, Effect::of(list, container));
         match Baseline::of(pod, name) {
             // The run itself watches the pods that the owner has created since.
@@ -125,7 +124,7 @@ impl Resumed<'_> {
 
     /// Whether that was not before the rollout began. The API's times are whole seconds.
     fn is_since(&self, at: &str) -> bool {
-        self.is_made || seconds_between(&self.lock.since, at).is_none_or(|since| since >= 0)
+        self.is_made || seconds_between(&self.lock.rollout.since, at).is_none_or(|since| since >= 0)
     }
 }
 

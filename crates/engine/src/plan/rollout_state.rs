@@ -2,15 +2,17 @@
 
 use serde_json::Value;
 
-use super::held::{is_held_back, is_left_held, last_superseded};
+use super::held::{is_held_back, is_left_held, is_stale, last_superseded};
 use super::live::LiveWorkload;
 use super::recover::{copied, is_left_on_pods, with_pods};
-use super::sides::{before_after, is_stale};
+use super::templates::before_after;
 use crate::change::{Direction, same};
+use crate::k8s::workload::Workload;
 use crate::kinds::HoldsBy;
-use crate::state::durable::life::Life;
-use crate::state::durable::lock::RolloutLock;
-use crate::state::durable::{deployment, revisions};
+use crate::state::durable::lease::LeaseState;
+use crate::state::durable::lock::Lock;
+use crate::state::durable::{deployment, history, revisions};
+use crate::state::outcome::EndResult;
 
 /// The state of the rollout that holds a workload, from its own annotations and those of what it owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,23 +55,25 @@ impl RolloutState {
 
 /// Returns the state of the rollout that holds a workload.
 pub fn rollout_state(live: &LiveWorkload) -> RolloutState {
-    match RolloutLock::of(&live.workload.object) {
+    match Lock::of(&live.workload.object) {
         Err(_) => RolloutState::Unclear("its lock cannot be read: it was edited, or is of another version"),
-        Ok(Some(lock)) if is_stale(&live.workload, &live.surroundings.owned, &lock) => match is_held_back(live) {
+        Ok(Some(lock)) if is_stale(live, &lock) => match is_held_back(live) {
             true => RolloutState::Superseded("the lock of a rollout that has ended came back with an older copy of it"),
             false => RolloutState::None,
         },
         Ok(Some(lock)) => match life(live, &lock) {
-            Life::Alive(_) => RolloutState::Active,
-            Life::Unknown(_) => RolloutState::MaybeActive,
-            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } => unfinished(live, &lock),
+            LeaseState::Alive(_) => RolloutState::Active,
+            LeaseState::Unknown(_) => RolloutState::MaybeActive,
+            LeaseState::Ended | LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => {
+                unfinished(live, &lock)
+            }
         },
         Ok(None) => copied(live).map_or_else(|| without_lock(live), |copy| unfinished(live, &copy)),
     }
 }
 
-fn unfinished(live: &LiveWorkload, lock: &RolloutLock) -> RolloutState {
-    conflict(live, lock, lock.direction).map_or(RolloutState::Unfinished, RolloutState::Superseded)
+fn unfinished(live: &LiveWorkload, lock: &Lock) -> RolloutState {
+    conflict(live, lock, lock.rollout.direction).map_or(RolloutState::Unfinished, RolloutState::Superseded)
 }
 
 fn without_lock(live: &LiveWorkload) -> RolloutState {
@@ -96,25 +100,25 @@ fn without_lock(live: &LiveWorkload) -> RolloutState {
 
 /// Returns why no run can go on with a rollout; `None` where one can. Lock and template are written together: only a run
 /// that changes direction, as it was `found`, sets the template.
-pub(super) fn conflict(live: &LiveWorkload, lock: &RolloutLock, found: Direction) -> Option<&'static str> {
+pub(super) fn conflict(live: &LiveWorkload, lock: &Lock, found: Direction) -> Option<&'static str> {
     let (before, after) = before_after(live, lock);
     if live.workload.reference.kind.holds_by() == HoldsBy::Paused {
         let sets = &live.surroundings.owned;
         if deployment::is_anothers(sets, lock, &before) {
             return Some("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
         }
-        let current = lock.outgoing.as_ref().and_then(|outgoing| outgoing.find(sets));
+        let current = lock.rollout.outgoing.as_ref().and_then(|outgoing| outgoing.find(sets));
         let was_released = |set| deployment::was_released(&live.workload.object, lock, set, &after);
         if found == Direction::Forward && current.is_some_and(was_released) {
             return Some("another client resumed it before its pods were updated, so its controller replaces them");
         }
     }
-    let (target, source) = match lock.direction {
+    let (target, source) = match lock.rollout.direction {
         Direction::Forward => (after, before),
         Direction::Back => (before, after),
     };
     let template = live.workload.template();
-    let since = lock.outgoing.as_ref().map_or(i64::MAX, |outgoing| outgoing.revision);
+    let since = lock.rollout.outgoing.as_ref().map_or(i64::MAX, |outgoing| outgoing.revision);
     let is_anothers = |revision: &Value| {
         let made_from = revisions::template_of(revision);
         revisions::number_of(revision).is_some_and(|number| number > since)
@@ -123,7 +127,7 @@ pub(super) fn conflict(live: &LiveWorkload, lock: &RolloutLock, found: Direction
     if live.workload.reference.kind.owns_through().is_none() && with_pods(live).any(is_anothers) {
         return Some("a pod was created from another client's template meanwhile");
     }
-    if same(template, &target) || same(template, &source) && found != lock.direction {
+    if same(template, &target) || same(template, &source) && found != lock.rollout.direction {
         return None;
     }
     Some(if same(template, &source) {
@@ -134,19 +138,67 @@ pub(super) fn conflict(live: &LiveWorkload, lock: &RolloutLock, found: Direction
 }
 
 /// Returns whether the run that holds a workload's lock is active.
-pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
-    Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
+pub fn life(live: &LiveWorkload, lock: &Lock) -> LeaseState {
+    LeaseState::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
 }
 
 /// Returns whether that run may be active.
-pub fn may_be_at_work(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+pub fn may_be_at_work(live: &LiveWorkload, lock: &Lock) -> bool {
     life(live, lock).may_be_at_work()
 }
 
+/// Reads a workload's lock. A ReplicaSet's is a copy that its Deployment's controller made, so it holds nothing.
+///
+/// # Errors
+/// The text of one that cannot be read: written by another version, or edited.
+pub fn lock_of(workload: &Workload) -> Result<Option<Lock>, String> {
+    if workload.reference.kind.made_by().is_some() && workload.controller().is_some() {
+        return Ok(None);
+    }
+    Lock::of(&workload.object)
+}
+
 /// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
-pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
-    match RolloutLock::text_of(&live.workload.object) {
-        Some(_) => RolloutLock::of(&live.workload.object).ok().flatten(),
+pub fn present(live: &LiveWorkload) -> Option<Lock> {
+    match Lock::text_of(&live.workload.object) {
+        Some(_) => Lock::of(&live.workload.object).ok().flatten(),
         None => copied(live),
+    }
+}
+
+/// Who has ended a rollout that is followed, so that its change does not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Another run, which is on its way back.
+    GoingBack,
+    /// Another run, which has rolled it back.
+    RolledBack,
+    /// Another client's template, or another rollout.
+    Superseded,
+}
+
+impl EndedBy {
+    /// Returns who has ended the rollout whose lock was seen before, as its owner and what that owns now show; `None` where
+    /// it may still complete.
+    pub fn of(followed: &Lock, object: &Value, owned: &[Value]) -> Option<Self> {
+        // A client that began to watch on the way back waits for exactly that.
+        if followed.rollout.direction == Direction::Back {
+            return None;
+        }
+        let entries = history::union(std::iter::once(object).chain(owned));
+        if let Some(entry) = entries.into_iter().find(|entry| entry.rollout.id == followed.rollout.id) {
+            let was_aborted = (entry.outcome == EndResult::Aborted).then_some(Self::RolledBack);
+            return was_aborted.or_else(|| (entry.outcome == EndResult::Superseded).then_some(Self::Superseded));
+        }
+        let lock = Lock::of(object).ok().flatten()?;
+        (lock.rollout.id == followed.rollout.id && lock.rollout.direction == Direction::Back).then_some(Self::GoingBack)
+    }
+
+    /// Returns it as a sentence without a full stop.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::GoingBack | Self::RolledBack => history::ABORTED,
+            Self::Superseded => "another client has changed the template, so nobody carries the rollout on",
+        }
     }
 }

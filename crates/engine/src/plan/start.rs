@@ -1,13 +1,9 @@
 //! Who begins a run, and what it leaves to whoever carries on.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::change::{Change, Direction};
-use crate::k8s::names::RolloutId;
-use crate::rollout::Policy;
 use crate::rollout::pre_pull::PrePull;
-use crate::state::durable::holder::{Holder, Process};
-use crate::state::durable::lock::{HistoryStep, LockState, RolloutLock};
+use crate::state::durable::lease::{Lease, Process};
+use crate::state::durable::lock::{Lock, LockState};
+use crate::state::durable::rollout::Rollout;
 use crate::state::hook::Hooks;
 
 /// Who begins a run, when, and with which options.
@@ -39,36 +35,21 @@ pub struct Start {
 
 impl Start {
     /// The write fills in when it took the lock.
-    pub(super) fn holder(&self) -> Option<Holder> {
-        Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
+    pub(super) fn lease(&self) -> Option<Lease> {
+        Some(Lease { who: self.who.clone(), process: self.process.clone(), since: None })
     }
 
-    /// Returns the lock of a rollout that begins with this run: what it changes, without the state before.
-    pub(super) fn lock(&self, id: RolloutId, change: Change, policy: Policy) -> RolloutLock {
-        RolloutLock {
-            id,
+    /// Returns the lock of a rollout that begins with this run.
+    pub(crate) fn lock(&self, rollout: Rollout) -> Lock {
+        let (who, since) = (self.who.clone(), self.clock.clone());
+        Lock {
+            rollout: Rollout { who, since, reason: self.reason.clone(), ..rollout },
             run: self.run.clone(),
-            who: self.who.clone(),
-            since: self.clock.clone(),
-            reason: self.reason.clone(),
-            cause: None,
-            holder: self.holder(),
+            lease: self.lease(),
             version: env!("CARGO_PKG_VERSION").into(),
             state: LockState::Running,
-            direction: Direction::Forward,
-            change,
-            digests: BTreeMap::new(),
-            origin: BTreeMap::new(),
-            strategy: None,
-            replaced: Vec::new(),
-            outgoing: None,
-            history: HistoryStep::Keep,
-            reuses: None,
             released: false,
             late: false,
-            only: BTreeSet::new(),
-            hooks: BTreeSet::new(),
-            policy,
         }
     }
 }

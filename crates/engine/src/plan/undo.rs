@@ -12,7 +12,7 @@ use crate::k8s::pod::{ContainerList, Pod};
 use crate::plan::live::LiveWorkload;
 use crate::plan::updates::{Update, updates};
 use crate::state::durable::history::{self, HistoryEntry};
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::outcome::EndResult;
 use crate::state::record::{ContainerRecord, UpdateRecord};
 use crate::value::image::{ImageReference, repo_digest};
@@ -102,7 +102,7 @@ pub(super) enum Undone {
 /// When nothing fitting is recorded.
 pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, UndoError> {
     let id = match chosen(live, to)? {
-        Chosen::Rollout(entry) => entry.id,
+        Chosen::Rollout(entry) => entry.rollout.id,
         Chosen::PodsOnly(id) => id,
     };
     Ok(updates(live).updates.into_iter().find(|update| update.id == id))
@@ -119,9 +119,9 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
     // A rollout that only removed leftovers has changed nothing that could be taken back.
-    entries.retain(|entry| !entry.containers.is_empty() || !entry.fields.is_empty());
+    entries.retain(|entry| !entry.rollout.change.images.is_empty() || !entry.rollout.change.fields.is_empty());
     let Some(to) = to else {
-        let last = entries.last().map(|last| (last.id.to_string(), last.outcome));
+        let last = entries.last().map(|last| (last.rollout.id.to_string(), last.outcome));
         // A rollout that somebody else's template has overwritten is nothing to go back from.
         entries.retain(|entry| {
             let is_overwritten = || entry.outcome == EndResult::Superseded && is_in_force(live, entry).is_err();
@@ -143,13 +143,13 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
             }),
         };
     };
-    if let Some(entry) = entries.iter().find(|entry| entry.id.as_str() == to) {
+    if let Some(entry) = entries.iter().find(|entry| entry.rollout.id.as_str() == to) {
         return Ok(Chosen::Rollout(Box::new(entry.clone())));
     }
     if let Some(id) = records.keys().find(|id| id.as_str() == to) {
         return of_pods(live, &records, id.clone());
     }
-    let known = entries.iter().map(|entry| &entry.id).chain(records.keys());
+    let known = entries.iter().map(|entry| &entry.rollout.id).chain(records.keys());
     let known: Vec<String> = known.map(|id| format!("\"{id}\"")).collect();
     match known.is_empty() {
         true => Err(UndoError::NothingRecorded),
@@ -159,7 +159,7 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
 
 /// An update that only pods have recorded. One of a template whose lock is gone is no update of pods alone.
 fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, UndoError> {
-    let is_held = matches!(RolloutLock::of(&live.workload.object), Ok(Some(lock)) if lock.id == id);
+    let is_held = matches!(Lock::of(&live.workload.object), Ok(Some(lock)) if lock.rollout.id == id);
     let is_durable = records.get(&id).is_some_and(|pods| pods.iter().any(|(_, record)| record.durable));
     if is_durable && !is_held {
         return Err(UndoError::EndNotRecorded { id: id.to_string() });
@@ -181,7 +181,7 @@ fn is_restart(pods: &[(&Pod, UpdateRecord)]) -> bool {
 
 /// Whether an update of pods alone came after a rollout: by the server's times, else by the ids, which are their clients'.
 fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
-    at.map_or(rollout.id < *id, |at| at >= rollout.ended.as_str())
+    at.map_or(rollout.rollout.id < *id, |at| at >= rollout.ended.as_str())
 }
 
 /// When an update of pods alone was made, by the server's clock, where the pods show it.
@@ -196,18 +196,18 @@ fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
 fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoError> {
     let template = live.workload.template();
     let changed = |what: String, to: &str, now: &str| UndoError::ChangedSince {
-        id: entry.id.to_string(),
+        id: entry.rollout.id.to_string(),
         what,
         to: to.to_owned(),
         now: now.to_owned(),
     };
-    for (name, image) in &entry.containers {
+    for (name, image) in &entry.rollout.change.images {
         let now = image_in(template, name).unwrap_or_default();
         if now != image.to {
             return Err(changed(format!("container {name}"), &image.to, now));
         }
     }
-    match entry.fields.not_in_force(template) {
+    match entry.rollout.change.fields.not_in_force(template) {
         Some(Row { what, before: now, after: to, .. }) => {
             Err(changed(what, &to.unwrap_or_default(), &now.unwrap_or_default()))
         }
@@ -223,7 +223,7 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
     for pod in &live.pods {
         // A record that says that the pod is drained, or was taken over, is of no update.
         let Some(record) = UpdateRecord::complete(pod).filter(UpdateRecord::is_of_update) else { continue };
-        if !entries.iter().any(|entry| entry.id == record.id) {
+        if !entries.iter().any(|entry| entry.rollout.id == record.id) {
             records.entry(record.id.clone()).or_default().push((pod, record));
         }
     }
@@ -232,12 +232,12 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
 
 fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
     let template = live.workload.template();
-    let mut change = Change { images: BTreeMap::new(), fields: entry.fields.clone() };
+    let mut change = Change { images: BTreeMap::new(), fields: entry.rollout.change.fields.clone() };
     change = change.reversed();
     let mut reasons = Vec::new();
-    for (name, image) in &entry.containers {
+    for (name, image) in &entry.rollout.change.images {
         let Some(list) = list_in(template, name) else { continue };
-        match back_to(list, name, &image.from, image.image_id.as_deref(), pin_digest) {
+        match back_to(list, name, &image.from, entry.rollout.digests.get(name).map(String::as_str), pin_digest) {
             Ok(to) => {
                 let image = TemplateImage { list, from: image.to.clone(), to, ..TemplateImage::default() };
                 change.images.insert(name.clone(), image);

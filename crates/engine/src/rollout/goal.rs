@@ -10,8 +10,8 @@ use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
 use crate::rollout::pre_pull::{PrePull, Pull};
 use crate::state::durable::OwnerGoal;
-use crate::state::durable::holder::Process;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lease::Process;
+use crate::state::durable::lock::Lock;
 use crate::state::hook::Hooks;
 use crate::state::policy::{OnDeferred, Policy};
 use crate::state::record::{Drained, UpdateRecord};
@@ -57,13 +57,13 @@ pub struct Goal {
     pub read_at: Option<String>,
     /// The rollout that is followed, where a run that is alive holds the workload by it: it has ended when that has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub followed: Option<Box<RolloutLock>>,
+    pub followed: Option<Box<Lock>>,
 }
 
 impl Goal {
     /// Returns whether it takes a rollout back.
     pub fn is_back(&self) -> bool {
-        self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
+        self.owner.as_ref().is_some_and(|owner| owner.lock.rollout.direction == Direction::Back)
     }
 
     /// Gives pods what the server makes of the image that they were to get, forward or back.
@@ -79,8 +79,8 @@ impl Goal {
         }
         let lock = self.owner.as_mut().map(|owner| &mut owner.lock);
         let Some(lock) = lock else { return };
-        let Some(change) = lock.change.images.get_mut(name) else { return };
-        match lock.direction {
+        let Some(change) = lock.rollout.change.images.get_mut(name) else { return };
+        match lock.rollout.direction {
             Direction::Forward => change.to_in_pods = Some(made.to_owned()),
             Direction::Back => change.from_in_pods = Some(made.to_owned()),
         }
@@ -96,8 +96,8 @@ impl Goal {
     /// resumed has begun before.
     pub fn begins_at(&mut self, clock: String) {
         let Some(owner) = &mut self.owner else { return };
-        if owner.lock.since == owner.clock {
-            owner.lock.since.clone_from(&clock);
+        if owner.lock.rollout.since == owner.clock {
+            owner.lock.rollout.since.clone_from(&clock);
         }
         owner.clock = clock;
     }
@@ -248,8 +248,7 @@ mod tests {
         let at = |second: u32| format!("2026-01-01T00:00:{second:02}Z");
         for (since, begins) in [(5, 9), (1, 1)] {
             let lock = json!({"id": "one", "run": "r", "who": "jane", "since": at(since), "version": "0", "state": "running",
-                "direction": "forward", "change": {"images": {}}, "history": {"do": "keep"},
-                "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+                "direction": "forward", "change": {"images": {}},                 "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
             let mut goal: Goal = serde_json::from_value(json!({"id": "one",
                 "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "mode": "durable", "controllers": [],
                 "replicas": 1, "pods": [], "policy": lock.get("policy"), "field_manager": "m",
@@ -257,7 +256,7 @@ mod tests {
                     "fieldManager": "m", "keepFieldOwnership": false}}))
             .expect("it is a goal");
             goal.begins_at(at(9));
-            let found = goal.owner.map(|owner| (owner.lock.since, owner.clock));
+            let found = goal.owner.map(|owner| (owner.lock.rollout.since, owner.clock));
             assert_eq!(found, Some((at(begins), at(9))), "{since}");
         }
     }

@@ -18,11 +18,11 @@ pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
     if !state.listed {
         return Vec::new();
     }
-    let of_owner = visit.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
+    let of_owner = visit.goal.owner.iter().flat_map(|owner| owner.lock.rollout.change.images.keys());
     let of_pods = visit.goal.pods.iter().flat_map(|pod| pod.containers.keys());
     let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
     let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(visit, state).into_iter().partition(|pod| pod.terminating);
-    let change = visit.goal.owner.as_ref().map(|owner| owner.lock.directed());
+    let change = visit.goal.owner.as_ref().map(|owner| owner.lock.rollout.directed());
     let is_rewritten = |name: &ContainerName| {
         change.as_ref().and_then(|change| change.images.get(name)).is_some_and(|image| image.in_pods() != image.to)
     };
@@ -43,7 +43,7 @@ pub(super) fn of(visit: Visit<'_>, state: &RunState) -> Vec<Standing> {
 /// Says the same for each field that the rollout changes in the template.
 pub(super) fn of_fields(visit: Visit<'_>, state: &RunState) -> Vec<StandingField> {
     let Some(owner) = visit.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
-    let fields = owner.lock.directed().fields;
+    let fields = owner.lock.rollout.directed().fields;
     let pods: Vec<&Pod> = pods_of(visit, state).into_iter().filter(|pod| !pod.terminating).collect();
     let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
     let standing = |row: Row| {

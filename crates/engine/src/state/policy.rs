@@ -101,6 +101,11 @@ pub enum OnFailure {
 pub const LONGEST_SECONDS: u64 = 365 * 86_400;
 
 impl Policy {
+    /// Returns whether nothing was chosen, as in the history.
+    pub fn is_default(&self) -> bool {
+        is_default(self)
+    }
+
     /// Returns whether the first pod must prove itself before another one is taken: with `--min-ready-seconds 0`
     /// it need not.
     pub fn first_goes_alone(&self) -> bool {

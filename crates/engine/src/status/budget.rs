@@ -1,24 +1,29 @@
 //! A PodDisruptionBudget that the rollout which holds a workload waits for.
 
-use super::{Held, OwnerState, PodState, PodStatus};
+use super::{OwnerState, PodState, PodStatus};
 use crate::k8s::budget::{self, CountedPod};
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
-use crate::plan::LiveWorkload;
-use crate::state::durable::lock::RolloutLock;
+use crate::plan::{LiveWorkload, lock_of};
+use crate::state::durable::lock::Lock;
 
 /// Returns whether budgets are to be read: an unfinished rollout that asks them holds the workload.
 pub fn waits_for_budgets(workload: &Workload) -> bool {
-    matches!(Held::of(workload), Held::By(lock) if lock.policy.respects_budgets)
+    matches!(lock_of(workload), Ok(Some(lock)) if lock.rollout.policy.respects_budgets)
 }
 
 /// Returns the budget that keeps the rollout from its next pod: no pod that it has not reached may be down now.
 ///
 /// `pods` and `seen` are the same pods in the same order. While one is in progress its place is taken, which is no news.
-pub(super) fn blocking(live: &LiveWorkload, held: &Held, pods: &[&Pod], seen: &[PodStatus]) -> Option<OwnerState> {
-    let Held::By(lock) = held else { return None };
+pub(super) fn blocking(
+    live: &LiveWorkload,
+    lock: Option<&Lock>,
+    pods: &[&Pod],
+    seen: &[PodStatus],
+) -> Option<OwnerState> {
+    let lock = lock?;
     let is_in_progress = |pod: &PodStatus| pod.state == PodState::Updating || pod.out_of_services.is_some();
-    if !lock.policy.respects_budgets || seen.iter().any(is_in_progress) {
+    if !lock.rollout.policy.respects_budgets || seen.iter().any(is_in_progress) {
         return None;
     }
     let counted: Vec<CountedPod<'_>> = pods.iter().copied().map(counted).collect();
@@ -38,8 +43,8 @@ fn counted(pod: &Pod) -> CountedPod<'_> {
 }
 
 /// Whether the rollout restarts a container of the pod.
-fn goes_down(lock: &RolloutLock, pod: &Pod) -> bool {
-    let change = lock.directed();
+fn goes_down(lock: &Lock, pod: &Pod) -> bool {
+    let change = lock.rollout.directed();
     !change.images.is_empty() || !change.fields.restarting_in(pod).is_empty()
 }
 
@@ -62,7 +67,7 @@ mod tests {
     /// A rollout has its template in the workload, and asks budgets or not.
     fn held(image: &'static str, pod: &Side, asks: bool) -> LiveWorkload {
         let mut lock = lock(Direction::Forward);
-        lock.policy.respects_budgets = asks;
+        lock.rollout.policy.respects_budgets = asks;
         let mut owner = deployment(image);
         owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: lock.to_text()});
         live(owner, &[pod.pod()])

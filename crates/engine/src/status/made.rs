@@ -59,7 +59,7 @@ pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
     for container in pod.spec.containers.iter_mut().chain(&mut pod.spec.init_containers) {
         let Some(image) = image_in(template, &container.name) else { continue };
         let of_entry = |entry: &HistoryEntry| {
-            let known = entry.containers.get(&container.name)?;
+            let known = entry.rollout.change.images.get(&container.name)?;
             let after = known.to_in_pods.as_ref().filter(|_| known.to == image);
             after.or(known.from_in_pods.as_ref().filter(|_| known.from == image)).cloned()
         };

@@ -18,15 +18,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::change::{self, Direction, FieldChanges, FieldProgress, Row, same};
+use crate::change::{self, FieldChanges, FieldProgress, Row, same};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::kinds::{self, WorkloadKind};
-use crate::plan::{CurrentRevision, LiveWorkload, Made, RolloutState, is_held_back, rollout_state};
+use crate::plan::{CurrentRevision, LiveWorkload, Made, RolloutState, is_held_back, life, lock_of, rollout_state};
 use crate::rollout::drain;
 use crate::state::durable::history::{self, HistoryEntry};
-use crate::state::durable::life::Life;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lease::LeaseState;
+use crate::state::durable::lock::Lock;
 use crate::state::outcome::EndResult;
 use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::words;
@@ -37,7 +37,7 @@ pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use drift::Drift;
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
-pub use owner::{Held, OwnerState};
+pub use owner::OwnerState;
 
 /// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,10 +48,10 @@ pub struct WorkloadStatus {
     pub uid: Uid,
     /// How many pods the owner wants.
     pub desired: u32,
-    /// Which rollout of this program's holds it.
-    pub held: Held,
+    /// The lock of the rollout that holds it; the error is the text of one that cannot be read.
+    pub lock: Result<Option<Box<Lock>>, String>,
     /// Whether the run of that rollout is active; `None` where none holds it.
-    pub life: Option<Life>,
+    pub life: Option<LeaseState>,
     /// The state of that rollout, also where its lock is gone or cannot be read.
     pub state: RolloutState,
     /// What leads on from it, the one that helps most first.
@@ -197,7 +197,7 @@ impl WorkloadStatus {
     /// template's.
     pub fn is_notable(&self) -> bool {
         let pods_missing = self.not_read.is_empty() && self.present() < usize::try_from(self.desired).unwrap_or(0);
-        self.held != Held::No
+        self.lock != Ok(None)
             || self.state != RolloutState::None
             || !self.owner.is_empty()
             || pods_missing
@@ -208,8 +208,9 @@ impl WorkloadStatus {
 /// Returns the state of a workload.
 pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let workload = &live.workload;
-    let held = Held::of(workload);
-    let asked = Asked::of(live, &held);
+    let found = lock_of(workload);
+    let lock = found.as_ref().ok().and_then(Option::as_ref);
+    let asked = Asked::of(live, lock);
     let revision = CurrentRevision::of(live);
     let mut theirs: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
     theirs.sort_by(|a, b| workload.order(a, b));
@@ -220,23 +221,16 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         )
     });
     let pods: Vec<PodStatus> = theirs.iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
-    let life = match &held {
-        Held::By(lock) => {
-            let seen = &live.surroundings;
-            Some(Life::of(lock, &workload.object, seen.server_now.as_deref(), seen.holder))
-        }
-        Held::No | Held::Unreadable { .. } => None,
-    };
     let state = rollout_state(live);
     let waits_for_delete = state == RolloutState::None
         && kinds::is_on_delete(&workload.object)
         && is_held_back(live)
         && pods.iter().any(|pod| pod.older_revision.is_some());
-    let waits = budget::blocking(live, &held, &theirs, &pods);
+    let waits = budget::blocking(live, lock, &theirs, &pods);
     let owner =
-        owner::states(workload, &held, waits_for_delete.then_some(OwnerState::OnDelete).into_iter().chain(waits));
+        owner::states(workload, lock, waits_for_delete.then_some(OwnerState::OnDelete).into_iter().chain(waits));
     let mut next = next_command::next_commands(live, state, &pods);
-    if state == RolloutState::None && held == Held::No && owner.iter().all(OwnerState::is_at_rest) {
+    if state == RolloutState::None && found == Ok(None) && owner.iter().all(OwnerState::is_at_rest) {
         next.extend(next_command::bring_to_template(live, &pods));
     }
     if workload.reference.kind.has_template() && state != RolloutState::Active {
@@ -255,10 +249,10 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         },
         rewritten: made::rewritten(live, &theirs, &pods),
         pods,
-        life,
+        life: lock.map(|lock| life(live, lock)),
         state,
         not_read: denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect(),
-        held,
+        lock: found.map(|lock| lock.map(Box::new)),
     }
 }
 
@@ -267,7 +261,7 @@ fn proven(live: &LiveWorkload) -> BTreeSet<RolloutId> {
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
     let entries = history::union(objects).into_iter();
     let is_proven = |entry: &HistoryEntry| matches!(entry.outcome, EndResult::Complete | EndResult::Aborted);
-    entries.filter(is_proven).map(|entry| entry.id).collect()
+    entries.filter(is_proven).map(|entry| entry.rollout.id).collect()
 }
 
 /// What a pod of a workload should ask for.
@@ -279,7 +273,7 @@ struct Asked<'a> {
     /// The template itself.
     whole: &'a Value,
     /// The rollout that holds the workload: what it brings to the pods that it is about.
-    lock: Option<&'a RolloutLock>,
+    lock: Option<&'a Lock>,
     /// The owner's controller has not seen the template, or is replacing pods.
     rolling_out: bool,
     /// The server's time (RFC 3339), where the answer had it.
@@ -297,17 +291,14 @@ struct AskedImage<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(live: &'a LiveWorkload, held: &'a Held) -> Self {
+    fn of(live: &'a LiveWorkload, lock: Option<&'a Lock>) -> Self {
         let workload = &live.workload;
         let template = template_containers(workload.template()).into_iter().map(|one| (one.container, one.image));
         Self {
             own: !workload.reference.kind.has_template(),
             template: template.collect(),
             whole: workload.template(),
-            lock: match held {
-                Held::By(lock) => Some(lock),
-                Held::No | Held::Unreadable { .. } => None,
-            },
+            lock,
             rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
             now: live.surroundings.server_now.as_deref(),
             proven: proven(live),
@@ -332,17 +323,12 @@ impl<'a> Asked<'a> {
 
     /// Whether the rollout that holds the workload has not asked the pod yet for what it changes besides images.
     fn waits(&self, pod: &Pod) -> bool {
-        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
+        let chosen = self.lock.filter(|lock| lock.rollout.chooses(&pod.key));
         chosen.is_some_and(|lock| {
             // Lock and template are written together: another template is somebody else's, also the one from before.
-            let is_its_template = lock.change.before_after(self.whole).is_some_and(|(before, after)| {
-                let wanted = match lock.direction {
-                    Direction::Forward => after,
-                    Direction::Back => before,
-                };
-                same(self.whole, &wanted)
-            });
-            is_its_template && lock.directed().fields.progress_in(pod) == FieldProgress::NotAsked
+            let change = lock.rollout.directed();
+            let is_its_template = change.apply(self.whole).is_some_and(|wanted| same(self.whole, &wanted));
+            is_its_template && change.fields.progress_in(pod) == FieldProgress::NotAsked
         })
     }
 
@@ -350,15 +336,11 @@ impl<'a> Asked<'a> {
         if self.own {
             return None;
         }
-        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
-        if let Some((lock, change)) = chosen.and_then(|lock| Some((lock, lock.change.images.get(name)?))) {
-            let (image, in_pods) = match lock.direction {
-                Direction::Forward => (&change.to, &change.to_in_pods),
-                Direction::Back => (&change.from, &change.from_in_pods),
-            };
+        let chosen = self.lock.filter(|lock| lock.rollout.chooses(&pod.key));
+        if let Some((image, in_pods)) = chosen.and_then(|lock| lock.rollout.image(name)) {
             // Lock and template are written together: another template is somebody else's, and what new pods get.
             if self.template.get(name).is_none_or(|template| template == image) {
-                return Some(AskedImage { image, by_rollout: Some(in_pods.as_ref().unwrap_or(image)) });
+                return Some(AskedImage { image, by_rollout: Some(in_pods) });
             }
         }
         self.template.get(name).map(|image| AskedImage { image, by_rollout: None })

@@ -9,7 +9,7 @@ use crate::change::{Change, Direction, FieldProgress};
 use crate::k8s::names::ContainerName;
 use crate::kinds::HoldsBy;
 use crate::plan::{self, LiveWorkload, RolloutState};
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::hook::HookPhase;
 use crate::state::unpulled::cannot_be_pulled;
 
@@ -58,7 +58,7 @@ pub(super) fn next_commands(live: &LiveWorkload, state: RolloutState, pods: &[Po
     let lock = plan::present(live);
     let way = |action, label, take_over| NextCommand {
         take_over,
-        hooks: lock.as_ref().map(|lock| lock.hooks.clone()).unwrap_or_default(),
+        hooks: lock.as_ref().map(|lock| lock.rollout.hooks.clone()).unwrap_or_default(),
         ..NextCommand::new(action, label)
     };
     let follow = || NextCommand::new(NextAction::Follow, "Follow");
@@ -101,15 +101,15 @@ fn working_images(live: &LiveWorkload, pods: &[PodStatus]) -> Option<NextCommand
 /// Which of the two helps, and more than the other.
 fn on_or_back(
     live: &LiveWorkload,
-    lock: Option<&RolloutLock>,
+    lock: Option<&Lock>,
     pods: &[PodStatus],
     (resume, abort): (NextCommand, NextCommand),
 ) -> Vec<NextCommand> {
     let Some(lock) = lock else { return Vec::new() };
-    if lock.direction == Direction::Back {
+    if lock.rollout.direction == Direction::Back {
         return vec![NextCommand { despite: despite(lock, pods), ..abort }];
     }
-    let images = &lock.change.images;
+    let images = &lock.rollout.change.images;
     let cannot_go_back = images
         .iter()
         .any(|(name, image)| cannot_be_pulled(&live.pods, name, image.from_in_pods.as_ref().unwrap_or(&image.from)));
@@ -152,12 +152,12 @@ pub(super) fn add_replacing(commands: &mut Vec<NextCommand>, pods: &[PodStatus])
 
 /// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop; or a node
 /// never does the resize.
-fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
+fn has_failed(lock: &Lock, pods: &[PodStatus]) -> bool {
     let is_infeasible = |pod: &PodStatus| matches!(pod.resizing, Some(FieldProgress::Failed { .. }));
-    if lock.change.fields.resizes() && pods.iter().any(is_infeasible) {
+    if lock.rollout.change.fields.resizes() && pods.iter().any(is_infeasible) {
         return true;
     }
-    pods.iter().any(|pod| fails_with(&lock.change, pod))
+    pods.iter().any(|pod| fails_with(&lock.rollout.change, pod))
 }
 
 /// Returns whether every pod with this image in the container fails with it, and there are any: nobody wants to go back to it.
@@ -176,8 +176,8 @@ fn fails_with(change: &Change, pod: &PodStatus) -> bool {
 }
 
 /// How many pods may be down for the others to go back, where pods fail with what they had before as well.
-fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
-    let back = lock.directed();
+fn despite(lock: &Lock, pods: &[PodStatus]) -> Option<usize> {
+    let back = lock.rollout.directed();
     // No run is active any more: a container that has its old image again and is not ready will not get there.
     let is_unready = |pod: &&PodStatus| {
         pod.containers.iter().any(|report| {
@@ -191,7 +191,7 @@ fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
         wanted
             .all(|(name, image)| !pod.containers.iter().any(|is| is.container == *name && is.image != image.in_pods()))
     };
-    let is_wanted = lock.direction == Direction::Back && failing > 0 && !pods.iter().all(is_back);
+    let is_wanted = lock.rollout.direction == Direction::Back && failing > 0 && !pods.iter().all(is_back);
     is_wanted.then_some(failing + 1)
 }
 

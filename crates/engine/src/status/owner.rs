@@ -6,35 +6,7 @@ use crate::k8s::mask;
 use crate::k8s::metadata;
 use crate::k8s::workload::Workload;
 use crate::kinds;
-use crate::state::durable::lock::RolloutLock;
-
-/// Whether a rollout of this program's holds a workload.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Held {
-    /// None does.
-    No,
-    /// This one does.
-    By(Box<RolloutLock>),
-    /// There is a lock that cannot be read: written by another version, or edited.
-    Unreadable {
-        /// The annotation's text.
-        text: String,
-    },
-}
-
-impl Held {
-    /// Reads a workload's lock. A ReplicaSet's is a copy that its Deployment's controller made, so it holds nothing.
-    pub(super) fn of(workload: &Workload) -> Self {
-        if workload.reference.kind.made_by().is_some() && workload.controller().is_some() {
-            return Self::No;
-        }
-        match RolloutLock::of(&workload.object) {
-            Ok(None) => Self::No,
-            Ok(Some(lock)) => Self::By(Box::new(lock)),
-            Err(text) => Self::Unreadable { text },
-        }
-    }
-}
+use crate::state::durable::lock::Lock;
 
 /// What an owner's controller is at, by the owner's own words: also of rollouts that are not this program's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +80,11 @@ impl OwnerState {
 /// lifted its own.
 ///
 /// `also`: states that the object alone does not show.
-pub(super) fn states(workload: &Workload, held: &Held, also: impl IntoIterator<Item = OwnerState>) -> Vec<OwnerState> {
+pub(super) fn states(
+    workload: &Workload,
+    lock: Option<&Lock>,
+    also: impl IntoIterator<Item = OwnerState>,
+) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
     if metadata::is_terminating(object) && workload.reference.kind.has_template() {
@@ -118,7 +94,7 @@ pub(super) fn states(workload: &Workload, held: &Held, also: impl IntoIterator<I
         states.push(OwnerState::NotObserved);
     }
     states.extend(workload.rolling_out().map(|status| OwnerState::RollingOut { status }));
-    let is_ours = matches!(held, Held::By(lock) if !lock.released);
+    let is_ours = lock.is_some_and(|lock| !lock.released);
     if kinds::is_paused(object) && !is_ours {
         states.push(OwnerState::Paused);
     }

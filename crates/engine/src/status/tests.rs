@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::change::Direction;
 use crate::k8s::workload::Workload;
 use crate::plan::{Denied, Revision, Surroundings};
 use crate::state::durable::lock::ROLLOUT_ANNOTATION;
@@ -79,10 +80,9 @@ pub(super) fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
     }
 }
 
-pub(super) fn lock(direction: Direction) -> RolloutLock {
+pub(super) fn lock(direction: Direction) -> Lock {
     let text = json!({"id": "20260301-100000-000002", "run": "r", "who": "jane", "since": SET, "version": "0.1.0",
-        "state": "running", "direction": direction, "history": {"do": "keep"},
-        "change": {"images": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}},
+        "state": "running", "direction": direction,         "change": {"images": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}},
         "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": null,
             "totalTimeout": null, "ordered": false}});
     serde_json::from_value(text).unwrap()
@@ -336,7 +336,7 @@ fn under_a_rollout_what_it_has_not_come_to_is_pending_in_either_direction() {
         owner["spec"]["paused"] = true.into();
         let status = status(&live(owner, &[Side::new(image, CREATED, running(CREATED)).pod()]));
         assert_eq!(status.pods[0].containers[0].comparison, expected, "{direction:?} {image} {template}");
-        assert!(matches!(&status.held, Held::By(lock) if lock.who == "jane"));
+        assert!(matches!(&status.lock, Ok(Some(lock)) if lock.rollout.who == "jane"));
         assert!(status.owner.is_empty(), "the pause is the rollout's: {:?}", status.owner);
         assert!(status.is_notable());
     }
@@ -346,7 +346,7 @@ fn under_a_rollout_what_it_has_not_come_to_is_pending_in_either_direction() {
 fn a_rollout_of_chosen_pods_says_nothing_of_the_others() {
     let mut chosen = lock(Direction::Forward);
     for (only, expected) in [("web-1", Comparison::Pending), ("web-2", Comparison::Drifted)] {
-        chosen.only = [only.to_owned()].into();
+        chosen.rollout.only = [only.to_owned()].into();
         let mut owner = deployment("acme/side:v2");
         owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: chosen.to_text()});
         let pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
@@ -370,7 +370,7 @@ fn a_lock_that_cannot_be_read_holds_all_the_same() {
         let mut owner = deployment("acme/side:v1");
         owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: text});
         let status = status(&live(owner, &[]));
-        assert_eq!(status.held, Held::Unreadable { text: text.into() });
+        assert_eq!(status.lock, Err(text.into()));
         assert!(status.is_notable());
     }
 }
@@ -379,10 +379,10 @@ fn a_lock_that_cannot_be_read_holds_all_the_same() {
 fn a_copy_of_the_lock_on_a_replica_set_holds_nothing() {
     let mut set = deployment("acme/side:v1");
     set["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: lock(Direction::Forward).to_text()});
-    let held = |set: &Value| Held::of(&Workload::from_object(WorkloadKind::ReplicaSet, set.clone()).unwrap());
-    assert!(matches!(held(&set), Held::By(_)));
+    let held = |set: &Value| lock_of(&Workload::from_object(WorkloadKind::ReplicaSet, set.clone()).unwrap());
+    assert!(matches!(held(&set), Ok(Some(_))));
     set["metadata"]["ownerReferences"] = json!([{"kind": "Deployment", "name": "web", "uid": "d", "controller": true}]);
-    assert_eq!(held(&set), Held::No);
+    assert_eq!(held(&set), Ok(None));
 }
 
 #[test]

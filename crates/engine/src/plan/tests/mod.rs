@@ -184,9 +184,10 @@ fn read(case: &Value, base: &Value) -> Case {
         (None, Some(message), _) => Intent::Manifest(Manifest::Refused { message: message.into() }),
         (None, None, Some(names)) => Intent::Restart { containers: names.split(' ').map(Into::into).collect() },
         (None, None, None) if case.get("undoes").is_some() => {
-            let mut entry = json!({"id": "20260101t000000-abcd", "who": "jane", "began": "2026-01-01T00:00:00Z",
-                "ended": "2026-01-01T00:00:09Z", "containers": {}, "outcome": "complete"});
-            entry.as_object_mut().unwrap().extend(case["undoes"].as_object().unwrap().clone());
+            let mut entry = json!({"id": "20260101t000000-abcd", "who": "jane", "since": "2026-01-01T00:00:00Z",
+                "direction": "forward", "change": {"images": {}}, "ended": "2026-01-01T00:00:09Z",
+                "outcome": "complete"});
+            entry["change"].as_object_mut().unwrap().extend(case["undoes"].as_object().unwrap().clone());
             let history = json!({"kubectl-inplace.io/history": json!([entry]).to_string()});
             live.workload.object["metadata"]["annotations"] = history;
             Intent::Undo { to: None, pin_digest: false }
@@ -275,7 +276,7 @@ fn a_lock_names_the_pods_that_the_plan_changes_and_no_other() {
     let changed = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update);
     let names: BTreeSet<String> = changed.map(|pod| pod.pod.name.clone()).collect();
     assert_eq!(names.len(), 1);
-    assert_eq!(plan.durable.unwrap().only, names);
+    assert_eq!(plan.durable.unwrap().rollout.only, names);
 }
 
 /// A pod outside of the chosen ones is in the goal with nothing wanted of it: its label or gate is restored.
@@ -393,8 +394,8 @@ fn under_a_mirror_pods_get_what_the_server_makes_of_the_template() {
         assert_eq!(of_pods.collect::<Vec<_>>(), [(present, MIRRORED[1]); 2], "{name}");
         let durable = plan.durable.as_ref().unwrap();
         // What `undo` sets in the template is the template's.
-        assert!(durable.origin.is_empty() || present != MIRRORED[0], "{name}: {:?}", durable.origin);
-        let (forward, back) = (&durable.change, durable.change.reversed());
+        assert!(durable.rollout.origin.is_empty() || present != MIRRORED[0], "{name}: {:?}", durable.rollout.origin);
+        let (forward, back) = (&durable.rollout.change, durable.rollout.change.reversed());
         let of = |change: &Change| (change.images[&side].to.clone(), change.images[&side].in_pods().to_owned());
         assert_eq!(of(forward), ("acme/side:2".into(), MIRRORED[1].into()), "{name}");
         assert_eq!(of(&back), ("acme/side:1".into(), MIRRORED[0].into()), "{name}");
@@ -438,7 +439,7 @@ fn tolerations_come_into_the_pods_and_stay_in_them_when_they_are_taken_back() {
         let plan = case(name);
         assert_eq!(plan.verdict, Verdict::InPlace, "{name}");
         assert_eq!(plan.pods.iter().map(|pod| pod.verdict).collect::<Vec<_>>(), verdicts, "{name}");
-        let change = &plan.durable.as_ref().unwrap().change.fields;
+        let change = &plan.durable.as_ref().unwrap().rollout.change.fields;
         assert_eq!(*change, plan.fields, "{name}: the template goes along");
         let rows = plan.fields.rows();
         let found = rows.iter().map(|row| (row.before.as_deref(), row.after.as_deref(), row.effect.clone()));

@@ -16,8 +16,9 @@ use crate::k8s::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
-use crate::state::durable::life::Life;
-use crate::state::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
+use crate::state::durable::lease::LeaseState;
+use crate::state::durable::lock::{Lock, LockState, ROLLOUT_ANNOTATION};
+use crate::state::durable::rollout::Rollout;
 use crate::state::outcome::EndResult;
 use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::duration::seconds_between;
@@ -128,15 +129,16 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
     let objects: Vec<&Value> = std::iter::once(owner).chain(owned).collect();
     let mut ended = history::union(objects.iter().copied());
-    let lock = RolloutLock::of(owner);
+    let lock = Lock::of(owner);
     let mut unreadable: Vec<UnreadableNote> =
         objects.iter().filter_map(|object| unreadable_history(object, live)).collect();
     if lock.is_err() {
         unreadable.push(UnreadableNote { object: live.workload.reference.to_string(), annotation: ROLLOUT_ANNOTATION });
     }
     let under_way = lock.ok().flatten();
-    let is_known = |id: &RolloutId| ended.iter().any(|entry| entry.id == *id);
-    let replaced = under_way.iter().flat_map(|lock| &lock.replaced).filter(|entry| !is_known(&entry.id));
+    let is_known = |id: &RolloutId| ended.iter().any(|entry| entry.rollout.id == *id);
+    let replaced =
+        under_way.iter().flat_map(|lock| &lock.rollout.replaced).filter(|entry| !is_known(&entry.rollout.id));
     ended.extend(replaced.cloned().collect::<Vec<_>>());
     let of_pods = of_pods(live, &ended, under_way.as_ref(), &mut unreadable);
     // The annotation has its entries in order; the others are placed among them by their times alone.
@@ -175,48 +177,39 @@ fn unreadable_history(object: &Value, live: &LiveWorkload) -> Option<UnreadableN
 }
 
 fn of_entry(entry: HistoryEntry) -> Update {
-    let image = |(container, image): (ContainerName, history::HistoryImage)| UpdatedImage {
-        container,
-        from: image.from,
-        to: image.to,
-        image_id: image.image_id,
+    let course = match entry.replaced_by {
+        Some(by) => Course::Replaced { by },
+        None => Course::Ended(entry.outcome),
     };
-    Update {
-        id: entry.id,
-        course: match entry.replaced_by {
-            Some(by) => Course::Replaced { by },
-            None => Course::Ended(entry.outcome),
-        },
-        who: Some(entry.who),
-        began: Some(entry.began),
-        ended: Some(entry.ended),
-        reason: entry.reason,
-        images: entry.containers.into_iter().map(image).collect(),
-        fields: entry.fields,
-    }
+    of_rollout(entry.rollout, course, Some(entry.ended))
 }
 
-fn of_lock(lock: RolloutLock, live: &LiveWorkload) -> Update {
+fn of_lock(lock: Lock, live: &LiveWorkload) -> Update {
     let surroundings = &live.surroundings;
     let now = surroundings.server_now.as_deref();
-    let is_left = match Life::of(&lock, &live.workload.object, now, surroundings.holder) {
-        Life::Gone | Life::Silent(_) | Life::Stalled { .. } => true,
-        Life::Ended | Life::Alive(_) | Life::Unknown(_) => false,
+    let is_left = match LeaseState::of(&lock, &live.workload.object, now, surroundings.holder) {
+        LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => true,
+        LeaseState::Ended | LeaseState::Alive(_) | LeaseState::Unknown(_) => false,
     };
-    let mut digests = lock.digests;
-    let image = |(container, image): (ContainerName, crate::change::TemplateImage)| {
+    let course = Course::UnderWay { state: lock.state, direction: lock.rollout.direction, is_left };
+    of_rollout(lock.rollout, course, None)
+}
+
+fn of_rollout(rollout: Rollout, course: Course, ended: Option<String>) -> Update {
+    let mut digests = rollout.digests;
+    let images = rollout.change.images.into_iter().map(|(container, image)| {
         let image_id = digests.remove(&container);
         UpdatedImage { container, from: image.from, to: image.to, image_id }
-    };
+    });
     Update {
-        id: lock.id,
-        course: Course::UnderWay { state: lock.state, direction: lock.direction, is_left },
-        who: Some(lock.who),
-        began: Some(lock.since),
-        ended: None,
-        reason: lock.reason,
-        images: lock.change.images.into_iter().map(image).collect(),
-        fields: lock.change.fields,
+        images: images.collect(),
+        id: rollout.id,
+        course,
+        who: Some(rollout.who),
+        began: Some(rollout.since),
+        ended,
+        reason: rollout.reason,
+        fields: rollout.change.fields,
     }
 }
 
@@ -227,11 +220,11 @@ fn of_lock(lock: RolloutLock, live: &LiveWorkload) -> Update {
 fn of_pods(
     live: &LiveWorkload,
     ended: &[HistoryEntry],
-    under_way: Option<&RolloutLock>,
+    under_way: Option<&Lock>,
     unreadable: &mut Vec<UnreadableNote>,
 ) -> Vec<Update> {
     let known: BTreeSet<&RolloutId> =
-        ended.iter().map(|entry| &entry.id).chain(under_way.map(|lock| &lock.id)).collect();
+        ended.iter().map(|entry| &entry.rollout.id).chain(under_way.map(|lock| &lock.rollout.id)).collect();
     let oldest = known.first().copied().filter(|_| ended.len() >= KEPT);
     let mut by_id: BTreeMap<RolloutId, Vec<(&Pod, UpdateRecord)>> = BTreeMap::new();
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();

@@ -3,38 +3,30 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::change::{Change, TemplateImage};
 use crate::k8s::workload::Workload;
 use crate::kinds::WorkloadKind;
 use crate::plan::Denied;
 use crate::plan::assemble::{Objects, assemble};
-use crate::state::durable::history::HistoryImage;
 
 fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
-    let image = HistoryImage {
-        from: "acme/side:v1".into(),
-        to: "acme/side:v2".into(),
-        image_id: Some("sha256:a".into()),
-        ..HistoryImage::default()
-    };
-    HistoryEntry {
+    let (from, to) = ("acme/side:v1".to_owned(), "acme/side:v2".to_owned());
+    let image = TemplateImage { from, to, ..TemplateImage::default() };
+    let rollout = Rollout {
         id: id.into(),
         who: "jane".into(),
-        ended_by: None,
-        began: "2026-03-01T10:00:00Z".into(),
-        ended: "2026-03-01T10:01:30Z".into(),
+        since: "2026-03-01T10:00:00Z".into(),
         reason: Some("CVE".into()),
-        containers: [("side".into(), image)].into(),
-        fields: Default::default(),
-        outcome,
-        replaced_by: None,
-        strategy: None,
-    }
+        change: Change { images: [("side".into(), image)].into(), ..Change::default() },
+        digests: [("side".into(), "sha256:a".into())].into(),
+        ..Rollout::default()
+    };
+    HistoryEntry { rollout, ended: "2026-03-01T10:01:30Z".into(), ended_by: None, outcome, replaced_by: None }
 }
 
 fn lock() -> Value {
     json!({"id": "20260301-120000-000000", "run": "r", "who": "joe", "since": "2026-03-01T12:00:00Z", "version": "0.1.0",
-        "state": "stopped", "direction": "back", "history": {"do": "keep"},
-        "change": {"images": {"side": {"from": "acme/side:v2", "to": "acme/side:v3"}}},
+        "state": "stopped", "direction": "back",         "change": {"images": {"side": {"from": "acme/side:v2", "to": "acme/side:v3"}}},
         "digests": {"side": "sha256:b"},
         "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": null,
             "totalTimeout": null, "ordered": false}})

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::state::durable::holder::{Process, ProcessState};
+use crate::state::durable::lease::{Process, ProcessState};
 
 /// The annotation that says which process has created the pod.
 pub const PROCESS_ANNOTATION: &str = "kubectl-inplace.io/process";

@@ -5,9 +5,9 @@ use crate::rollout::pods::Pods;
 use crate::rollout::polled::PolledRead;
 use crate::rollout::visit::Visit;
 use crate::rollout::{Action, Answer, Now};
-use crate::state::durable::holder::ProcessState;
-use crate::state::durable::life::Life;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lease::LeaseState;
+use crate::state::durable::lease::ProcessState;
+use crate::state::durable::lock::Lock;
 
 use super::{Asker, Effects};
 
@@ -52,10 +52,14 @@ impl Followed {
         };
         let Some(view) = visit.world.owner().filter(|_| !self.read.is_stale) else { return true };
         let Some(object) = &view.object else { return false };
-        let lock = RolloutLock::of(object).ok().flatten().filter(|lock| lock.id == followed.id);
-        lock.is_some_and(|lock| match Life::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {
-            Life::Alive(_) => true,
-            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } | Life::Unknown(_) => false,
+        let lock = Lock::of(object).ok().flatten().filter(|lock| lock.rollout.id == followed.rollout.id);
+        lock.is_some_and(|lock| match LeaseState::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {
+            LeaseState::Alive(_) => true,
+            LeaseState::Ended
+            | LeaseState::Gone
+            | LeaseState::Silent(_)
+            | LeaseState::Stalled { .. }
+            | LeaseState::Unknown(_) => false,
         })
     }
 
@@ -84,8 +88,8 @@ mod tests {
 
     fn lock(id: &str, state: &str) -> Value {
         json!({"id": id, "run": "theirs", "who": "joe", "since": "2026-03-01T10:00:00Z", "version": "0.1.0", "state": state,
-            "direction": "forward", "history": {"do": "keep"}, "change": {"images": {}},
-            "holder": {"who": "joe", "host": "laptop", "pid": 7, "since": "2026-03-01T10:00:00Z"},
+            "direction": "forward", "change": {"images": {}},
+            "lease": {"who": "joe", "host": "laptop", "pid": 7, "since": "2026-03-01T10:00:00Z"},
             "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}})
     }
 

@@ -108,6 +108,6 @@ pub(crate) fn by_another(goal: &Goal, pod: &Pod) -> bool {
     let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over.clone());
     taken.is_some_and(|taken| {
         let is_known = taken.run == owner.lock.run || owner.earlier.contains(&taken.run);
-        taken.rollout == owner.lock.id && !is_known
+        taken.rollout == owner.lock.rollout.id && !is_known
     })
 }

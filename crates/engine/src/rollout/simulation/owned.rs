@@ -68,8 +68,7 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
     let images = names.iter().map(|name| ((*name).to_owned(), json!({"from": BEFORE, "to": WANTED})));
     let since = timestamp(Now::ZERO);
     let lock = json!({"id": id, "run": "r", "who": "jane", "since": since, "version": "0",
-        "state": "running", "direction": "forward", "history": {"do": "keep"},
-        "change": {"images": images.collect::<serde_json::Map<_, _>>()},
+        "state": "running", "direction": "forward",         "change": {"images": images.collect::<serde_json::Map<_, _>>()},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
     Box::new(OwnerGoal {
         continues: false,
@@ -83,7 +82,6 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
         before,
         after,
         clock: since,
-        who: "jane".into(),
         field_manager: "inplace-cli".into(),
         keep_field_ownership: false,
     })
@@ -97,11 +95,11 @@ pub(super) fn owner_of(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
     let mut owner = scenario.owned.then(|| owner_goal("20260301-1", &names, templates()))?;
     if scenario.back {
         std::mem::swap(&mut owner.before, &mut owner.after);
-        for change in owner.lock.change.images.values_mut() {
+        for change in owner.lock.rollout.change.images.values_mut() {
             std::mem::swap(&mut change.from, &mut change.to);
         }
         owner.replaces = Some(owner.lock.to_text());
-        (owner.lock.direction, owner.lock.run) = (Direction::Back, "s".into());
+        (owner.lock.rollout.direction, owner.lock.run) = (Direction::Back, "s".into());
     }
     Some(owner)
 }

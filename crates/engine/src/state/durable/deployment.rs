@@ -4,9 +4,10 @@
 use serde_json::{Value, json};
 
 use super::history::{self, HISTORY_POINTER};
-use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
+use super::lock::{CHANGE_CAUSE, Lock, ROLLOUT_ANNOTATION};
 use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, StepName, version_of};
 use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
+use super::rollout::{HistoryStep, RevisionRef};
 use super::step::{
     CLOSE, OBSERVED, PODS_LISTED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write,
 };
@@ -116,7 +117,7 @@ fn is_released(owner: &Owner<'_>) -> bool {
 /// On the way back: after scaling to zero and up again under our pause, the controller may have created the pods in
 /// another ReplicaSet that holds the old template. Then that is the current one.
 fn current<'a>(owner: &Owner<'a>) -> &'a Value {
-    let outgoing = owner.lock().and_then(|lock| lock.outgoing.as_ref());
+    let outgoing = owner.lock().and_then(|lock| lock.rollout.outgoing.as_ref());
     let Some(current) = outgoing.and_then(|outgoing| outgoing.find(owner.owned)) else {
         return &Value::Null;
     };
@@ -145,7 +146,7 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
         return None;
     }
     if !is_held_back(owner) {
-        let why = match owner.goal.lock.direction {
+        let why = match owner.goal.lock.rollout.direction {
             _ if is_released(owner) => REPLACES,
             Direction::Forward => UNPAUSED,
             Direction::Back => SET_BACK_OR_UNPAUSED,
@@ -160,7 +161,7 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
     }
     let found = template_of(set);
     // On the way back from a rollout that took another one's place it may still have that one's template.
-    let lefts = owner.goal.lock.left_by_the_others(owner.goal.target());
+    let lefts = owner.goal.lock.rollout.left_by_the_others(owner.goal.target());
     let is_known = owner.is_back() && lefts.iter().any(|(_, left)| same(&found, left));
     (!is_known && !same(&found, owner.goal.source())).then_some(SET_CHANGED)
 }
@@ -173,7 +174,7 @@ fn turned_too_late(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
     if set.is_null() {
         return is_anothers(owner.owned, found, owner.goal.target()).then_some(SET_IS_GONE);
     }
-    let is_forward = found.direction == Direction::Forward;
+    let is_forward = found.rollout.direction == Direction::Forward;
     (is_forward && was_released(owner.object, found, set, &owner.goal.after)).then_some(UNPAUSED)
 }
 
@@ -190,14 +191,14 @@ fn history_changed(owner: &Owner<'_>) -> Option<&'static str> {
 }
 
 /// Whether the rollout belongs to none of these ReplicaSets, and going back to a template would replace their pods.
-pub fn is_anothers(owned: &[Value], lock: &RolloutLock, before: &Value) -> bool {
-    let is_known = lock.outgoing.as_ref().is_some_and(|outgoing| outgoing.find(owned).is_some());
+pub fn is_anothers(owned: &[Value], lock: &Lock, before: &Value) -> bool {
+    let is_known = lock.rollout.outgoing.as_ref().is_some_and(|outgoing| outgoing.find(owned).is_some());
     let has_pods = |set: &Value| !is_empty(set) && !same(&template_of(set), before);
     !is_known && owned.iter().any(has_pods)
 }
 
 /// Whether somebody has lifted the pause of a rollout, on its way forward, before the ReplicaSet had the new template.
-pub fn was_released(owner: &Value, lock: &RolloutLock, outgoing: &Value, after: &Value) -> bool {
+pub fn was_released(owner: &Value, lock: &Lock, outgoing: &Value, after: &Value) -> bool {
     !lock.released && !is_paused(owner) && !same(&template_of(outgoing), after)
 }
 
@@ -231,7 +232,7 @@ const KEPT_CHANGED: &str = "the ReplicaSet that keeps its outgoing template was 
 /// is there again shows that the controller has seen both objects as they are.
 fn is_adopted(owner: &Owner<'_>) -> bool {
     let set = current(owner);
-    let copied = matches!((RolloutLock::of(set), owner.lock()), (Ok(Some(copy)), Some(lock)) if copy.is_same_run(lock));
+    let copied = matches!((Lock::of(set), owner.lock()), (Ok(Some(copy)), Some(lock)) if copy.is_same_run(lock));
     copied && revision_of(owner.object) == revision_of(set)
 }
 
@@ -254,14 +255,14 @@ fn pause_with_template(owner: &Owner<'_>) -> ObjectWrite {
 }
 
 fn unpause(owner: &Owner<'_>) -> ObjectWrite {
-    let released = owner.lock().map(|lock| RolloutLock { released: true, ..lock.clone() }.to_text());
+    let released = owner.lock().map(|lock| Lock { released: true, ..lock.clone() }.to_text());
     let patch = owner.patch().test("/spec/template").set("/spec/paused", None);
     patch.annotate(&[(ROLLOUT_ANNOTATION, released)]).write()
 }
 
 fn set_target_of_set(owner: &Owner<'_>) -> ObjectWrite {
     let patch = set_template(current(owner), owner.goal.target());
-    patch.annotate(&[(CHANGE_CAUSE, owner.goal.lock.cause())]).write()
+    patch.annotate(&[(CHANGE_CAUSE, owner.goal.lock.rollout.cause())]).write()
 }
 
 fn set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
@@ -273,8 +274,8 @@ fn set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
 
 /// The older ReplicaSet without pods that has the new template when the rollout begins, and takes the outgoing one.
 fn older_set<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
-    let HistoryStep::Swap { uid, .. } = &owner.lock()?.history else { return None };
-    owner.owned.iter().find(|set| is(set, uid))
+    let HistoryStep::Swap(older) = &owner.lock()?.rollout.history else { return None };
+    older.find(owner.owned)
 }
 
 /// The ReplicaSet that was created for the outgoing template, by the name that derives from the rollout's id: a create
@@ -285,11 +286,12 @@ fn made_set<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
 }
 
 fn made_name(owner: &Owner<'_>) -> String {
-    format!("{}-{}", text(owner.object, "/metadata/name"), history_hash(owner.goal.id()))
+    format!("{}-{}", text(owner.object, "/metadata/name"), history_hash(&owner.goal.lock.rollout.id))
 }
 
 fn is_outgoing_kept(owner: &Owner<'_>) -> bool {
-    let is_left_out = owner.lock().is_none_or(|lock| lock.history == HistoryStep::Keep);
+    let is_left_out =
+        owner.lock().is_none_or(|lock| matches!(lock.rollout.history, HistoryStep::Forget | HistoryStep::ByController));
     let keeps = |set: &Value| same(&template_of(set), &owner.goal.before);
     // An older one may have been deleted meanwhile: another one is created.
     let is_kept = || older_set(owner).or_else(|| made_set(owner)).is_some_and(keeps);
@@ -297,7 +299,7 @@ fn is_outgoing_kept(owner: &Owner<'_>) -> bool {
 }
 
 fn keep_outgoing(owner: &Owner<'_>) -> ObjectWrite {
-    let outgoing = owner.lock().and_then(|lock| lock.outgoing.as_ref());
+    let outgoing = owner.lock().and_then(|lock| lock.rollout.outgoing.as_ref());
     let revision = outgoing.map_or(0, |outgoing| outgoing.revision);
     match older_set(owner) {
         Some(older) => swap(older, &owner.goal.before, &kept_annotations(current(owner), revision)),
@@ -311,7 +313,7 @@ fn keep_outgoing(owner: &Owner<'_>) -> ObjectWrite {
 fn lock_of_older_set(owner: &Owner<'_>) -> Option<ObjectWrite> {
     let lock = owner.lock().filter(|_| is_held_back(owner) && owner.is_back() && owner.goal.take_over.is_some())?;
     let older = older_set(owner).filter(|set| same(&template_of(set), &owner.goal.after))?;
-    if matches!(RolloutLock::of(older), Ok(Some(copy)) if copy.is_same_run(lock)) {
+    if matches!(Lock::of(older), Ok(Some(copy)) if copy.is_same_run(lock)) {
         return None;
     }
     Some(Guarded::of(REPLICA_SET, older).annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]).write())
@@ -323,12 +325,12 @@ fn drop_kept(owner: &Owner<'_>) -> Option<ObjectWrite> {
         return Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, made), version: version_of(made) });
     }
     let lock = owner.lock()?;
-    let HistoryStep::Swap { revision, .. } = &lock.history else { return None };
+    let HistoryStep::Swap(RevisionRef { revision, .. }) = &lock.rollout.history else { return None };
     let older = older_set(owner).filter(|set| is_empty(set) && same(&template_of(set), &owner.goal.before))?;
     // Where the controller has created another one for the template meanwhile, a second one would be the older and
     // adopt its pods.
     let is_recreated = owner.owned.iter().any(|set| {
-        let is_outgoing = lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
+        let is_outgoing = lock.rollout.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
         !std::ptr::eq(set, older) && !is_outgoing && same(&template_of(set), &owner.goal.after)
     });
     let revision = vec![(DEPLOYMENT_REVISION.to_owned(), revision.to_string())];
@@ -358,7 +360,7 @@ fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
 }
 
 fn create(owner: &Owner<'_>, current: &Value, revision: i64) -> ObjectWrite {
-    let hash = history_hash(owner.goal.id());
+    let hash = history_hash(&owner.goal.lock.rollout.id);
     let hashed = |pointer: &str| {
         let mut labels = current.pointer(pointer).cloned().unwrap_or_else(|| json!({}));
         if let Some(labels) = labels.as_object_mut() {
@@ -399,7 +401,8 @@ fn give_template_back(owner: &Owner<'_>) -> Option<ObjectWrite> {
     let set = current(owner);
     let lock = owner.lock().filter(|_| is_held_back(owner) && !owner.has_target())?;
     let is_ours = same(&template_of(set), &owner.goal.after);
-    is_ours.then(|| set_template(set, &owner.goal.before).annotate(&[(CHANGE_CAUSE, lock.cause.clone())]).write())
+    is_ours
+        .then(|| set_template(set, &owner.goal.before).annotate(&[(CHANGE_CAUSE, lock.rollout.cause.clone())]).write())
 }
 
 /// The ReplicaSet still has the outgoing template, or has it again, and the Deployment has another one, or no pause.
@@ -425,19 +428,20 @@ fn close_superseded(owner: &Owner<'_>) -> ObjectWrite {
 /// While somebody else's template is paused no ReplicaSet matches it, and no history is ever copied. An annotation
 /// raises a Deployment's generation: before the controller has seen it, a copy may still be made where there is none yet.
 fn is_history_copied(owner: &Owner<'_>) -> bool {
-    let knows = |set: &Value| history::of(set).iter().any(|entry| entry.id == owner.goal.lock.id);
+    let knows = |set: &Value| history::of(set).iter().any(|entry| entry.rollout.id == owner.goal.lock.rollout.id);
     is_observed(owner) || owner.owned.iter().any(knows)
 }
 
 /// The controller has copied the lock to ReplicaSets.
 fn remove_copy(owner: &Owner<'_>) -> Option<ObjectWrite> {
-    let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == owner.goal.lock.id);
+    let is_ours =
+        |set: &&Value| matches!(Lock::of(set), Ok(Some(lock)) if lock.rollout.id == owner.goal.lock.rollout.id);
     let copy = owner.owned.iter().find(is_ours)?;
     Some(Guarded::of(REPLICA_SET, copy).annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
 }
 
 fn drop_leftover(owner: &Owner<'_>) -> Option<ObjectWrite> {
-    leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.goal.lock.id))
+    leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.goal.lock.rollout.id))
 }
 
 /// Returns the delete of a ReplicaSet that a rollout created for the outgoing template and that was taken back since: a
@@ -454,7 +458,8 @@ pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Opt
 fn made_for_ended<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> impl Iterator<Item = &'a Value> {
     let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
     let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
-    let hashes: Vec<String> = ended.map(|entry| history_hash(&entry.id)).chain(gone.map(history_hash)).collect();
+    let hashes: Vec<String> =
+        ended.map(|entry| history_hash(&entry.rollout.id)).chain(gone.map(history_hash)).collect();
     owned.iter().filter(move |set| {
         let (name, hash) = (text(set, "/metadata/name"), hash_of(set));
         hashes.iter().any(|known| known == hash) && name.strip_suffix(hash).is_some_and(|begin| begin.ends_with('-'))

@@ -1,12 +1,12 @@
 //! What was done to a workload in place: the annotation on the owner, and the union over what the controller copied.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::change::FieldChanges;
-use crate::k8s::names::{ContainerName, RolloutId};
+use super::rollout::Rollout;
+use crate::k8s::names::RolloutId;
 use crate::state::outcome::EndResult;
 
 /// The annotation's key.
@@ -25,33 +25,19 @@ pub const KEPT: usize = 10;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryEntry {
-    /// The rollout.
-    pub id: RolloutId,
-    /// Who began it: the user as the server knows it.
-    pub who: String,
+    /// What it changed, and who began it.
+    #[serde(flatten)]
+    pub rollout: Rollout,
+    /// When it ended (RFC 3339).
+    pub ended: String,
     /// Who ended it, where that was somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,
-    /// When it began (RFC 3339).
-    pub began: String,
-    /// When it ended (RFC 3339).
-    pub ended: String,
-    /// Why, in the user's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// The images, by container.
-    pub containers: BTreeMap<ContainerName, HistoryImage>,
-    /// What else of the template changed.
-    #[serde(flatten)]
-    pub fields: FieldChanges,
     /// How it ended.
     pub outcome: EndResult,
     /// The rollout that took its place before it had ended: then it is superseded by that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<RolloutId>,
-    /// The owner's update strategy from before, where the rollout has left its own in place of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<Value>,
 }
 
 impl HistoryEntry {
@@ -73,28 +59,9 @@ impl HistoryEntry {
 
     /// Says who ended it, as in "aborted by another run (...)"; empty where that is not known.
     fn by(&self) -> String {
-        let who = self.ended_by.as_ref().unwrap_or(&self.who);
+        let who = self.ended_by.as_ref().unwrap_or(&self.rollout.who);
         if who.is_empty() { String::new() } else { format!(" ({who})") }
     }
-}
-
-/// One container's images.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HistoryImage {
-    /// Before.
-    pub from: String,
-    /// After.
-    pub to: String,
-    /// What the pods ran before (`imageID`), where all ran the same.
-    #[serde(rename = "imageID", default, skip_serializing_if = "Option::is_none")]
-    pub image_id: Option<String>,
-    /// What pods had in place of the image before, where admission made another one of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from_in_pods: Option<String>,
-    /// The same of the image after.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to_in_pods: Option<String>,
 }
 
 /// Reads the history of one object; what cannot be read counts as none.
@@ -118,7 +85,7 @@ fn merged(known: Vec<HistoryEntry>, other: Vec<HistoryEntry>) -> Vec<HistoryEntr
     let mut known = VecDeque::from(known);
     let mut pending: VecDeque<HistoryEntry> = VecDeque::new();
     for entry in other {
-        let is_it = |known: &HistoryEntry| known.id == entry.id;
+        let is_it = |known: &HistoryEntry| known.rollout.id == entry.rollout.id;
         if let Some(at) = known.iter().position(is_it) {
             let rest = known.split_off(at);
             by_time(&mut merged, std::mem::replace(&mut known, rest), std::mem::take(&mut pending));
@@ -139,6 +106,14 @@ fn by_time(merged: &mut Vec<HistoryEntry>, mut a: VecDeque<HistoryEntry>, mut b:
     merged.extend(a.into_iter().chain(b));
 }
 
+/// Returns the entries of rollouts whose place another one takes: those that the history keeps.
+pub fn replaced_by(rollout: &RolloutId, mut entries: Vec<HistoryEntry>) -> Vec<HistoryEntry> {
+    for entry in entries.iter_mut().filter(|entry| entry.replaced_by.is_none()) {
+        entry.replaced_by = Some(rollout.clone());
+    }
+    entries.split_off(entries.len().saturating_sub(KEPT))
+}
+
 /// Writes the annotation's value: the last [`KEPT`] entries.
 pub fn to_text(entries: &[HistoryEntry]) -> String {
     let first = entries.len().saturating_sub(KEPT);
@@ -152,19 +127,9 @@ mod tests {
     use super::*;
 
     fn entry(id: &str, ended: &str) -> HistoryEntry {
-        HistoryEntry {
-            id: id.into(),
-            who: "jane".into(),
-            ended_by: None,
-            began: "2026-03-01T10:00:00Z".into(),
-            ended: ended.into(),
-            reason: None,
-            containers: BTreeMap::new(),
-            fields: FieldChanges::default(),
-            outcome: EndResult::Complete,
-            replaced_by: None,
-            strategy: None,
-        }
+        let rollout =
+            Rollout { id: id.into(), who: "jane".into(), since: "2026-03-01T10:00:00Z".into(), ..Rollout::default() };
+        HistoryEntry { rollout, ended: ended.into(), ended_by: None, outcome: EndResult::Complete, replaced_by: None }
     }
 
     fn object(entries: &[HistoryEntry]) -> Value {
@@ -210,7 +175,7 @@ mod tests {
         ];
         for (lists, expected) in cases {
             let objects: Vec<Value> = lists.iter().map(|list| entries(list)).collect();
-            let order: String = union(&objects).iter().map(|entry| entry.id.as_str().to_owned()).collect();
+            let order: String = union(&objects).iter().map(|entry| entry.rollout.id.as_str().to_owned()).collect();
             assert_eq!(order, *expected, "{lists:?}");
         }
     }
@@ -227,7 +192,7 @@ mod tests {
         let many: Vec<HistoryEntry> =
             (10..30).map(|second| entry(&format!("id-{second}"), &format!("2026-03-01T10:00:{second}Z"))).collect();
         let kept = of(&object(&many));
-        assert_eq!((kept.len(), kept.first().map(|entry| entry.id.as_str())), (KEPT, Some("id-20")));
+        assert_eq!((kept.len(), kept.first().map(|entry| entry.rollout.id.as_str())), (KEPT, Some("id-20")));
         assert_eq!(of(&json!({"metadata": {"annotations": {HISTORY_ANNOTATION: "edited"}}})), []);
     }
 }

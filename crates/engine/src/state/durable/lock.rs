@@ -1,21 +1,12 @@
-//! The goal as the lock: the annotation on the owner that says what a rollout changes, who holds it, and what must be
-//! restored. Any later run, on any machine, finishes or takes back a rollout from it and the objects alone.
+//! The lock: the annotation on the owner that holds its rollout, and says which run carries that out.
 //!
 //! It is kept small: a Deployment's controller copies annotations to ReplicaSets.
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::history::{HistoryEntry, HistoryImage};
-use super::holder::Holder;
-use super::is;
-use crate::change::{Change, Direction, FieldChanges, TemplateImage};
-use crate::k8s::names::{ContainerName, RolloutId, Uid};
-use crate::state::hook::{HookPhase, Hooks};
-use crate::state::outcome::EndResult;
-use crate::state::policy::Policy;
+use super::lease::Lease;
+use super::rollout::Rollout;
 use crate::value::words;
 
 pub use crate::k8s::metadata::ROLLOUT_ANNOTATION;
@@ -53,188 +44,31 @@ impl LockState {
     }
 }
 
-/// How the outgoing template stays in a Deployment's history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "do")]
-pub enum HistoryStep {
-    /// A ReplicaSet without pods is created for it.
-    Create {
-        /// Its name, derived from the rollout's id.
-        name: String,
-    },
-    /// An old ReplicaSet without pods, which holds the new template, takes it.
-    Swap {
-        /// Its name.
-        name: String,
-        /// Its uid.
-        uid: Uid,
-        /// Its revision before.
-        revision: i64,
-    },
-    /// Not at all: `revisionHistoryLimit` is 0, or the kind keeps its history by itself.
-    Keep,
-}
-
-/// The revision that the owner's pods have before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outgoing {
-    /// The name of the ReplicaSet or ControllerRevision.
-    pub name: String,
-    /// Its uid.
-    pub uid: Uid,
-    /// Its number.
-    pub revision: i64,
-}
-
-impl Outgoing {
-    /// Returns the object that holds it.
-    pub fn find<'o>(&self, owned: &'o [Value]) -> Option<&'o Value> {
-        owned.iter().find(|object| is(object, &self.uid))
-    }
-}
-
 /// The annotation's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RolloutLock {
-    /// The rollout.
-    pub id: RolloutId,
+pub struct Lock {
+    /// What holds the owner.
+    #[serde(flatten)]
+    pub rollout: Rollout,
     /// Which run of it holds the lock: another one that goes on with it writes its own.
     pub run: String,
-    /// Who began it: the user as the server knows it.
-    pub who: String,
-    /// When it began (RFC 3339).
-    pub since: String,
-    /// Why, in the user's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// `kubernetes.io/change-cause` before: a rollout that is taken back restores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
     /// Who holds it now: not always who began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holder: Option<Holder>,
+    pub lease: Option<Lease>,
     /// The program's version.
     pub version: String,
     /// Whether a run is active.
     pub state: LockState,
-    /// Forward, or back.
-    pub direction: Direction,
-    /// What changes in the template.
-    pub change: Change,
-    /// What the containers ran before (`imageID`), where all pods ran the same.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub digests: BTreeMap<ContainerName, String>,
-    /// The images before the first of several rollouts, where one went on from another that had not ended well; and
-    /// what the pods ran where that was not the template's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub origin: BTreeMap<ContainerName, String>,
-    /// The owner's `updateStrategy` before, of kinds whose strategy is changed meanwhile.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<Value>,
-    /// The revision that is left; `None` for kinds without revisions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outgoing: Option<Outgoing>,
-    /// How the outgoing template stays in the history.
-    pub history: HistoryStep,
-    /// A ControllerRevision that held the new template before: not ours to delete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reuses: Option<String>,
     /// The pause of a Deployment was lifted again: a pause that is found now is somebody else's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
     /// Requests of this run, or of one before that it took over from, may still arrive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
-    /// The names of the pods that were chosen; empty means all.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub only: BTreeSet<String>,
-    /// When the run that began it runs a command around each pod: the commands themselves are never written down.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub hooks: BTreeSet<HookPhase>,
-    /// How fast, how careful.
-    pub policy: Policy,
-    /// The unfinished rollouts whose place it took: they are written into the history with it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaced: Vec<HistoryEntry>,
 }
 
-impl RolloutLock {
-    /// Returns whether it goes back to where the first of the rollouts began whose place it took: taking it back means
-    /// to finish it.
-    pub fn goes_back(&self) -> bool {
-        let mut turned = self.clone();
-        turned.turn_back();
-        let Change { images, fields } = &turned.change;
-        self.direction == Direction::Forward
-            && !self.replaced.is_empty()
-            && images.values().all(|image| image.from == image.to)
-            && fields.rows().iter().all(|row| row.before == row.after)
-    }
-
-    /// Reverses a rollout that took the place of unfinished ones: back is where the first of them began. What
-    /// they were bringing was never completed.
-    pub fn turn_back(&mut self) {
-        if self.direction == Direction::Forward {
-            for (name, image) in &mut self.change.images {
-                let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
-                if let Some(first) = first {
-                    image.from.clone_from(&first.from);
-                    image.from_in_pods.clone_from(&first.from_in_pods);
-                }
-            }
-            self.change.fields = self.fields_from_the_first();
-        }
-        self.direction = Direction::Back;
-    }
-
-    /// Returns a template with what each replaced rollout brought, and when that rollout began: each of them may have
-    /// stopped with it.
-    pub fn left_by_the_others(&self, template: &Value) -> Vec<(&str, Value)> {
-        let of_entry = |entry: &HistoryEntry| {
-            let images = entry.containers.iter().filter_map(|(name, image)| {
-                let list = self.change.images.get(name)?.list;
-                Some((
-                    name.clone(),
-                    TemplateImage { list, from: image.from.clone(), to: image.to.clone(), ..TemplateImage::default() },
-                ))
-            });
-            Change { images: images.collect(), fields: entry.fields.clone() }.apply(template)
-        };
-        self.replaced.iter().filter_map(|entry| Some((entry.began.as_str(), of_entry(entry)?))).collect()
-    }
-
-    fn fields_from_the_first(&self) -> FieldChanges {
-        let mut fields = self.change.fields.clone();
-        self.replaced.iter().rev().for_each(|entry| fields.begin_where(&entry.fields));
-        fields
-    }
-
-    /// Returns the history entry of the rollout once it has ended. `by` has ended it.
-    pub fn entry(&self, outcome: EndResult, ended: &str, by: &str) -> HistoryEntry {
-        let containers = self.change.images.iter().map(|(name, image)| {
-            let from = self.origin.get(name).unwrap_or(&image.from).clone();
-            let image_id = self.digests.get(name).cloned();
-            let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
-            let from_in_pods = first.map_or(&image.from_in_pods, |first| &first.from_in_pods).clone();
-            let (to, to_in_pods) = (image.to.clone(), image.to_in_pods.clone());
-            (name.clone(), HistoryImage { from, to, image_id, from_in_pods, to_in_pods })
-        });
-        HistoryEntry {
-            id: self.id.clone(),
-            who: self.who.clone(),
-            ended_by: Some(by.to_owned()).filter(|by| *by != self.who),
-            began: self.since.clone(),
-            ended: ended.to_owned(),
-            reason: self.reason.clone(),
-            containers: containers.collect(),
-            fields: self.fields_from_the_first(),
-            outcome,
-            replaced_by: None,
-            strategy: None,
-        }
-    }
-
+impl Lock {
     /// Reads the lock of an owner: `None` when there is none, the text as the error when this program cannot read it.
     ///
     /// # Errors
@@ -242,16 +76,25 @@ impl RolloutLock {
     pub fn of(object: &Value) -> Result<Option<Self>, String> {
         match Self::text_of(object) {
             None => Ok(None),
-            Some(text) => match serde_json::from_str::<Self>(text) {
-                Ok(lock) => Ok(Some(Self { policy: lock.policy.bounded(), ..lock })),
-                Err(_) => Err(text.to_owned()),
-            },
+            Some(text) => Self::read(text).map(Some).ok_or_else(|| text.to_owned()),
         }
+    }
+
+    /// Reads the annotation's value.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut lock: Self = serde_json::from_str(text).ok()?;
+        lock.rollout.policy = lock.rollout.policy.bounded();
+        Some(lock)
     }
 
     /// Returns the annotation, exactly as stored.
     pub fn text_of(object: &Value) -> Option<&str> {
         object.pointer(ROLLOUT_POINTER).and_then(Value::as_str)
+    }
+
+    /// Returns the user who holds it.
+    pub fn held_by(&self) -> &str {
+        self.lease.as_ref().map_or(&self.rollout.who, |lease| &lease.who)
     }
 
     /// Returns whether requests of its run may still arrive, whatever is done: the run is active, was killed, or ended
@@ -262,29 +105,9 @@ impl RolloutLock {
 
     /// Returns whether another lock is this one, in whatever state.
     pub fn is_same_run(&self, other: &Self) -> bool {
-        (&self.id, &self.run, self.direction) == (&other.id, &other.run, other.direction)
-    }
-
-    /// Returns what changes, in the direction of the rollout.
-    pub fn directed(&self) -> Change {
-        match self.direction {
-            Direction::Forward => self.change.clone(),
-            Direction::Back => self.change.reversed(),
-        }
-    }
-
-    /// Returns the commands around each pod that the rollout began with and that are not given now.
-    pub fn missing_hooks(&self, given: &Hooks) -> Vec<HookPhase> {
-        self.hooks.iter().copied().filter(|phase| given.command(*phase).is_none()).collect()
-    }
-
-    /// Returns the change-cause of the revision that the rollout leads to. A rollout without a reason has none: the
-    /// cause of the change before would be a false one.
-    pub fn cause(&self) -> Option<String> {
-        match self.direction {
-            Direction::Forward => self.reason.clone(),
-            Direction::Back => self.cause.clone(),
-        }
+        self.run == other.run
+            && self.rollout.id == other.rollout.id
+            && self.rollout.direction == other.rollout.direction
     }
 
     /// Writes the annotation's value. The same lock always gives the same text.
@@ -299,9 +122,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::change::{Change, Direction, TemplateImage};
     use crate::kinds::WorkloadKind;
+    use crate::plan::Start;
     use crate::rollout::{Goal, Mode, Observation, RunState, World, turn};
+    use crate::state::durable::rollout::{HistoryStep, RevisionRef};
     use crate::state::durable::{OwnerGoal, OwnerView};
+    use crate::state::hook::HookPhase;
+    use crate::state::outcome::EndResult;
+    use crate::state::policy::Policy;
 
     fn number() -> impl Strategy<Value = Value> {
         prop_oneof![
@@ -320,7 +149,7 @@ mod tests {
         json!({"id": "20260301-100000-abcd", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
             "state": "running", "direction": "forward",
             "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
-            "holder": {"host": "h", "pid": 7, "since": "2026-03-01T10:00:00Z"},
+            "lease": {"host": "h", "pid": 7, "since": "2026-03-01T10:00:00Z"},
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": at(0)}},
             "outgoing": {"name": "w-1", "uid": "rs", "revision": at(1)},
             "history": {"do": "swap", "name": "w-0", "uid": "old", "revision": at(2)},
@@ -333,18 +162,66 @@ mod tests {
         json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "side", "image": image}]}})
     }
 
-    fn goal(kind: WorkloadKind, lock: &RolloutLock) -> Goal {
+    fn goal(kind: WorkloadKind, lock: &Lock) -> Goal {
         let owner: OwnerGoal = serde_json::from_value(json!({"uid": "w", "lock": lock, "replaces": null,
             "before": template("side:1"), "after": template("side:2"), "clock": "2026-03-01T10:00:00Z",
             "fieldManager": "m", "keepFieldOwnership": false}))
         .unwrap();
         serde_json::from_value(json!({"id": "20260301-100000-abcd",
             "workload": {"kind": kind, "namespace": "n", "name": "w"}, "mode": Mode::Durable, "controllers": ["rs", "w"],
-            "replicas": 2, "pods": [], "policy": owner.lock.policy, "field_manager": "m", "owner": owner}))
+            "replicas": 2, "pods": [], "policy": owner.lock.rollout.policy, "field_manager": "m", "owner": owner}))
         .unwrap()
     }
 
     proptest! {
+        /// What was planned is what any later run reads, field by field.
+        #[test]
+        fn a_lock_read_back_is_the_rollout_that_was_planned(
+            numbers in prop::collection::vec(any::<u32>(), 4),
+            words in prop::collection::vec("[a-z0-9:.\"\\\\/ -]{0,12}", 8),
+            flags in prop::collection::vec(any::<bool>(), 6),
+        ) {
+            let word = |at: usize| words[at].clone();
+            let given = |at: usize| flags[at].then(|| words[at].clone());
+            let side = |text: Option<String>| text.map(|text| ("side".into(), text)).into_iter().collect();
+            let image = TemplateImage { from: word(0), to: word(1), to_in_pods: given(2), ..TemplateImage::default() };
+            let kept = RevisionRef { name: word(3), uid: word(4).as_str().into(), revision: numbers[0].into() };
+            let earlier = Rollout { id: "earlier".into(), since: word(5), ..Rollout::default() };
+            let start = Start { run: word(7), who: word(5), clock: word(6), reason: given(0), ..Start::default() };
+            let rollout = Rollout {
+                id: "20260301-100000-abcd".into(),
+                who: start.who.clone(),
+                since: start.clock.clone(),
+                reason: start.reason.clone(),
+                direction: if flags[3] { Direction::Forward } else { Direction::Back },
+                change: Change { images: [("side".into(), image)].into(), ..Change::default() },
+                digests: side(given(1)),
+                origin: side(given(2)),
+                cause: given(3),
+                strategy: given(4).map(|kind| json!({"type": kind})),
+                outgoing: flags[5].then(|| kept.clone()),
+                history: match (flags[1], flags[2]) {
+                    (true, true) => HistoryStep::Create,
+                    (true, false) => HistoryStep::Swap(kept),
+                    (false, true) => HistoryStep::Forget,
+                    (false, false) => HistoryStep::ByController,
+                },
+                reuses: given(5),
+                only: given(0).into_iter().collect(),
+                hooks: flags[4].then_some(HookPhase::Before).into_iter().collect(),
+                policy: Policy {
+                    max_unavailable: numbers[2].max(1),
+                    canary: flags[1].then_some(numbers[3]),
+                    ..Policy::default()
+                },
+                replaced: flags[2].then(|| earlier.entry(EndResult::Superseded, &words[6], &words[7])).into_iter().collect(),
+            };
+            let lock = start.lock(rollout.clone());
+            prop_assert_eq!(&lock.rollout, &rollout);
+            let object = json!({"metadata": {"annotations": {ROLLOUT_ANNOTATION: lock.to_text()}}});
+            prop_assert_eq!(Lock::of(&object), Ok(Some(lock)));
+        }
+
         /// Anybody may have edited it: no number makes the program crash, whatever step the owner is at.
         #[test]
         fn no_number_is_too_much(numbers in prop::collection::vec(number(), 10), generation in any::<i64>()) {
@@ -353,7 +230,7 @@ mod tests {
                 let object = json!({"metadata": {"uid": "w", "name": "w", "namespace": "n", "generation": generation,
                     "annotations": {ROLLOUT_ANNOTATION: text, "deployment.kubernetes.io/revision": generation.to_string()}},
                     "spec": {"template": template("side:2"), "replicas": 2, "ordinals": {"start": generation}}});
-                let Ok(Some(lock)) = RolloutLock::of(&object) else { continue };
+                let Ok(Some(lock)) = Lock::of(&object) else { continue };
                 let goal = goal(kind, &lock);
                 let view = OwnerView { object: Some(object), now: Some("2026-03-01T10:00:20Z".into()), ..OwnerView::default() };
                 let mut state = RunState::new();

@@ -6,22 +6,22 @@
 
 pub mod deployment;
 pub mod history;
-pub mod holder;
-pub mod life;
+pub mod lease;
 pub mod lock;
 mod objects;
 mod owner;
 pub mod revisions;
+pub mod rollout;
 pub mod stateful_set;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::change::Direction;
-use crate::k8s::names::{RolloutId, Uid};
+use crate::k8s::names::Uid;
 use crate::kinds::{HoldsBy, Release, Revisions, WorkloadKind};
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
@@ -29,8 +29,8 @@ use crate::state::record::TakenOver;
 use crate::value::json_path::text;
 use deployment::DEPLOYMENT;
 use history::HistoryEntry;
-use life::BEAT_LABEL;
-use lock::{ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use lease::BEAT_LABEL;
+use lock::{Lock, ROLLOUT_ANNOTATION, ROLLOUT_POINTER};
 use objects::Guarded;
 use owner::{has_own_lock, is_template_set};
 use stateful_set::{DAEMON_SET, STATEFUL_SET};
@@ -47,7 +47,7 @@ pub struct OwnerGoal {
     /// The owner, by uid.
     pub uid: Uid,
     /// The lock that this run writes and tests.
-    pub lock: RolloutLock,
+    pub lock: Lock,
     /// The annotation's text that this run's lock replaces: that of the run that it goes on from. `None`: there must be
     /// none.
     pub replaces: Option<String>,
@@ -55,10 +55,10 @@ pub struct OwnerGoal {
     /// the objects show, also under a pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
-    /// That lock's run was taken for gone when this was its last sign of life (or it had none): if it gives another, it
-    /// is active. `None`: this run goes on whatever that run does.
-    #[serde(default, deserialize_with = "that_is_there", skip_serializing_if = "Option::is_none")]
-    pub unless_alive: Option<LastBeat>,
+    /// That lock's run was taken for gone when this was its last sign of life (empty: it had none): if it gives another,
+    /// it is active. `None`: this run goes on whatever that run does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless_alive: Option<String>,
     /// The template before; for a run that goes on, derived from the revision that the lock names.
     pub before: Value,
     /// The template wanted.
@@ -76,23 +76,15 @@ pub struct OwnerGoal {
     /// that somebody takes the pods from this run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub earlier: BTreeSet<String>,
-    /// The user who begins this run, as the server knows it.
-    #[serde(default)]
-    pub who: String,
     /// It goes on from another run of the same command, which may have changed pods.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub continues: bool,
 }
 
-/// A beat that is present without a time is not an absent one.
-fn that_is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LastBeat>, D::Error> {
-    LastBeat::deserialize(deserializer).map(Some)
-}
-
 impl OwnerGoal {
     /// The template that this run leads to.
     pub fn target(&self) -> &Value {
-        match self.lock.direction {
+        match self.lock.rollout.direction {
             Direction::Forward => &self.after,
             Direction::Back => &self.before,
         }
@@ -100,47 +92,40 @@ impl OwnerGoal {
 
     /// The template that this run leads away from.
     pub fn source(&self) -> &Value {
-        match self.lock.direction {
+        match self.lock.rollout.direction {
             Direction::Forward => &self.before,
             Direction::Back => &self.after,
         }
     }
 
-    /// The rollout's id.
-    pub fn id(&self) -> &RolloutId {
-        &self.lock.id
-    }
-
     /// Whether the run whose lock this one replaces has given a sign of life since it was taken for gone.
     fn has_come_alive(&self, object: &Value) -> bool {
-        self.unless_alive.as_ref().is_some_and(|seen| seen.0.as_deref() != life::beat_of(object))
+        self.unless_alive.as_ref().is_some_and(|seen| seen != lease::beat_of(object).unwrap_or_default())
     }
 
     /// Says who holds the owner in place of this run.
-    pub fn taken_over(&self, by: &RolloutLock) -> String {
-        let who = by.holder.as_ref().map_or(by.who.as_str(), |holder| holder.who.as_str());
-        let host = by.holder.as_ref().map(|holder| format!(" from {}", holder.process.host)).unwrap_or_default();
-        if by.id != self.lock.id {
-            return format!("rollout \"{}\" of {who}{host} has taken its place; no further changes by this run", by.id);
+    pub fn taken_over(&self, by: &Lock) -> String {
+        let who = by.held_by();
+        let host = by.lease.as_ref().map(|lease| format!(" from {}", lease.process.host)).unwrap_or_default();
+        if by.rollout.id != self.lock.rollout.id {
+            return format!(
+                "rollout \"{}\" of {who}{host} has taken its place; no further changes by this run",
+                by.rollout.id
+            );
         }
-        let replaced = self.replaces.as_ref().and_then(|text| serde_json::from_str::<RolloutLock>(text).ok());
+        let replaced = self.replaces.as_ref().and_then(|text| Lock::read(text));
         if replaced.is_some_and(|replaced| replaced.run == by.run) {
             let run = format!("the run of {who}{host} that seemed to be gone has given another sign of life");
             return format!("{run}; no further changes by this run");
         }
-        let what = match (by.direction, self.lock.direction) {
+        let what = match (by.rollout.direction, self.lock.rollout.direction) {
             (Direction::Back, Direction::Forward) => ", to abort it",
             (Direction::Forward, Direction::Back) => ", to resume it",
             (Direction::Forward, Direction::Forward) | (Direction::Back, Direction::Back) => "",
         };
-        format!("rollout \"{}\" was taken over by {who}{host}{what}; no further changes by this run", by.id)
+        format!("rollout \"{}\" was taken over by {who}{host}{what}; no further changes by this run", by.rollout.id)
     }
 }
-
-/// The label with the sign of life of a run, as it was read.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct LastBeat(pub Option<String>);
 
 /// The owner and what belongs to it, as last read; read in this order, so that what belongs to it is never older.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -214,9 +199,9 @@ fn is(object: &Value, uid: &Uid) -> bool {
 
 /// Returns the lock of another run that holds the owner by now; `None` where there is none. The lock that this run
 /// replaces does not count.
-pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<RolloutLock> {
-    RolloutLock::text_of(object).filter(|text| Some(*text) != goal.replaces.as_deref())?;
-    RolloutLock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(&goal.lock))
+pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<Lock> {
+    Lock::text_of(object).filter(|text| Some(*text) != goal.replaces.as_deref())?;
+    Lock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(&goal.lock))
 }
 
 /// Returns the writes that end the rollouts which hold a workload without another step of theirs: its lock goes, what
@@ -229,18 +214,18 @@ pub fn released(
 ) -> Vec<ObjectWrite> {
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
     let mut entries = history::union(std::iter::once(object).chain(owned));
-    entries.retain(|known| ended.iter().all(|entry| entry.id != known.id));
+    entries.retain(|known| ended.iter().all(|entry| entry.rollout.id != known.rollout.id));
     entries.extend(ended);
     let history = (!entries.is_empty()).then(|| history::to_text(&entries));
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
-    let patch = if life::beat_of(object).is_some() { patch.label(&[(BEAT_LABEL, None)]) } else { patch };
+    let patch = if lease::beat_of(object).is_some() { patch.label(&[(BEAT_LABEL, None)]) } else { patch };
     let patch = without_ownership(object, patch);
     let patch = match kind.holds_by().release(object, before) {
         Some(Release::Remove(field)) => patch.set(field, None),
         Some(Release::Restore(field, before)) => patch.set(field, Some(before)),
         None => patch,
     };
-    let copies = owned.iter().filter(|copy| RolloutLock::text_of(copy).is_some());
+    let copies = owned.iter().filter(|copy| Lock::text_of(copy).is_some());
     let copies = kind.owns_through().into_iter().flat_map(|through| {
         let remove =
             move |copy| Guarded::of(ObjectKind::Workload(through), copy).annotate(&[(ROLLOUT_ANNOTATION, None)]);

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::history::{self, HistoryEntry};
-use super::holder::Holder;
-use super::life::{BEAT_LABEL, beat_of, next_beat};
-use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use super::lease::Lease;
+use super::lease::{BEAT_LABEL, beat_of, next_beat};
+use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, Lock, LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER};
 use super::objects::{Guarded, ObjectKind, ObjectWrite, StepName};
 use super::{OwnerGoal, OwnerView, PodsState, integer, is};
 use crate::change::{Direction, same};
@@ -78,7 +78,7 @@ pub struct Owner<'a> {
     pub(super) pods: &'a PodsState,
     pub(super) own_lock: OwnLock,
     /// Its lock, whoever holds it; the error is one that cannot be read.
-    pub(super) found: Result<Option<RolloutLock>, ()>,
+    pub(super) found: Result<Option<Lock>, ()>,
     /// The end of this rollout in the history. The owner's lock may then be an older one, which came back.
     pub(super) entry: Option<HistoryEntry>,
     /// The server's time of the read.
@@ -101,9 +101,9 @@ impl<'a> Owner<'a> {
             now: view.now.as_deref(),
             ended: &goal.clock,
         };
-        owner.found = RolloutLock::of(owner.object).map_err(drop);
+        owner.found = Lock::of(owner.object).map_err(drop);
         if !owner.is_set_again() {
-            owner.entry = owner.history().into_iter().find(|entry| entry.id == goal.lock.id);
+            owner.entry = owner.history().into_iter().find(|entry| entry.rollout.id == goal.lock.rollout.id);
         }
         owner
     }
@@ -123,7 +123,7 @@ impl<'a> Owner<'a> {
     /// arrive; `None` where that is not on it, or says so.
     pub fn mark(&self, state: LockState, late: bool) -> Option<ObjectWrite> {
         let lock = self.lock().filter(|lock| has_own_lock(self) && self.is_the_planned_one() && lock.state != state)?;
-        let text = RolloutLock { state, late, ..lock.clone() }.to_text();
+        let text = Lock { state, late, ..lock.clone() }.to_text();
         Some(self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
     }
 
@@ -142,13 +142,13 @@ impl<'a> Owner<'a> {
     }
 
     /// The lock of this rollout, whichever run of it has set that.
-    pub(super) fn lock(&self) -> Option<&RolloutLock> {
-        self.found.as_ref().ok()?.as_ref().filter(|lock| lock.id == self.goal.lock.id)
+    pub(super) fn lock(&self) -> Option<&Lock> {
+        self.found.as_ref().ok()?.as_ref().filter(|lock| lock.rollout.id == self.goal.lock.rollout.id)
     }
 
     /// The rollout has its lock, and goes into the other direction with this run.
     pub(super) fn turns(&self) -> bool {
-        self.lock().is_some_and(|lock| lock.direction != self.goal.lock.direction)
+        self.lock().is_some_and(|lock| lock.rollout.direction != self.goal.lock.rollout.direction)
     }
 
     pub(super) fn has_taken_pods(&self) -> bool {
@@ -156,7 +156,7 @@ impl<'a> Owner<'a> {
     }
 
     pub(super) fn is_back(&self) -> bool {
-        self.goal.lock.direction == Direction::Back
+        self.goal.lock.rollout.direction == Direction::Back
     }
 
     pub(super) fn template(&self) -> &'a Value {
@@ -183,7 +183,7 @@ impl<'a> Owner<'a> {
         let strategy = self.object.pointer("/spec/updateStrategy");
         let is_its = [&self.goal.before, &self.goal.after].into_iter().any(|side| same(self.template(), side));
         let holds = is_paused(self.object) && !lock.released && is_its;
-        holds || lock.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy)
+        holds || lock.rollout.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy)
     }
 }
 
@@ -197,12 +197,12 @@ impl<'a> Owner<'a> {
     /// The template and the lock. What keeps the controller from replacing pods comes with the same patch.
     pub(super) fn set_template(&self) -> Guarded<'a> {
         // Whatever the lock of the run before said: this write pauses a Deployment again.
-        let lock = &RolloutLock { released: false, ..self.lock_now() };
+        let lock = &Lock { released: false, ..self.lock_now() };
         let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
         // A change-cause that somebody else has set meanwhile is theirs.
         let found = self.object.pointer(CAUSE_POINTER).and_then(Value::as_str);
-        if lock.direction == Direction::Forward || found == lock.reason.as_deref() {
-            annotations.push((CHANGE_CAUSE, lock.cause()));
+        if lock.rollout.direction == Direction::Forward || found == lock.rollout.reason.as_deref() {
+            annotations.push((CHANGE_CAUSE, lock.rollout.cause()));
         }
         // Without a lock to test, a late write could meet an owner in its old state: the history differs.
         let patch = self.patch().test(history::HISTORY_POINTER);
@@ -211,10 +211,10 @@ impl<'a> Owner<'a> {
     }
 
     /// The lock of this run with the time of this read, the first sign of life.
-    fn lock_now(&self) -> RolloutLock {
+    fn lock_now(&self) -> Lock {
         let lock = self.goal.lock.clone();
-        let holder = lock.holder.map(|holder| Holder { since: self.now.map(str::to_owned), ..holder });
-        RolloutLock { holder, ..lock }
+        let lease = lock.lease.map(|lease| Lease { since: self.now.map(str::to_owned), ..lease });
+        Lock { lease, ..lock }
     }
 
     /// The sign of life is removed with its lock. One that comes meanwhile fails the test.
@@ -229,10 +229,11 @@ impl<'a> Owner<'a> {
     /// is not restored: it is recorded nowhere else.
     pub(super) fn closing(&self, outcome: EndResult, left: Option<Value>) -> Guarded<'a> {
         let lock = &self.goal.lock;
-        let entry = HistoryEntry { strategy: left, ..lock.entry(outcome, self.ended, &self.goal.who) };
+        let mut entry = lock.rollout.entry(outcome, self.ended, lock.held_by());
+        entry.rollout.strategy = left;
         let mut entries = self.history();
-        for entry in lock.replaced.iter().cloned().chain([entry]) {
-            entries.retain(|known| known.id != entry.id);
+        for entry in lock.rollout.replaced.iter().cloned().chain([entry]) {
+            entries.retain(|known| known.rollout.id != entry.rollout.id);
             entries.push(entry);
         }
         let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
@@ -266,7 +267,7 @@ pub(super) fn is_template_set(owner: &Owner<'_>) -> bool {
 pub(super) fn take_lock(owner: &Owner<'_>) -> ObjectWrite {
     let found = owner.lock().map(|found| found.released && !owner.turns());
     let lock = owner.lock_now();
-    let lock = RolloutLock { released: found.unwrap_or(lock.released), ..lock };
+    let lock = Lock { released: found.unwrap_or(lock.released), ..lock };
     let patch = owner.patch().test("/spec/template");
     let patch = match owner.kind.holds_by().field() {
         Some(field) => patch.test(field),
@@ -280,7 +281,7 @@ pub(super) fn is_observed(owner: &Owner<'_>) -> bool {
 }
 
 pub(super) fn close(owner: &Owner<'_>) -> ObjectWrite {
-    let outcome = match owner.goal.lock.direction {
+    let outcome = match owner.goal.lock.rollout.direction {
         Direction::Forward if owner.pods.left => EndResult::Deferred,
         Direction::Forward => EndResult::Complete,
         Direction::Back => EndResult::Aborted,

@@ -59,8 +59,8 @@ pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> boo
 /// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it:
 /// under the user's own OnDelete they get it when they are created again, and the label shows which are left.
 pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
-    let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.change);
-    goal.lock.strategy.as_ref().is_some_and(kinds::has_on_delete)
+    let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.rollout.change);
+    goal.lock.rollout.strategy.as_ref().is_some_and(kinds::has_on_delete)
         && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 
@@ -72,14 +72,14 @@ pub(super) fn drop_unused(owner: &Owner<'_>, in_use: &[&str]) -> Option<ObjectWr
         return None;
     }
     // A revision that is older than the rollout that brought it is somebody else's.
-    let mut brought = lock.left_by_the_others(&owner.goal.before);
+    let mut brought = lock.rollout.left_by_the_others(&owner.goal.before);
     brought.push(("", owner.goal.after.clone()));
     let is_carried = |revision: &Value| {
         [name_of(revision), hash_of(revision)].iter().any(|label| owner.pods.labels.contains_key(*label))
     };
     let is_unused = |revision: &&Value| {
         let name = name_of(revision);
-        let is_free = !in_use.contains(&name) && lock.reuses.as_deref() != Some(name) && !is_carried(revision);
+        let is_free = !in_use.contains(&name) && lock.rollout.reuses.as_deref() != Some(name) && !is_carried(revision);
         let made = text(revision, "/metadata/creationTimestamp");
         is_free && brought.iter().any(|(since, template)| made >= *since && same(&template_of(revision), template))
     };

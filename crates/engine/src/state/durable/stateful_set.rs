@@ -90,7 +90,7 @@ fn strategy<'a>(owner: &Owner<'a>) -> &'a Value {
 /// The strategy before the rollout.
 fn saved_strategy(owner: &Owner<'_>) -> Value {
     let present = owner.object.pointer("/spec/updateStrategy");
-    owner.goal.lock.strategy.as_ref().or(present).cloned().unwrap_or_else(|| json!({"type": "RollingUpdate"}))
+    owner.goal.lock.rollout.strategy.as_ref().or(present).cloned().unwrap_or_else(|| json!({"type": "RollingUpdate"}))
 }
 
 /// The saved one, which divides the pods; 0 where it does not.

@@ -4,7 +4,7 @@
 //! later run goes on from the same row, and a write that is sent twice is done once.
 
 use super::history::HistoryEntry;
-use super::lock::RolloutLock;
+use super::lock::Lock;
 use super::objects::{ObjectWrite, StepName};
 use super::owner::{OwnLock, Owner, close, has_own_lock, has_remains, is_observed, remove_remains, take_lock};
 use crate::change::{Direction, same};
@@ -144,7 +144,7 @@ fn conflict<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [St
         return ended_otherwise(owner, entry).map(|why| (why, after_the_end(table)));
     }
     let was_held = owner.own_lock == OwnLock::Held;
-    let is_replaced = RolloutLock::text_of(owner.object) == goal.replaces.as_deref();
+    let is_replaced = Lock::text_of(owner.object) == goal.replaces.as_deref();
     match &owner.found {
         // The conflicts come once no late request can follow.
         Ok(Some(_)) if has_own_lock(owner) && !owner.has_taken_pods() => None,
@@ -154,7 +154,9 @@ fn conflict<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [St
         Err(()) if was_held => ends("its lock was edited by another client"),
         Err(()) if !is_replaced => ends("it is held by a lock that cannot be read (another version, or edited)"),
         // It goes on from another run of the same rollout.
-        Ok(Some(lock)) if lock.id == goal.lock.id => (table.conflict)(owner).map(|why| (why.to_owned(), table.cleanup)),
+        Ok(Some(lock)) if lock.rollout.id == goal.lock.rollout.id => {
+            (table.conflict)(owner).map(|why| (why.to_owned(), table.cleanup))
+        }
         Ok(Some(_)) | Err(()) => cannot_begin(owner).and_then(ends),
     }
 }
@@ -199,7 +201,7 @@ fn without_lock<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t
 /// How the rollout ended differently from what this run was to do; `None` where it did not.
 fn ended_otherwise(owner: &Owner<'_>, entry: &HistoryEntry) -> Option<String> {
     let is_complete = matches!(entry.outcome, EndResult::Complete | EndResult::Deferred);
-    let is_wanted = match owner.goal.lock.direction {
+    let is_wanted = match owner.goal.lock.rollout.direction {
         Direction::Forward => is_complete,
         Direction::Back => entry.outcome == EndResult::Aborted,
     };

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::history::{HISTORY_ANNOTATION, HistoryEntry, to_text};
 use super::lock::ROLLOUT_ANNOTATION;
+use super::rollout::Rollout;
 use super::*;
 use crate::change::{Change, FieldChanges};
 use crate::rollout::PodGoal;
@@ -17,8 +18,7 @@ fn template(tag: &str) -> Value {
 
 fn goal(direction: &str) -> OwnerGoal {
     let lock = json!({"id": "one", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
-        "state": "running", "direction": direction, "history": {"do": "keep"},
-        "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
+        "state": "running", "direction": direction,         "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
     OwnerGoal {
         continues: false,
@@ -32,26 +32,15 @@ fn goal(direction: &str) -> OwnerGoal {
         before: template("1"),
         after: template("2"),
         clock: "2026-03-01T10:00:00Z".into(),
-        who: "jane".into(),
         field_manager: "inplace-cli".into(),
         keep_field_ownership: false,
     }
 }
 
 fn entry(outcome: EndResult) -> HistoryEntry {
-    HistoryEntry {
-        id: "one".into(),
-        who: "jane".into(),
-        ended_by: Some("joe".into()),
-        began: "2026-03-01T10:00:00Z".into(),
-        ended: "2026-03-01T10:01:00Z".into(),
-        reason: None,
-        containers: [].into(),
-        fields: FieldChanges::default(),
-        outcome,
-        replaced_by: None,
-        strategy: None,
-    }
+    let (id, since) = ("one".into(), "2026-03-01T10:00:00Z".into());
+    let rollout = Rollout { id, who: "jane".into(), since, ..Rollout::default() };
+    rollout.entry(outcome, "2026-03-01T10:01:00Z", "joe")
 }
 
 fn owner(tag: &str, generation: i64, entries: &[HistoryEntry]) -> OwnerView {
@@ -105,7 +94,7 @@ fn whoever_holds_the_lock_in_place_of_a_run_is_named() {
     let replaced = goal("forward").lock;
     let mut goal = OwnerGoal { replaces: serde_json::to_string(&replaced).ok(), ..goal("back") };
     goal.lock.run = "r2".into();
-    let of = |run: &str| RolloutLock { run: run.into(), ..replaced.clone() };
+    let of = |run: &str| Lock { run: run.into(), ..replaced.clone() };
     for (run, says) in [
         ("r", "the run of jane that seemed to be gone has given another sign of life; no further changes by this run"),
         ("r3", "rollout \"one\" was taken over by jane, to resume it; no further changes by this run"),
@@ -175,7 +164,7 @@ fn the_last_write_gives_up_what_this_program_owns() {
 #[test]
 fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_another_client() {
     let mut goal = goal("forward");
-    goal.lock.strategy = Some(json!({"type": "RollingUpdate"}));
+    goal.lock.rollout.strategy = Some(json!({"type": "RollingUpdate"}));
     let pods = PodsState { done: true, replaced: true, ..PodsState::default() };
     let revision = json!({"metadata": {"name": "web-a", "labels": {"controller-revision-hash": "a"}}, "revision": 1,
         "data": {"spec": {"template": template("2")}}});
@@ -194,7 +183,8 @@ fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_an
 
 #[test]
 fn another_rollouts_lock_is_never_touched() {
-    let theirs = RolloutLock { id: "two".into(), run: "theirs".into(), ..goal("forward").lock };
+    let mut theirs = Lock { run: "theirs".into(), ..goal("forward").lock };
+    theirs.rollout.id = "two".into();
     for (outcome, own_lock) in [(None, OwnLock::Held), (Some(EndResult::Aborted), OwnLock::Held)] {
         let entries: Vec<HistoryEntry> = outcome.map(entry).into_iter().collect();
         let mut view = owner("1", 9, &entries);
@@ -212,7 +202,7 @@ fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_ba
     for direction in ["forward", "back"] {
         let mut goal = goal(direction);
         let outgoing = json!({"name": "web-a", "uid": "set", "revision": 1});
-        goal.lock.outgoing = Some(serde_json::from_value(outgoing).unwrap());
+        goal.lock.rollout.outgoing = Some(serde_json::from_value(outgoing).unwrap());
         let mut of_set = template("2");
         of_set["metadata"] = json!({"labels": {"pod-template-hash": "a"}});
         let set = json!({"metadata": {"name": "web-a", "uid": "set", "resourceVersion": "5"},
@@ -263,9 +253,9 @@ fn what_a_late_create_has_left_of_an_aborted_rollout_is_deleted_and_nothing_else
     }
 }
 
-/// As the annotations of an owner and the goal of a recorded run were written before every kind of change was one type.
+/// The annotations of an owner and the goal of a recorded run.
 #[test]
-fn what_was_noted_before_is_read_and_written_the_same() {
+fn what_was_noted_is_read_and_written_the_same() {
     let metadata =
         r#""metadata":{"labels":{"tier":{"from":"a","to":"b"}},"annotations":{"old":{"from":"1","to":null}}}"#;
     let change = format!(
@@ -285,10 +275,10 @@ fn what_was_noted_before_is_read_and_written_the_same() {
     assert!(serde_json::from_str::<Change>(&newer).unwrap_err().to_string().contains("no change of hostAliases"));
 
     let entry = format!(
-        r#"[{{"id":"one","who":"jane","began":"2026-03-01T10:00:00Z","ended":"2026-03-01T10:01:00Z","containers":{{"side":{{"from":"s:1","to":"s:2","imageID":"sha256:1"}}}},{metadata},"outcome":"complete"}}]"#
+        r#"[{{"id":"one","who":"jane","since":"2026-03-01T10:00:00Z","direction":"forward","change":{change},"digests":{{"side":"sha256:1"}},"ended":"2026-03-01T10:01:00Z","outcome":"complete"}}]"#
     );
     let entries: Vec<HistoryEntry> = serde_json::from_str(&entry).unwrap();
-    assert_eq!(shown(&entries[0].fields), expected);
+    assert_eq!(shown(&entries[0].rollout.change.fields), expected);
     assert_eq!(to_text(&entries), entry);
 
     let pod = format!(r#"{{"key":{{"namespace":"n","name":"p","uid":"u"}},"containers":{{}},{metadata}}}"#);
@@ -363,7 +353,7 @@ fn a_new_kind_of_owner_is_one_table() {
     let (steps, object) = freezer_rollout(|_| {});
     assert_eq!(steps, [&begins[..], &["the freezer to count the pods", "Unpause", "Close"]].concat());
     assert_eq!((&object["spec"]["template"], object["spec"].get("frozen")), (&template("2"), None));
-    assert_eq!(RolloutLock::text_of(&object), None);
+    assert_eq!(Lock::text_of(&object), None);
     assert_eq!(history::of(&object).pop().unwrap().outcome, EndResult::Complete);
 
     let (steps, object) = freezer_rollout(|object| object["spec"]["frozen"] = false.into());

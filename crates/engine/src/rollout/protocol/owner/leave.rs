@@ -98,13 +98,13 @@ impl Owner {
         let found = lock_on(visit.world.owner());
         let is_unclear = self.read.is_stale && self.end.is_none() && !self.has_changed_nothing(visit);
         let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
-        (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
+        (is_unclear || found.is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id)) && !is_anothers
     }
 
     /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.
     pub(crate) fn is_still_forward(&self, visit: Visit<'_>) -> bool {
         let lock = lock_on(visit.world.owner());
-        self.is_begun(visit) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
+        self.is_begun(visit) && lock.is_some_and(|lock| lock.rollout.direction == Direction::Forward)
     }
 
     /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
@@ -162,7 +162,7 @@ pub(crate) fn changed_by_another_run(visit: Visit<'_>, pods: &Pods) -> Option<St
     visit.goal.owner.as_ref()?;
     let view = visit.world.owner();
     let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.id == visit.goal.id) {
+    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.rollout.id == visit.goal.id) {
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {

@@ -16,7 +16,7 @@ use crate::rollout::pods::Pods;
 use crate::rollout::polled::PolledRead;
 use crate::rollout::visit::Visit;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerGoal, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
 
@@ -240,11 +240,11 @@ impl Owner {
     /// Whether nothing was done yet for the rollout, by whatever run. `view` is `None` before the owner was read.
     fn is_ahead(&self, owner: &OwnerGoal, view: Option<&OwnerView>) -> bool {
         let was_begun = match view {
-            Some(_) => lock_on(view).is_some_and(|lock| lock.id == owner.lock.id),
+            Some(_) => lock_on(view).is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id),
             None => owner.replaces.is_some(),
         };
         let is_untouched = self.own_lock == OwnLock::Unwritten && !owner.adopts;
-        owner.lock.direction == Direction::Forward && is_untouched && !was_begun
+        owner.lock.rollout.direction == Direction::Forward && is_untouched && !was_begun
     }
 
     /// Returns whether the rollout was begun by another run, and this one has written nothing yet, and may wait.
@@ -253,7 +253,7 @@ impl Owner {
     /// again, nothing keeps another client from beginning.
     pub(crate) fn is_begun(&self, visit: Visit<'_>) -> bool {
         let Some(owner) = visit.goal.owner.as_deref() else { return false };
-        let is_left = lock_on(visit.world.owner()).is_some_and(|lock| lock.id == owner.lock.id);
+        let is_left = lock_on(visit.world.owner()).is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id);
         let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
         is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
@@ -352,7 +352,7 @@ impl Owner {
             Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
             Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
             Some(End::Closed) => {
-                let result = match owner.lock.direction {
+                let result = match owner.lock.rollout.direction {
                     Direction::Forward => EndResult::Complete,
                     Direction::Back => EndResult::Aborted,
                 };
@@ -395,8 +395,8 @@ impl Owner {
     }
 }
 
-fn lock_on(view: Option<&OwnerView>) -> Option<RolloutLock> {
-    RolloutLock::of(view?.object.as_ref()?).ok().flatten()
+fn lock_on(view: Option<&OwnerView>) -> Option<Lock> {
+    Lock::of(view?.object.as_ref()?).ok().flatten()
 }
 
 /// Reported for a rollout that this run has ended without changing a pod.

@@ -52,10 +52,10 @@ impl Owner {
             return None;
         }
         // Of chosen pods none is found later: a replacement pod of theirs is right by itself.
-        if !owner.lock.only.is_empty() || !is_above_partition(owner, visit.world, pod) {
+        if !owner.lock.rollout.only.is_empty() || !is_above_partition(owner, visit.world, pod) {
             return None;
         }
-        let change = owner.lock.directed();
+        let change = owner.lock.rollout.directed();
         let mut containers = ContainerGoal::of_change(&change, pod, &visit.goal.id);
         let revision = self.revision_of(visit, owner, pod);
         let is_other = |revision: &String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
@@ -130,7 +130,7 @@ impl Owner {
         let Some(owner) = &visit.goal.owner else { return false };
         let is_one = |pod: &Pod| {
             let present = pod.is_present() && pod.is_controlled_by(&visit.goal.controllers);
-            let is_chosen = owner.lock.only.is_empty() || pods.position(&pod.key).is_some();
+            let is_chosen = owner.lock.rollout.only.is_empty() || pods.position(&pod.key).is_some();
             present && is_chosen && is_above_partition(owner, visit.world, pod)
         };
         match visit.goal.workload.kind.revisions() {
@@ -148,7 +148,7 @@ pub(crate) fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
 
 /// Under a partition the pods below it keep the revision that they have.
 fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
-    let Some(strategy) = &owner.lock.strategy else { return true };
+    let Some(strategy) = &owner.lock.rollout.strategy else { return true };
     let object = world.owner().and_then(|view| view.object.as_ref()).unwrap_or(&Value::Null);
     !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
 }

@@ -146,15 +146,15 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
 
 /// What the rollout wants of a pod that was created since it began; nothing of any other, and nothing on the way back.
 fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
-    let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.direction == Direction::Forward) else {
+    let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.rollout.direction == Direction::Forward) else {
         return BTreeMap::new();
     };
-    let is_replacement = seconds_between(&owner.lock.since, &pod.created).is_some_and(|since| since >= 0);
+    let is_replacement = seconds_between(&owner.lock.rollout.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
     if !is_replacement || !is_ours || !pod.is_present() {
         return BTreeMap::new();
     }
-    ContainerGoal::of_change(&owner.lock.directed(), pod, &goal.id)
+    ContainerGoal::of_change(&owner.lock.rollout.directed(), pod, &goal.id)
 }
 
 #[cfg(test)]

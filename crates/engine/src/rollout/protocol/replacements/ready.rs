@@ -114,7 +114,7 @@ struct Made<'p> {
 
 impl<'p> Made<'p> {
     fn of(visit: Visit<'_>, pods: &'p Pods) -> Self {
-        let began = visit.goal.owner.as_ref().map(|owner| &owner.lock.since).or(visit.goal.read_at.as_ref());
+        let began = visit.goal.owner.as_ref().map(|owner| &owner.lock.rollout.since).or(visit.goal.read_at.as_ref());
         let since = began.map(String::as_str).unwrap_or_default();
         let is_new = |key: &&PodKey| {
             let created = visit.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));

@@ -18,7 +18,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         "uid": "web", "replaces": null, "before": {}, "after": {}, "clock": "2026-03-01T12:00:00Z",
         "fieldManager": "inplace-cli", "keepFieldOwnership": false,
         "lock": {"id": "r", "run": "r", "who": "joe", "since": "2026-03-01T12:00:00.7Z", "version": "0.1.0",
-            "state": "running", "direction": direction, "history": {"do": "keep"}, "policy": policy,
+            "state": "running", "direction": direction, "policy": policy,
             "change": {"images": {"side": {"from": "acme/side:v1", "to": WANTED}}}}
     }))
     .unwrap();

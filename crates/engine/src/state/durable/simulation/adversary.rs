@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::kinds::WorkloadKind;
-use crate::state::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
+use crate::state::durable::lock::{Lock, ROLLOUT_ANNOTATION};
 
 use super::Simulation;
 use super::api_server::{Actor, Kind};
@@ -86,7 +86,7 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
             let Some((_, old)) = old.cloned() else { return Granted::default() };
             simulation.api.change(user, kind, OWNER, |owner| *owner = (*old).clone());
         }
-        Deed::RemoveLock | Deed::EditLock if RolloutLock::text_of(&owner).is_none() => return Granted::default(),
+        Deed::RemoveLock | Deed::EditLock if Lock::text_of(&owner).is_none() => return Granted::default(),
         Deed::RemoveLock => {
             simulation.api.change(user, kind, OWNER, |owner| {
                 let annotations = owner.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::kinds::{HoldsBy, WorkloadKind};
 use crate::state::durable::history::{self, HISTORY_ANNOTATION, HistoryEntry};
+use crate::state::durable::rollout::Rollout;
 use crate::state::outcome::EndResult;
 use testkit::api_model::TEMPLATE_GENERATION;
 
@@ -57,18 +58,10 @@ pub(super) fn strategy(scenario: &Scenario) -> Value {
 
 /// The rollouts that have ended before, the oldest first, each at the time of its client's clock.
 pub(super) fn earlier(scenario: &Scenario) -> Vec<HistoryEntry> {
-    let of = |(index, hours): (usize, &i64)| HistoryEntry {
-        id: format!("20260228-{index}").as_str().into(),
-        who: "jane".into(),
-        ended_by: None,
-        began: "2026-02-28T10:00:00Z".into(),
-        ended: timestamp_off_by(0, *hours),
-        reason: None,
-        containers: Default::default(),
-        fields: Default::default(),
-        outcome: EndResult::Complete,
-        replaced_by: None,
-        strategy: None,
+    let of = |(index, hours): (usize, &i64)| {
+        let (id, since) = (format!("20260228-{index}").as_str().into(), "2026-02-28T10:00:00Z".into());
+        let rollout = Rollout { id, who: "jane".into(), since, ..Rollout::default() };
+        rollout.entry(EndResult::Complete, &timestamp_off_by(0, *hours), "jane")
     };
     scenario.clocks.earlier.iter().enumerate().map(of).collect()
 }

@@ -9,7 +9,7 @@ use crate::change::template::changed_paths;
 use crate::change::{Direction, same};
 use crate::kinds::WorkloadKind;
 use crate::state::durable::OwnerGoal;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
 
 use super::adversary::Granted;
 use super::api_server::{Actor, ApiServer, Event, Kind};
@@ -22,7 +22,7 @@ use super::scenario::{Deed, Scenario};
 #[derive(Debug)]
 pub(super) struct Invariants {
     pub(super) scenario: Scenario,
-    pub(super) first: RolloutLock,
+    pub(super) first: Lock,
     pub(super) violations: Vec<String>,
     pub(super) ends: Vec<(End, Direction)>,
     /// Somebody else wrote to what the rollout rests on.
@@ -53,7 +53,7 @@ fn is_controller(actor: Actor) -> bool {
 }
 
 impl Invariants {
-    pub(super) fn new(scenario: &Scenario, first: &RolloutLock) -> Self {
+    pub(super) fn new(scenario: &Scenario, first: &Lock) -> Self {
         Self {
             scenario: scenario.clone(),
             first: first.clone(),
@@ -118,7 +118,7 @@ impl Invariants {
             }
             End::Closed | End::Superseded(_) | End::TakenOver => {}
         }
-        self.ends.push((end, goal.lock.direction));
+        self.ends.push((end, goal.lock.rollout.direction));
     }
 
     /// Scaled to nothing, the ReplicaSet itself may be cleaned up as history.
@@ -152,8 +152,7 @@ impl Invariants {
 
     /// A run sets its lock on an owner that has none once, whatever becomes of the lock.
     fn begins_once(&mut self, event: &Event) {
-        let lock =
-            |object: &Option<Arc<Value>>| object.as_ref().and_then(|object| RolloutLock::of(object).ok().flatten());
+        let lock = |object: &Option<Arc<Value>>| object.as_ref().and_then(|object| Lock::of(object).ok().flatten());
         if event.by.actor != Actor::Run || event.key.0 != kind_of(self.scenario.kind) || lock(&event.before).is_some() {
             return;
         }
@@ -184,7 +183,8 @@ impl Invariants {
                 self.broken(format!("a ReplicaSet was made: {}", tell(event)));
             }
             (Kind::ReplicaSet, Some(before), Some(after)) if replicas(before) != replicas(after) => {
-                let is_current = self.first.outgoing.as_ref().is_some_and(|current| current.uid.as_str() == uid(after));
+                let is_current =
+                    self.first.rollout.outgoing.as_ref().is_some_and(|current| current.uid.as_str() == uid(after));
                 if !is_current || !self.sizes.contains(&replicas(after)) {
                     self.broken(format!("a ReplicaSet was scaled: {}", tell(event)));
                 }

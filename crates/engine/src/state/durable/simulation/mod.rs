@@ -17,7 +17,8 @@ mod tests;
 
 use crate::change::Direction;
 use crate::kinds::HoldsBy;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
+use crate::state::durable::rollout::Rollout;
 use crate::state::durable::{ObjectWrite, Stored};
 
 use testkit::controllers::daemon_set::DaemonSetController;
@@ -67,7 +68,7 @@ struct Simulation {
     /// The runs that are awake.
     awake: Vec<Run>,
     next: Option<Then>,
-    first: RolloutLock,
+    first: Lock,
     owner_uid: String,
     runs: u32,
     /// The version at which the workload stands before anybody comes.
@@ -99,7 +100,7 @@ impl Simulation {
         let mut api = ApiServer::default();
         set_up(&mut api, &scenario);
         let mut first = first_lock(&api, &scenario);
-        first.policy.respects_budgets = scenario.has_budget(0) || fault != Some(Fault::FreezesBudgets);
+        first.rollout.policy.respects_budgets = scenario.has_budget(0) || fault != Some(Fault::FreezesBudgets);
         let random = Random::new(scenario.seed ^ 0xADD);
         let mut simulation = Self {
             invariants: Invariants::new(&scenario, &first),
@@ -126,8 +127,9 @@ impl Simulation {
         for _ in 0..2 + 2 * simulation.scenario.replicas {
             simulation.everybody_else();
         }
-        let policy = simulation.first.policy.clone();
-        simulation.first = RolloutLock { policy, ..first_lock(&simulation.api, &simulation.scenario) };
+        let policy = simulation.first.rollout.policy.clone();
+        simulation.first = first_lock(&simulation.api, &simulation.scenario);
+        simulation.first.rollout.policy = policy;
         simulation.invariants.skip(&simulation.api);
         simulation.stands_at = simulation.api.version();
         let run = Run::new(&simulation.scenario, simulation.first.clone(), None, &simulation.owner_uid, 0);
@@ -355,7 +357,7 @@ impl Simulation {
     }
 
     fn ended(&mut self, run: &Run, end: End) {
-        let direction = run.goal.lock.direction;
+        let direction = run.goal.lock.rollout.direction;
         let is_newest = run.goal.lock.run == format!("run-{}", self.runs);
         if end == End::TakenOver && is_newest && !self.scenario.kills.is_empty() {
             // The killed run's last write came late: the user tries again.
@@ -400,12 +402,12 @@ impl Simulation {
     fn begin_again(&mut self) {
         let owner = self.api.live(kind_of(self.scenario.kind), OWNER);
         let Some(owner) = owner.filter(|owner| uid(owner) == self.owner_uid) else { return };
-        let text = RolloutLock::text_of(&owner).map(str::to_owned);
+        let text = Lock::text_of(&owner).map(str::to_owned);
         let copies = self.api.list(Kind::ReplicaSet);
-        let found = RolloutLock::of(&owner).ok().flatten();
+        let found = Lock::of(&owner).ok().flatten();
         // A copy alone is resumed only after a kill.
         let copies = copies.iter().filter(|_| self.next.is_some());
-        let mut copies = copies.filter_map(|set| RolloutLock::of(set).ok().flatten());
+        let mut copies = copies.filter_map(|set| Lock::of(set).ok().flatten());
         let copy = || copies.next();
         let Some(found) = found.or_else(copy) else {
             self.next = None;
@@ -414,15 +416,16 @@ impl Simulation {
         self.runs += 1;
         let direction = match self.next.take() {
             Some(Then::Abort) => Direction::Back,
-            Some(Then::Resume) | None => found.direction,
+            Some(Then::Resume) | None => found.rollout.direction,
         };
-        if direction != found.direction && self.scenario.seen_at_turn {
+        if direction != found.rollout.direction && self.scenario.seen_at_turn {
             // Assumed: the controllers have seen the present pods when a rollout changes direction. One that has not
             // seen the label that the way forward set counts the pod as updated again before the way back has reached
             // it.
             self.caches.move_to(Kind::Pod, self.api.version());
         }
-        let lock = RolloutLock { run: format!("run-{}", self.runs), direction, ..found };
+        let rollout = Rollout { direction, ..found.rollout };
+        let lock = Lock { rollout, run: format!("run-{}", self.runs), ..found };
         self.awake.push(Run::new(&self.scenario, lock, text, &self.owner_uid, self.runs));
     }
 

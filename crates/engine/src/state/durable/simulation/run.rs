@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::change::{self, Direction};
+use crate::change;
 use crate::k8s::budget::{CountedPod, blocking, limits};
 use crate::k8s::metadata::MetadataMap;
 use crate::kinds::WorkloadKind;
 use crate::rollout::Policy;
-use crate::state::durable::deployment::history_hash;
-use crate::state::durable::holder::Holder;
-use crate::state::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
+use crate::state::durable::lease::Lease;
+use crate::state::durable::lock::{Lock, LockState};
+use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 use crate::state::durable::step::{self, Act, Step, Table};
 use crate::state::durable::table;
 use crate::state::durable::{
@@ -76,7 +76,7 @@ pub(super) struct Run {
 }
 
 /// The lock as the plan creates it.
-pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
+pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> Lock {
     let (before, after) = (template_with(BEFORE), wanted_template(scenario));
     let is_deployment = scenario.kind == WorkloadKind::Deployment;
     let owned = api.list(if is_deployment { Kind::ReplicaSet } else { Kind::ControllerRevision });
@@ -86,63 +86,46 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
     let with = |wanted: &Value| owned.iter().find(|object| same_template(&template_of(object), wanted));
     let known = with(&after);
     let history = match known {
-        _ if !is_deployment || scenario.history_limit == 0 => HistoryStep::Keep,
+        _ if !is_deployment => HistoryStep::ByController,
+        _ if scenario.history_limit == 0 => HistoryStep::Forget,
         Some(known) => {
-            HistoryStep::Swap { name: name(known).into(), uid: uid(known).into(), revision: revision(known) }
+            let (name, uid) = (name(known).into(), uid(known).into());
+            HistoryStep::Swap(RevisionRef { name, uid, revision: revision(known) })
         }
-        None => HistoryStep::Create { name: format!("{OWNER}-{}", history_hash(&ID.into())) },
+        None => HistoryStep::Create,
     };
-    RolloutLock {
+    let rollout = Rollout {
         id: ID.into(),
-        run: "run-0".into(),
         who: "jane".into(),
         since: timestamp(api.step),
-        reason: None,
-        cause: None,
-        version: "0.1.0".into(),
-        state: LockState::Running,
-        direction: Direction::Forward,
         change: change::diff(&before, &after).change,
-        digests: Default::default(),
-        replaced: Vec::new(),
-        origin: Default::default(),
-        holder: Some(Holder::default()),
         strategy: (!is_deployment).then(|| strategy(scenario)),
-        outgoing: with(&before).map(|set| Outgoing {
+        outgoing: with(&before).map(|set| RevisionRef {
             name: name(set).into(),
             uid: uid(set).into(),
             revision: number(set),
         }),
         history,
         reuses: known.filter(|_| !is_deployment).map(|known| name(known).into()),
+        policy: Policy { respects_budgets: true, max_unavailable: 1, ..Policy::default() },
+        ..Rollout::default()
+    };
+    Lock {
+        rollout,
+        run: "run-0".into(),
+        lease: Some(Lease { who: "jane".into(), ..Lease::default() }),
+        version: "0.1.0".into(),
+        state: LockState::Running,
         released: false,
         late: false,
-        only: Default::default(),
-        hooks: Default::default(),
-        policy: Policy {
-            respects_budgets: true,
-            max_unavailable: 1,
-            min_ready_seconds_given: None,
-            owner_min_ready_seconds: 0,
-            timeout_given: None,
-            total_timeout: None,
-            ordered: false,
-            ..Policy::default()
-        },
     }
 }
 
 impl Run {
-    pub(super) fn new(
-        scenario: &Scenario,
-        lock: RolloutLock,
-        replaces: Option<String>,
-        owner: &str,
-        client: u32,
-    ) -> Self {
-        let found = replaces.as_deref().and_then(|text| serde_json::from_str::<RolloutLock>(text).ok());
-        let take_over = found.filter(RolloutLock::may_be_late);
-        let take_over = take_over.map(|found| TakenOver { rollout: found.id, run: lock.run.clone() });
+    pub(super) fn new(scenario: &Scenario, lock: Lock, replaces: Option<String>, owner: &str, client: u32) -> Self {
+        let found = replaces.as_deref().and_then(|text| Lock::read(text));
+        let take_over = found.filter(Lock::may_be_late);
+        let take_over = take_over.map(|found| TakenOver { rollout: found.rollout.id, run: lock.run.clone() });
         let goal = OwnerGoal {
             continues: false,
             uid: owner.into(),
@@ -155,7 +138,6 @@ impl Run {
             clock: "2026-03-01T10:00:00Z".into(),
             take_over,
             earlier: Default::default(),
-            who: "jane".into(),
             field_manager: "inplace-cli".into(),
             keep_field_ownership: false,
         };
@@ -340,7 +322,7 @@ impl Run {
 
     /// Whether the present budgets let the pod go down; they are read in every turn, if its lock says so.
     fn is_admitted(&self, scenario: &Scenario, step: u32, pods: &[Object]) -> bool {
-        if !self.goal.lock.policy.respects_budgets {
+        if !self.goal.lock.rollout.policy.respects_budgets {
             return true;
         }
         let budget = json!({"metadata": {"name": "web"}, "spec": {"minAvailable": "100%", "selector": {}}});
@@ -357,7 +339,7 @@ impl Run {
         at(pod, &["spec", "containers"]) == at(wanted, &["spec", "containers"])
             && lacking_tolerations(pod, wanted).is_empty()
             && MetadataMap::ALL.into_iter().all(|map| {
-                let mut changes = self.goal.lock.change.fields.metadata.of(map).iter();
+                let mut changes = self.goal.lock.rollout.change.fields.metadata.of(map).iter();
                 let is = |key: &str| at(pod, &["metadata", map.field()]).get(key).and_then(Value::as_str);
                 let should = |key: &str| at(wanted, &["metadata", map.field()]).get(key).and_then(Value::as_str);
                 changes.all(|(key, _)| is(key) == should(key))
@@ -387,7 +369,7 @@ impl Run {
                 put(pod, &["spec", "tolerations"], Value::Array([present, lacking].concat()));
             }
             for map in MetadataMap::ALL {
-                for key in self.goal.lock.change.fields.metadata.of(map).keys() {
+                for key in self.goal.lock.rollout.change.fields.metadata.of(map).keys() {
                     match at(wanted, &["metadata", map.field()]).get(key) {
                         Some(value) => put(pod, &["metadata", map.field(), key], value.clone()),
                         None => {

@@ -8,8 +8,9 @@ use crate::k8s::names::RolloutId;
 use crate::kinds::{Revisions, WorkloadKind};
 use crate::state::durable::deployment::{history_hash, template_of};
 use crate::state::durable::history;
-use crate::state::durable::life::beat_of;
-use crate::state::durable::lock::{HistoryStep, RolloutLock};
+use crate::state::durable::lease::beat_of;
+use crate::state::durable::lock::Lock;
+use crate::state::durable::rollout::{HistoryStep, RevisionRef};
 use crate::state::outcome::EndResult;
 
 use super::api_server::{ApiServer, Kind, Object};
@@ -45,7 +46,7 @@ impl Invariants {
 
     fn nothing_of_the_lock_is_left(&mut self, api: &ApiServer, owner: &Value) {
         // A lock that nobody can read stays.
-        if matches!(RolloutLock::of(owner), Ok(Some(_))) {
+        if matches!(Lock::of(owner), Ok(Some(_))) {
             self.broken("the owner is locked".into());
         }
         let takes_lock = |deed: &Deed| matches!(deed, Deed::Put(_) | Deed::RemoveLock | Deed::EditLock);
@@ -57,7 +58,7 @@ impl Invariants {
         }
         for set in api.list(Kind::ReplicaSet) {
             // A controller that lags behind may copy it once the last run was killed, and the next client found none.
-            if RolloutLock::text_of(&set).is_some() && !self.killed_last {
+            if Lock::text_of(&set).is_some() && !self.killed_last {
                 self.broken(format!("a copy of the lock is left on {}", name(&set)));
             }
         }
@@ -67,8 +68,8 @@ impl Invariants {
     fn history_is_in_order(&mut self, api: &ApiServer, owner: &Value) {
         let owned = api.list(Kind::ReplicaSet);
         let objects = std::iter::once(owner).chain(owned.iter().map(|set| &**set));
-        let found: Vec<RolloutId> = history::union(objects).into_iter().map(|entry| entry.id).collect();
-        let earlier = earlier(&self.scenario).into_iter().map(|entry| entry.id);
+        let found: Vec<RolloutId> = history::union(objects).into_iter().map(|entry| entry.rollout.id).collect();
+        let earlier = earlier(&self.scenario).into_iter().map(|entry| entry.rollout.id);
         let mut ids: Vec<RolloutId> = earlier.chain([ID.into()]).collect();
         let alone = self.foreign.is_empty();
         ids.retain(|id| found.contains(id) || alone && id.as_str() != ID);
@@ -83,7 +84,7 @@ impl Invariants {
 
     /// Nobody else wrote: either everything is new or everything is old.
     fn alone(&mut self, api: &ApiServer, owner: &Value, nodes: i64) {
-        let entries: Vec<_> = history::of(owner).into_iter().filter(|entry| entry.id.as_str() == ID).collect();
+        let entries: Vec<_> = history::of(owner).into_iter().filter(|entry| entry.rollout.id.as_str() == ID).collect();
         let outcome = entries.first().map(|entry| entry.outcome);
         let forward = match outcome {
             Some(EndResult::Complete) => true,
@@ -129,7 +130,7 @@ impl Invariants {
 
     fn deployment(&mut self, api: &ApiServer, owner: &Value, wanted: &Value, forward: bool) {
         let sets = api.list(Kind::ReplicaSet);
-        let outgoing = self.first.outgoing.clone().expect("a Deployment has one");
+        let outgoing = self.first.rollout.outgoing.clone().expect("a Deployment has one");
         let Some(current) = sets.iter().find(|set| uid(set) == outgoing.uid.as_str()) else {
             return self.broken("the ReplicaSet is gone".into());
         };
@@ -149,7 +150,7 @@ impl Invariants {
         if !forward {
             self.check(kept.is_none(), || "the way back left a ReplicaSet with the old template".into());
             self.swapped_back(&sets, current);
-        } else if self.first.history == HistoryStep::Keep {
+        } else if self.first.rollout.history == HistoryStep::Forget {
             self.check(kept.is_none(), || "a history was kept against the limit".into());
         } else if let Some(kept) = kept {
             self.check(revision(kept) == outgoing.revision, || "the history has another revision".into());
@@ -165,7 +166,9 @@ impl Invariants {
         let made = format!("{OWNER}-{}", history_hash(&ID.into()));
         let is_left = sets.iter().any(|set| name(set) == made && uid(set) != uid(current));
         self.check(!is_left, || "our ReplicaSet is left".into());
-        let HistoryStep::Swap { uid: of, revision: was, .. } = self.first.history.clone() else { return };
+        let HistoryStep::Swap(RevisionRef { uid: of, revision: was, .. }) = self.first.rollout.history.clone() else {
+            return;
+        };
         // With a small limit the pause may have evicted it.
         let Some(other) = sets.iter().find(|set| uid(set) == of.as_str()) else { return };
         let wanted = wanted_template(&self.scenario);
@@ -220,8 +223,8 @@ impl Invariants {
             let lacking = lacking_tolerations(pod, should);
             self.check(lacking.is_empty(), || format!("{} lacks {lacking:?}", name(pod)));
             let maps = MetadataMap::ALL.into_iter();
-            let changes =
-                maps.flat_map(|map| self.first.change.fields.metadata.of(map).keys().map(move |key| (map, key)));
+            let changes = maps
+                .flat_map(|map| self.first.rollout.change.fields.metadata.of(map).keys().map(move |key| (map, key)));
             let differs = changes.clone().find(|(map, key)| {
                 let of = |object: &Value| at(object, &["metadata", map.field()]).get(key.as_str()).cloned();
                 of(pod) != of(should)

@@ -9,7 +9,8 @@ use super::run::{End, Run, Stage};
 use super::scenario::{Clocks, Fate, Kill, Request, Scenario, Then};
 use super::{Simulation, simulate};
 use crate::state::durable::Stored;
-use crate::state::durable::lock::RolloutLock;
+use crate::state::durable::lock::Lock;
+use crate::state::durable::rollout::Rollout;
 
 /// How many disturbed scenarios of each kind a test run takes.
 pub(super) const DISTURBED: u64 = 240;
@@ -107,7 +108,8 @@ impl Simulation {
         let mut first = self.awake.pop().expect("it is awake");
         let (client, lock) = (self.runs + 1, first.goal.lock.clone());
         let since = timestamp_off_by(self.api.step, self.scenario.clocks.hours_off(client));
-        let lock = RolloutLock { id: id.map_or(lock.id, Into::into), run: "another".into(), since, ..lock };
+        let rollout = Rollout { id: id.map_or(lock.rollout.id, Into::into), since, ..lock.rollout };
+        let lock = Lock { rollout, run: "another".into(), ..lock };
         let mut second = Run::new(&self.scenario, lock, first.goal.replaces.clone(), &self.owner_uid, client);
         let writes = [self.next_write(&mut first), self.next_write(&mut second)];
         let stored = [self.store(&writes[0], &first), self.store(&writes[1], &second)];

@@ -1,4 +1,4 @@
-//! Whether the run that holds a lock is active: its last sign of life.
+//! The lease of a lock: whose it is, and whether its run is active, by its last sign of life.
 //!
 //! Promise: no client's clock is asked. A run notes the server's time in its lock, and renews it while it goes on in a
 //! label of the owner, which is compared with the server's time of the read. It is a label because an annotation raises a
@@ -8,10 +8,10 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::holder::ProcessState;
-use super::lock::{LockState, RolloutLock};
+use super::lock::{Lock, LockState};
 use crate::value::duration;
 
 /// The label's key.
@@ -29,9 +29,60 @@ const SILENT_AFTER: SignedDuration = SignedDuration::from_secs(30);
 /// How a label spells a time: it may have no colon.
 const LABEL_FORMAT: &str = "%Y%m%dT%H%M%SZ";
 
+/// One process, as far as its machine shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Process {
+    /// The name of the machine.
+    pub host: String,
+    /// This boot of the machine and its process namespace; empty where they are not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub boot: String,
+    /// Its number.
+    pub pid: u32,
+    /// When it began, in the machine's own units; empty where that is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub began: String,
+}
+
+/// Which user and process a lock belongs to, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Lease {
+    /// The user as the server knows it.
+    pub who: String,
+    /// The process.
+    #[serde(flatten)]
+    pub process: Process,
+    /// The server's time when it took the lock (RFC 3339): it is renewed by the label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+impl Lease {
+    /// Says which process it is, as in "run by ...".
+    pub fn sentence(&self) -> String {
+        format!("{} on {} (process {})", self.who, self.process.host, self.process.pid)
+    }
+}
+
+/// What this machine says of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProcessState {
+    /// It is another machine's, or this one does not show it.
+    #[default]
+    NotKnown,
+    /// It is there.
+    Running,
+    /// It is there, and stopped (`SIGSTOP`, `SIGTSTP`, a debugger).
+    Stopped,
+    /// It is not there any more.
+    Gone,
+}
+
 /// Whether a run is active.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Life {
+pub enum LeaseState {
     /// It says itself that it has ended.
     Ended,
     /// It gave a sign of life this long ago.
@@ -47,31 +98,26 @@ pub enum Life {
         /// Somebody has stopped the process.
         stopped: bool,
     },
-    /// It cannot be known.
-    Unknown(UnknownLife),
+    /// It cannot be known, and why.
+    Unknown(&'static str),
 }
 
-/// Why it is unknown whether a run is active.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnknownLife {
-    /// The lock does not say when the run was last active.
-    NoSign,
-    /// The server's answer had no time.
-    NoClock,
-}
+const NO_SIGN: &str = "its lock does not tell when it was last seen (another version, or edited)";
 
-impl Life {
+const NO_CLOCK: &str = "the server does not tell its time";
+
+impl LeaseState {
     /// Says whether the run that holds an object's lock is active. `now` is the server's time of the read.
-    pub fn of(lock: &RolloutLock, object: &Value, now: Option<&str>, process: ProcessState) -> Self {
+    pub fn of(lock: &Lock, object: &Value, now: Option<&str>, process: ProcessState) -> Self {
         if lock.state != LockState::Running {
             return Self::Ended;
         }
         if process == ProcessState::Gone {
             return Self::Gone;
         }
-        let Some(now) = now.and_then(time) else { return Self::Unknown(UnknownLife::NoClock) };
+        let Some(now) = now.and_then(time) else { return Self::Unknown(NO_CLOCK) };
         let Some(age) = last_sign(lock, object, now).map(|sign| now.duration_since(sign)) else {
-            return Self::Unknown(UnknownLife::NoSign);
+            return Self::Unknown(NO_SIGN);
         };
         let past = Duration::try_from(age).unwrap_or_default();
         if age <= SILENT_AFTER {
@@ -101,10 +147,7 @@ impl Life {
                     if *stopped { "stopped: its process is there, and" } else { "stuck: its process is there, and" };
                 format!("{how} has given no sign of life for {}", whole_seconds(*silent))
             }
-            Self::Unknown(UnknownLife::NoSign) => {
-                "perhaps at work, its lock does not tell when it was last seen (another version, or edited)".into()
-            }
-            Self::Unknown(UnknownLife::NoClock) => "perhaps at work, the server does not tell its time".into(),
+            Self::Unknown(why) => format!("perhaps at work, {why}"),
         }
     }
 
@@ -136,14 +179,14 @@ pub fn beat_of(object: &Value) -> Option<&str> {
 
 /// Returns when the run that holds a lock was last seen: when it took the lock, or gave a sign of life since. The clocks
 /// of several API servers differ by a little; what lies far ahead was never written by a run.
-fn last_sign(lock: &RolloutLock, object: &Value, now: Timestamp) -> Option<Timestamp> {
-    let since = lock.holder.as_ref().and_then(|holder| holder.since.as_deref());
+fn last_sign(lock: &Lock, object: &Value, now: Timestamp) -> Option<Timestamp> {
+    let since = lock.lease.as_ref().and_then(|lease| lease.since.as_deref());
     let signs = [since, beat_of(object)].into_iter().flatten().filter_map(time);
     signs.filter(|sign| sign.duration_since(now) <= SILENT_AFTER).max()
 }
 
 /// Returns the value of the label that a run is to give now; `None` while the last one is young enough.
-pub fn next_beat(lock: &RolloutLock, object: &Value, now: Option<&str>) -> Option<String> {
+pub fn next_beat(lock: &Lock, object: &Value, now: Option<&str>) -> Option<String> {
     let now = now.and_then(time)?;
     let is_due = last_sign(lock, object, now).is_none_or(|sign| now.duration_since(sign) >= BEAT_EVERY);
     is_due.then(|| now.strftime(LABEL_FORMAT).to_string())
@@ -155,13 +198,12 @@ mod tests {
 
     use super::*;
 
-    fn lock(since: Option<&str>) -> RolloutLock {
-        let holder = since.map(|since| json!({"who": "jane", "host": "laptop", "boot": "b", "pid": 7, "since": since}));
+    fn lock(since: Option<&str>) -> Lock {
+        let lease = since.map(|since| json!({"who": "jane", "host": "laptop", "boot": "b", "pid": 7, "since": since}));
         let mut lock = json!({"id": "1", "run": "r", "who": "jane", "since": "2031-01-01T00:00:00Z", "version": "0",
-            "state": "running", "direction": "forward", "change": {}, "history": {"do": "keep"},
-            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
-        if let Some(holder) = holder {
-            lock["holder"] = holder;
+            "state": "running", "direction": "forward", "change": {},             "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+        if let Some(lease) = lease {
+            lock["lease"] = lease;
         }
         serde_json::from_value(lock).unwrap()
     }
@@ -176,38 +218,39 @@ mod tests {
     fn a_run_is_alive_while_it_gives_signs_by_the_servers_clock() {
         let seconds = Duration::from_secs;
         let cases = [
-            (Some(TEN), None, "2026-03-01T10:00:05Z", Life::Alive(seconds(5))),
-            (Some(TEN), None, "2026-03-01T10:00:30Z", Life::Alive(seconds(30))),
-            (Some(TEN), None, "2026-03-01T10:00:31Z", Life::Silent(seconds(31))),
-            (Some(TEN), Some("20260301T100020Z"), "2026-03-01T10:00:31Z", Life::Alive(seconds(11))),
-            (Some(TEN), Some("20260301T100020Z"), "2026-03-01T12:00:20Z", Life::Silent(seconds(7200))),
+            (Some(TEN), None, "2026-03-01T10:00:05Z", LeaseState::Alive(seconds(5))),
+            (Some(TEN), None, "2026-03-01T10:00:30Z", LeaseState::Alive(seconds(30))),
+            (Some(TEN), None, "2026-03-01T10:00:31Z", LeaseState::Silent(seconds(31))),
+            (Some(TEN), Some("20260301T100020Z"), "2026-03-01T10:00:31Z", LeaseState::Alive(seconds(11))),
+            (Some(TEN), Some("20260301T100020Z"), "2026-03-01T12:00:20Z", LeaseState::Silent(seconds(7200))),
             // Another API server, whose clock is behind.
-            (Some(TEN), None, "2026-03-01T09:59:58Z", Life::Alive(seconds(0))),
-            (Some("9999-12-30T22:00:00Z"), None, TEN, Life::Unknown(UnknownLife::NoSign)),
-            (Some("9999-12-30T22:00:00Z"), Some("20260301T095959Z"), TEN, Life::Alive(seconds(1))),
-            (Some("x"), Some("99991230T220000Z"), TEN, Life::Unknown(UnknownLife::NoSign)),
-            (None, None, TEN, Life::Unknown(UnknownLife::NoSign)),
-            (Some(TEN), None, "no time", Life::Unknown(UnknownLife::NoClock)),
+            (Some(TEN), None, "2026-03-01T09:59:58Z", LeaseState::Alive(seconds(0))),
+            (Some("9999-12-30T22:00:00Z"), None, TEN, LeaseState::Unknown(NO_SIGN)),
+            (Some("9999-12-30T22:00:00Z"), Some("20260301T095959Z"), TEN, LeaseState::Alive(seconds(1))),
+            (Some("x"), Some("99991230T220000Z"), TEN, LeaseState::Unknown(NO_SIGN)),
+            (None, None, TEN, LeaseState::Unknown(NO_SIGN)),
+            (Some(TEN), None, "no time", LeaseState::Unknown(NO_CLOCK)),
         ];
         for (since, beat, now, expected) in cases {
-            let life = Life::of(&lock(since), &beaten(beat), Some(now), ProcessState::NotKnown);
+            let life = LeaseState::of(&lock(since), &beaten(beat), Some(now), ProcessState::NotKnown);
             assert_eq!(life, expected, "{since:?} {beat:?} {now}");
         }
     }
 
     #[test]
     fn a_process_of_this_machine_that_is_gone_is_known_at_once() {
-        let of = |process| Life::of(&lock(Some(TEN)), &json!({}), Some(TEN), process);
-        assert_eq!(of(ProcessState::Gone), Life::Gone);
-        assert_eq!(of(ProcessState::Running), Life::Alive(Duration::ZERO));
-        assert_eq!(of(ProcessState::Stopped), Life::Alive(Duration::ZERO));
-        let later = |process| Life::of(&lock(Some(TEN)), &json!({}), Some("2026-03-01T10:00:31Z"), process).sentence();
+        let of = |process| LeaseState::of(&lock(Some(TEN)), &json!({}), Some(TEN), process);
+        assert_eq!(of(ProcessState::Gone), LeaseState::Gone);
+        assert_eq!(of(ProcessState::Running), LeaseState::Alive(Duration::ZERO));
+        assert_eq!(of(ProcessState::Stopped), LeaseState::Alive(Duration::ZERO));
+        let later =
+            |process| LeaseState::of(&lock(Some(TEN)), &json!({}), Some("2026-03-01T10:00:31Z"), process).sentence();
         let silent = "has given no sign of life for 31s";
         assert_eq!(later(ProcessState::Running), format!("stuck: its process is there, and {silent}"));
         assert_eq!(later(ProcessState::Stopped), format!("stopped: its process is there, and {silent}"));
         let mut stopped = lock(Some(TEN));
         stopped.state = LockState::Stopped;
-        assert_eq!(Life::of(&stopped, &json!({}), Some(TEN), ProcessState::Running), Life::Ended);
+        assert_eq!(LeaseState::of(&stopped, &json!({}), Some(TEN), ProcessState::Running), LeaseState::Ended);
     }
 
     #[test]
