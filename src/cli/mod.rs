@@ -187,8 +187,6 @@ pub struct HashArgs {
     pub output: HashFormat,
 }
 
-/// The default of `--field-manager`.
-
 /// `apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {

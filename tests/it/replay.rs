@@ -131,7 +131,7 @@ struct Bytes(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Bytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.lock().expect("no panic while it was held").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -142,7 +142,7 @@ impl Write for Bytes {
 
 impl Bytes {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        String::from_utf8(self.0.lock().expect("no panic while it was held").clone()).expect("text")
     }
 }
 
@@ -156,7 +156,7 @@ fn pod(image: &str, version: u64) -> Observation {
             "containerStatuses": [{"name": "side", "ready": true, "containerID": "c://1", "imageID": "i",
                 "state": {"running": {"startedAt": "2026-01-01T00:00:01Z"}}}]},
     }));
-    Observation::Applied(Box::new(pod.unwrap()))
+    Observation::Applied(Box::new(pod.expect("a pod")))
 }
 
 fn goal() -> Goal {
@@ -168,7 +168,7 @@ fn goal() -> Goal {
         "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": 2,
             "totalTimeout": null, "ordered": false},
     }))
-    .unwrap()
+    .expect("a goal")
 }
 
 /// A rollout whose patch is refused: recorded.
@@ -184,7 +184,7 @@ fn recorded() -> String {
     let mut now = Duration::from_nanos(1);
     let turn = rollout::turn(&goal, &observed, &mut state, now);
     recorder.turn(now, &turn);
-    let id = turn.actions.first().map(|(id, _)| *id).unwrap();
+    let id = turn.actions.first().map(|(id, _)| *id).expect("an action");
     let answer = Answer::Refused { reason: "AdmissionRefused".into(), message: "password=hunter2 is bad".into() };
     now += Duration::from_millis(3);
     recorder.answer(now, id, &answer);

@@ -84,7 +84,7 @@ fn owner_goal(
     start: &Start,
 ) -> OwnerGoal {
     // A lock that cannot be read says nothing: then its run's requests may be anywhere.
-    let found = replaces.as_deref().map(|text| Lock::read(text));
+    let found = replaces.as_deref().map(Lock::read);
     let take_over = found.filter(|found| found.as_ref().is_none_or(Lock::may_be_late));
     let take_over = take_over.map(|found| TakenOver {
         rollout: found.map_or_else(|| lock.rollout.id.clone(), |found| found.rollout.id),

@@ -402,8 +402,8 @@ mod tests {
                 (record["restarts"], record["inFlight"]) = (0.into(), in_flight.into());
             }
             let mut owner = deployment("acme/side:v2");
-            let entry = json!({"id": "20260301-100000-000001", "who": "jane", "began": SET, "ended": LATER, "outcome": outcome,
-                "containers": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}});
+            let entry = json!({"id": "20260301-100000-000001", "who": "jane", "since": SET, "ended": LATER, "outcome": outcome, "direction": "forward",
+                "change": {"images": {"side": {"list": "containers", "from": "acme/side:v1", "to": "acme/side:v2"}}}});
             owner["metadata"]["annotations"] = json!({"kubectl-inplace.io/history": json!([entry]).to_string()});
             let found = status(&live(owner, &[side.pod()]));
             assert_eq!(found.pods[0].containers[0].condition.word(), expected, "{outcome} {restarts}");

@@ -145,9 +145,12 @@ pub(in crate::change) fn refused_together(fields: &FieldChanges, pod: &Pod) -> V
 
 type Pair = (ResourceField, ResourceField);
 
+/// What the server judges of one request and its limit.
+type Rule = fn(&PodSpec, &Resources, Pair) -> Vec<Reason>;
+
 /// What the server judges of a pod that has cpu and memory as a whole, a request and its limit at a time
 /// (`validatePodResourceConsistency`).
-const OF_THE_WHOLE: [fn(&PodSpec, &Resources, Pair) -> Vec<Reason>; 3] = [
+const OF_THE_WHOLE: [Rule; 3] = [
     |_, whole, pair| request_above_limit(whole, pair, pod_path).into_iter().collect(),
     |spec, whole, (request, _)| {
         let most = Quantity::amount(request.of(whole));

@@ -147,6 +147,14 @@ fn mirror(case: &Value, live: &mut LiveWorkload) {
 
 /// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` is one of every
 /// pod, `pods` has one each.
+/// The annotation with one rollout that has ended.
+fn history_with(change: &Value) -> Value {
+    let mut entry = json!({"id": "20260101t000000-abcd", "who": "jane", "since": "2026-01-01T00:00:00Z",
+        "direction": "forward", "change": {"images": {}}, "ended": "2026-01-01T00:00:09Z", "outcome": "complete"});
+    entry["change"].as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    json!({"kubectl-inplace.io/history": json!([entry]).to_string()})
+}
+
 fn read(case: &Value, base: &Value) -> Case {
     let kind_name = text(case, "/kind").unwrap_or("Deployment");
     let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.spec().kind == kind_name).unwrap();
@@ -184,12 +192,7 @@ fn read(case: &Value, base: &Value) -> Case {
         (None, Some(message), _) => Intent::Manifest(Manifest::Refused { message: message.into() }),
         (None, None, Some(names)) => Intent::Restart { containers: names.split(' ').map(Into::into).collect() },
         (None, None, None) if case.get("undoes").is_some() => {
-            let mut entry = json!({"id": "20260101t000000-abcd", "who": "jane", "since": "2026-01-01T00:00:00Z",
-                "direction": "forward", "change": {"images": {}}, "ended": "2026-01-01T00:00:09Z",
-                "outcome": "complete"});
-            entry["change"].as_object_mut().unwrap().extend(case["undoes"].as_object().unwrap().clone());
-            let history = json!({"kubectl-inplace.io/history": json!([entry]).to_string()});
-            live.workload.object["metadata"]["annotations"] = history;
+            live.workload.object["metadata"]["annotations"] = history_with(&case["undoes"]);
             Intent::Undo { to: None, pin_digest: false }
         }
         (None, None, None) => Intent::Manifest(Manifest::Stored {

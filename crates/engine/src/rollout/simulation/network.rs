@@ -199,10 +199,9 @@ impl Simulation {
             return;
         }
         let about = self.invariants.outstanding.remove(&id);
-        let answered = self.fault.answer(about.as_ref(), answer.clone());
-        if let Some(key) = about
-            && matches!(answer, Answer::Unknown { .. } | Answer::Conflict { .. })
-        {
+        let is_unclear = matches!(answer, Answer::Unknown { .. } | Answer::Conflict { .. });
+        let answered = self.fault.answer(about.as_ref(), answer);
+        if let Some(key) = about.filter(|_| is_unclear) {
             self.invariants.unclear.insert(key);
         }
         if let Some(answer) = answered {

@@ -64,10 +64,11 @@ impl HistoryEntry {
     }
 }
 
-/// Reads the history of one object; what cannot be read counts as none.
+/// Reads the history of one object, without the entries that cannot be read.
 pub fn of(object: &Value) -> Vec<HistoryEntry> {
     let text = object.pointer(HISTORY_POINTER).and_then(Value::as_str);
-    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    let entries: Vec<Value> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
 }
 
 /// Returns the union by id over the owner and its ReplicaSets, the oldest first.

@@ -114,8 +114,7 @@ impl Owner {
 
     /// Returns what a new pod of the owner gets of what `value` finds in a template, by the same read.
     pub(crate) fn new_pods(&self, context: TurnContext<'_>, value: impl Fn(&Value) -> Option<String>) -> NewPods {
-        let view =
-            context.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| context.observed.owner.as_ref());
+        let view = context.goal.owner.as_ref().filter(|_| self.is_known()).and(context.observed.owner.as_ref());
         let Some((view, object)) = view.and_then(|view| Some((view, view.object.as_ref()?))) else {
             return NewPods::AsTemplate;
         };

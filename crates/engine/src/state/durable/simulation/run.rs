@@ -123,7 +123,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> Lock {
 
 impl Run {
     pub(super) fn new(scenario: &Scenario, lock: Lock, replaces: Option<String>, owner: &str, client: u32) -> Self {
-        let found = replaces.as_deref().and_then(|text| Lock::read(text));
+        let found = replaces.as_deref().and_then(Lock::read);
         let take_over = found.filter(Lock::may_be_late);
         let take_over = take_over.map(|found| TakenOver { rollout: found.rollout.id, run: lock.run.clone() });
         let goal = OwnerGoal {
