@@ -142,6 +142,19 @@ fn a_pod_that_pulls_asks_for_nothing_where_what_it_asks_for_is_refused() {
     assert_eq!((created(&server).len(), pull_pods(&server).len()), (2, 0));
 }
 
+/// And for more, where a LimitRange for whole pods has a minimum, which fills in nothing.
+#[test]
+fn a_pod_that_pulls_asks_for_more_where_nothing_is_refused_too() {
+    let server = lacking(&["node-a"]);
+    let message = "minimum cpu usage per Pod is 80m, but request is 50m".to_owned();
+    let refusal = Effect::Deny { webhook: "limits".to_owned(), message, code: 403 };
+    server.fault(When::verb("create").of("pods").dry_run().times(2), refusal);
+    run(&server, APPLY).ends_with(0).says("node-a  has").omits("not pulled first");
+    for pod in created(&server) {
+        assert_eq!(pod["spec"]["containers"][0]["resources"]["requests"], json!({"cpu": "250m", "memory": "256Mi"}));
+    }
+}
+
 /// A quota that has room for one pod at a time, such as those that others use meanwhile.
 #[test]
 fn a_pod_that_is_refused_beside_another_is_made_once_that_one_is_gone() {

@@ -8,7 +8,9 @@ use engine::k8s::restart::{is_pinned, pinned_image};
 use engine::kinds::WorkloadKind;
 use engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
 use engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
-use engine::rollout::pre_pull::{ImagePull, ImageState, NodeImages, Pull, PullState, judge, pull_pod, pull_selector};
+use engine::rollout::pre_pull::{
+    ImagePull, ImageState, NodeImages, Pull, PullAsks, PullState, judge, pull_pod, pull_selector,
+};
 use engine::state::record::UpdateRecord;
 use serde_json::{Value, json};
 
@@ -25,7 +27,7 @@ fn web(namespace: &str) -> WorkloadRef {
 fn pull(images: &[&str]) -> Pull {
     let image = |image: &&str| ImagePull { image: format!("{}/{image}", registry()), policy: "IfNotPresent".into() };
     let images = images.iter().map(image).collect();
-    Pull { node: "node-1".into(), secrets: vec![], service_account: "default".into(), images, asks_for_nothing: false }
+    Pull { node: "node-1".into(), secrets: vec![], service_account: "default".into(), images, asks: PullAsks::Little }
 }
 
 /// Creates the pull pod and waits until every image has been judged for good.
@@ -100,7 +102,7 @@ fn the_names_that_a_node_lists_are_read() {
     assert!(!node.lists(&format!("{}/app:nope", registry())));
 }
 
-/// What LimitRanger and a quota say of a pull pod: one that they refuse is taken where it asks for nothing.
+/// What LimitRanger and a quota say of a pull pod: one that they refuse is taken where it asks for nothing, or for more.
 #[test]
 fn a_pull_pod_asks_for_what_limit_ranges_and_quotas_take() {
     let range = |limits: &str| {
@@ -109,9 +111,19 @@ fn a_pull_pod_asks_for_what_limit_ranges_and_quotas_take() {
     let quota = |hard: &str| {
         format!("apiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: compute}}\nspec: {{hard: {{{hard}}}}}\n")
     };
-    for (name, rule, words) in [
-        ("min", range("{type: Container, min: {memory: 64Mi, cpu: 60m}}"), Some("minimum memory usage per Container")),
-        ("max", range("{type: Container, max: {cpu: 20m, memory: 16Mi}}"), Some("maximum cpu usage per Container")),
+    use PullAsks::{Enough, Little, Nothing};
+    for (name, rule, refused) in [
+        (
+            "min",
+            range("{type: Container, min: {memory: 64Mi, cpu: 60m}}"),
+            Some(("minimum memory usage per Container", Nothing)),
+        ),
+        (
+            "max",
+            range("{type: Container, max: {cpu: 20m, memory: 16Mi}}"),
+            Some(("maximum cpu usage per Container", Nothing)),
+        ),
+        ("pod-min", range("{type: Pod, min: {cpu: 80m, memory: 64Mi}}"), Some(("minimum cpu usage per Pod", Enough))),
         ("pod-max", range("{type: Pod, max: {cpu: 500m, memory: 64Mi}}"), None),
         ("ratio", range("{type: Container, maxLimitRequestRatio: {cpu: 2, memory: 1}}"), None),
         ("limits", quota("limits.cpu: '1', limits.memory: 1Gi"), None),
@@ -119,14 +131,14 @@ fn a_pull_pod_asks_for_what_limit_ranges_and_quotas_take() {
     ] {
         let namespace = Namespace::new(&format!("pull-{name}"));
         namespace.apply(&rule);
-        let create = |asks_for_nothing: bool| {
-            let pull = Pull { asks_for_nothing, ..pull(&["side:v1"]) };
+        let create = |asks: PullAsks| {
+            let pull = Pull { asks, ..pull(&["side:v1"]) };
             let body = pull_pod(&id(), &web(namespace.name()), &pull, 60).to_string();
             namespace.try_kubectl(&["create", "--dry-run=server", "-f", "-"], &body)
         };
-        if let Some(words) = words {
+        if let Some((words, _)) = refused {
             // The informer of the admission plugin may be a moment late.
-            let refused = poll(|| Some(create(false)).filter(|refused| refused.code != 0));
+            let refused = poll(|| Some(create(Little)).filter(|refused| refused.code != 0));
             let refused = refused.unwrap_or_else(|| panic!("{name}: it is never refused"));
             assert!(refused.stderr.contains(words), "{name}: {refused:?}");
         } else if name == "limits" || name == "requests" {
@@ -137,10 +149,10 @@ fn a_pull_pod_asks_for_what_limit_ranges_and_quotas_take() {
                     .any(|quota| quota["status"]["hard"].is_object())
                     .then_some(())
             });
-            let none = create(true);
+            let none = create(Nothing);
             assert!(none.code != 0 && none.stderr.contains("must specify"), "{name}: {none:?}");
         }
-        let taken = create(words.is_some());
+        let taken = create(refused.map_or(Little, |(_, asks)| asks));
         assert_eq!(taken.code, 0, "{name}: {taken:?}");
     }
 }

@@ -109,7 +109,7 @@ fn a_mark_covers_its_field_and_what_is_below_and_nothing_else() {
         let marks = vec![Mark { path: path.into(), effect: Effect::NotInPlace("X") }];
         let (before, after) = (object("1", before.clone()), object("2", after.clone()));
         let shown = text(&[WorkloadDiff { before, after, marks, ..sample() }], 0, &Style::PLAIN);
-        let line = shown.lines().find(|line| line.contains("# not in place (X)")).unwrap_or_default();
+        let line = shown.lines().find(|line| line.contains("not in place (X)")).unwrap_or_default();
         line.split("  #").next().unwrap_or_default().trim_start_matches(['+', '-', ' ']).to_owned()
     };
     let unseen = |path: &str| format!("# {path}: not in place (X)");

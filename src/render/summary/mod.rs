@@ -16,7 +16,6 @@ use engine::report::proof::{Proof, Spread};
 use engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::outcome::EndResult;
-use engine::value::duration;
 
 use super::run::{NextSteps, Reported, Run};
 use super::style::{Meaning, Style};
@@ -528,14 +527,21 @@ impl Ending<'_> {
     }
 }
 
-/// Returns `0.4s-2.5s`.
-fn range(spread: Spread) -> String {
+/// Returns `0.4-2.5s`: both ends in one unit, rounded alike, which the end that is not zero and smaller decides.
+fn range(Spread { min, max, .. }: Spread) -> String {
     // The API has whole seconds.
-    if spread.max == 0.0 {
+    if max == 0.0 {
         return "less than 1s".to_owned();
     }
-    let [min, max] = [spread.min, spread.max].map(|seconds| duration::human(words::from_seconds(seconds)));
-    if min == max { max } else { format!("{min}-{max}") }
+    let least = if min > 0.0 { min } else { max };
+    let (unit, factor, digits) = if max < 1.0 { ("ms", 1000.0, 0) } else { ("s", 1.0, usize::from(least < 10.0)) };
+    let [min, max] = [min, max].map(|seconds| format!("{:.digits$}", seconds * factor));
+    let [min, max] = if digits == 1 && [&min, &max].iter().all(|one| one.ends_with(".0")) {
+        [min, max].map(|one| one.trim_end_matches(".0").to_owned())
+    } else {
+        [min, max]
+    };
+    if min == max { format!("{max}{unit}") } else { format!("{min}-{max}{unit}") }
 }
 
 #[cfg(test)]
@@ -546,14 +552,15 @@ mod tests {
     fn a_range_says_both_ends() {
         for (min, max, expected) in [
             (0.0, 0.0, "less than 1s"),
-            (0.5, 0.5, "0.5s"),
-            (0.025, 0.1, "25ms-0.1s"),
-            (0.4, 2.5, "0.4s-2.5s"),
-            (0.0, 2.0, "0s-2s"),
-            (1.5, 12.7, "1.5s-12s"),
-            (12.1, 12.9, "12s"),
-            (45.0, 185.0, "45s-3m5s"),
-            (45.0, 720.0, "45s-12m"),
+            (0.5, 0.5, "500ms"),
+            (0.025, 0.1, "25-100ms"),
+            (0.4, 2.5, "0.4-2.5s"),
+            (0.0, 2.0, "0-2s"),
+            (1.0, 2.0, "1-2s"),
+            (1.5, 12.7, "1.5-12.7s"),
+            (12.1, 12.9, "12-13s"),
+            (45.0, 185.0, "45-185s"),
+            (61.0, 720.0, "61-720s"),
         ] {
             assert_eq!(range(Spread { min, max, pods: 3 }), expected);
         }

@@ -12,7 +12,7 @@ use engine::plan::{
     SkippedObject, Verdict, WorkloadPlan,
 };
 use engine::rollout::Policy;
-use engine::rollout::pre_pull::{ImagePull, Pull};
+use engine::rollout::pre_pull::{ImagePull, Pull, PullAsks};
 use engine::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 
 use super::warnings;
@@ -235,7 +235,7 @@ fn evidence() -> WorkloadPlan {
         secrets: vec![],
         service_account: "default".into(),
         images: vec![image],
-        asks_for_nothing: false,
+        asks: PullAsks::Little,
     }];
     plan
 }

@@ -28,8 +28,9 @@ pub(super) fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
     let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
     match Baseline::of(pod, name) {
         Baseline::Recorded(_) => true,
-        Baseline::Set(_) | Baseline::Unknown => restarted(),
-        Baseline::Created => false,
+        Baseline::Set(_) => restarted(),
+        // Nobody is known to have set it: that it restarted says nothing.
+        Baseline::Created | Baseline::Unknown => false,
     }
 }
 

@@ -48,7 +48,7 @@ pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<En
     };
     let (baseline, ended) = ended_since(pod, status).filter(|_| is_met)?;
     // An update stops a container, too, and not every writer is known.
-    if ended.was_stopped() && waiting.is_none() && baseline != Baseline::Created {
+    if ended.was_stopped() && waiting.is_none() && matches!(baseline, Baseline::Set(_) | Baseline::Unknown) {
         return None;
     }
     let seconds = seconds_between(ended.finished_at.as_deref()?, now?)?;
@@ -178,6 +178,16 @@ mod tests {
             }
             let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
             assert_eq!(found.is_some(), expected, "{is_set}");
+        }
+        // After an update that the pod notes nobody else has stopped it.
+        let record = json!({"id": "1", "by": "inplace-cli", "manager": "inplace-cli",
+            "containers": {"side": {"from": "a:0", "to": "a:1", "containerID": "c://old", "restarts": 0}}});
+        for state in [running(112), waits("CrashLoopBackOff")] {
+            let mut pod = pod(&state, &terminated(137, 100), 3);
+            pod.annotations.insert("kubectl-inplace.io/update".to_owned(), record.to_string());
+            pod.image_set.values_mut().for_each(|set| set.manager = "inplace-cli".to_owned());
+            let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
+            assert!(UpdateRecord::of(&pod).is_some() && found.is_some(), "{state}");
         }
         let long_ago = pod(&running(100), &terminated(3, 90), 3);
         assert_eq!(

@@ -214,7 +214,7 @@ fn what_the_server_refuses_is_refused_before_and_pod_and_containers_are_judged_t
     ] {
         let change = diff(&template(&before, &app_before), &template(&after, &app_after)).change;
         let object = json!({"metadata": {"name": "web", "uid": "u"}});
-        let workload = Workload::from_object(WorkloadKind::Deployment, object).expect("it has a name");
+        let workload = Workload::from_object(WorkloadKind::ALL[0], object).expect("it has a name");
         let pod = pod(&before, &before, &app_before);
         let mut codes: Vec<&str> = change.refused(&workload, Direction::Forward).iter().map(Reason::code).collect();
         codes.extend(change.fields.refused_in(&containers(&pod)).iter().map(Reason::code));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ImagePull, Pull};
+use super::{ImagePull, Pull, PullAsks};
 use crate::k8s::names::{RolloutId, WorkloadRef};
 use crate::kinds::PODS;
 
@@ -38,7 +38,10 @@ const NOBODY: u32 = 65534;
 /// What each container asks for, and is limited to: little, but enough to start a sandbox. With a limit of 1Mi it is
 /// OOM-killed, and then nothing is pulled; with 10m it is throttled for five seconds. Requests and limits are equal, so that a
 /// quota on either takes the pod, and so does every limit to request ratio of a LimitRange.
-const SMALL: (&str, &str) = ("50m", "32Mi");
+const LITTLE: (&str, &str) = ("50m", "32Mi");
+
+/// For a LimitRange that wants more of a whole pod.
+const ENOUGH: (&str, &str) = ("250m", "256Mi");
 
 /// Returns the label selector that finds the pull pods of one rollout, or of every one, in the form that list requests
 /// take.
@@ -55,8 +58,7 @@ pub fn pull_selector(id: Option<&RolloutId>) -> String {
 /// AlreadyExists is success. PodSecurity `restricted` accepts it. It carries no label that a workload or Service could
 /// select, and no token of its ServiceAccount. After `active_deadline_seconds` the kubelet ends it by itself.
 pub fn pull_pod(id: &RolloutId, workload: &WorkloadRef, pull: &Pull, active_deadline_seconds: u32) -> Value {
-    let containers =
-        pull.images.iter().enumerate().map(|(index, image)| container(index, image, pull.asks_for_nothing));
+    let containers = pull.images.iter().enumerate().map(|(index, image)| container(index, image, pull.asks));
     let mut spec = json!({
         "nodeName": pull.node,
         "restartPolicy": "Never",
@@ -117,7 +119,7 @@ pub fn is_pull_pod(pod: &Value) -> bool {
     !node.is_empty() && is_named && !is_controlled && has_ours && runs_nothing && text("/spec/restartPolicy") == "Never"
 }
 
-fn container(index: usize, image: &ImagePull, asks_for_nothing: bool) -> Value {
+fn container(index: usize, image: &ImagePull, asks: PullAsks) -> Value {
     let mut container = json!({
         "name": format!("{CONTAINER_PREFIX}{index}"),
         "image": image.image,
@@ -128,8 +130,12 @@ fn container(index: usize, image: &ImagePull, asks_for_nothing: bool) -> Value {
     if !image.policy.is_empty() {
         optional.insert("imagePullPolicy".into(), image.policy.as_str().into());
     }
-    if !asks_for_nothing {
-        let (cpu, memory) = SMALL;
+    let amounts = match asks {
+        PullAsks::Little => Some(LITTLE),
+        PullAsks::Nothing => None,
+        PullAsks::Enough => Some(ENOUGH),
+    };
+    if let Some((cpu, memory)) = amounts {
         let resources = json!({"cpu": cpu, "memory": memory});
         optional.insert("resources".into(), json!({"requests": resources, "limits": resources}));
     }

@@ -89,9 +89,28 @@ pub struct Pull {
     pub service_account: String,
     /// The images, each once.
     pub images: Vec<ImagePull>,
-    /// Its pod asks for nothing, and gets what the namespace's LimitRanges fill in.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub asks_for_nothing: bool,
+    /// What its pod asks for.
+    #[serde(default, skip_serializing_if = "PullAsks::is_little")]
+    pub asks: PullAsks,
+}
+
+/// What a pod that pulls asks for of cpu and memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PullAsks {
+    /// The least that starts a sandbox.
+    #[default]
+    Little,
+    /// Nothing: it gets what the namespace's LimitRanges fill in.
+    Nothing,
+    /// What most minima of a LimitRange for whole pods, which fills in nothing, let pass.
+    Enough,
+}
+
+impl PullAsks {
+    fn is_little(&self) -> bool {
+        *self == Self::Little
+    }
 }
 
 /// One image and the policy to pull it by.
@@ -119,7 +138,7 @@ impl Pull {
             secrets: pod.spec.image_pull_secrets.iter().map(|secret| secret.name.clone()).collect(),
             service_account: pod.spec.service_account_name.clone(),
             images: restarting.collect(),
-            asks_for_nothing: false,
+            asks: PullAsks::Little,
         }
     }
 
@@ -219,7 +238,7 @@ pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking 
             .into_iter()
             .map(|(image, policy)| ImagePull { image: image.to_owned(), policy: policy.to_owned() })
             .collect(),
-        asks_for_nothing: false,
+        asks: PullAsks::Little,
     });
     Lacking {
         pulls: pulls.collect(),

@@ -23,7 +23,7 @@ fn pull(node: &str, images: &[(&str, &str)]) -> Pull {
         secrets: vec!["registry".into()],
         service_account: "web".into(),
         images: images.iter().map(image).collect(),
-        asks_for_nothing: false,
+        asks: PullAsks::Little,
     }
 }
 
@@ -149,7 +149,7 @@ fn the_pod_says_what_it_must() {
                 "containers": [container(0, "acme/app:2", "IfNotPresent"), container(1, "acme/side:2", "Always")],
                 "imagePullSecrets": [{"name": "registry"}], "serviceAccountName": "web"}})
     );
-    let bare = Pull { secrets: vec![], service_account: String::new(), asks_for_nothing: true, ..wanted };
+    let bare = Pull { secrets: vec![], service_account: String::new(), asks: PullAsks::Nothing, ..wanted };
     let pod = pull_pod(&id, &web(), &bare, 300);
     assert!(pod.pointer("/spec/imagePullSecrets").is_none() && pod.pointer("/spec/serviceAccountName").is_none());
     assert!(pod.pointer("/spec/containers/0/resources").is_none());

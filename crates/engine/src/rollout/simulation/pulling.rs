@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::k8s::names::WorkloadRef;
 use crate::kinds::WorkloadKind;
-use crate::rollout::pre_pull::{ImagePull, Pull, pull_pod};
+use crate::rollout::pre_pull::{ImagePull, Pull, PullAsks, pull_pod};
 use crate::state::durable::ObjectWrite;
 
 use super::super::{ActionId, Answer, Now, Observation};
@@ -46,7 +46,7 @@ pub(super) fn wanted(scenario: &Scenario) -> Vec<Pull> {
         secrets: Vec::new(),
         service_account: "default".into(),
         images: images(),
-        asks_for_nothing: false,
+        asks: PullAsks::Little,
     };
     (0..nodes).map(pull).collect()
 }
