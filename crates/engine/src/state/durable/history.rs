@@ -64,11 +64,10 @@ impl HistoryEntry {
     }
 }
 
-/// Reads the history of one object, without the entries that cannot be read.
+/// Reads the history of one object; what cannot be read counts as none.
 pub fn of(object: &Value) -> Vec<HistoryEntry> {
     let text = object.pointer(HISTORY_POINTER).and_then(Value::as_str);
-    let entries: Vec<Value> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// Returns the union by id over the owner and its ReplicaSets, the oldest first.
