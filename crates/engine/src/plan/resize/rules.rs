@@ -19,17 +19,15 @@ const FOUND: [&str; 7] = [
     "but no limit is specified",
 ];
 
-/// Returns the containers that a refusal of a resize is about, and whose resources the change leaves alone: none where a
-/// container that it changes breaks the rule as well.
+/// Returns the containers that a refusal of a resize is about, and whose resources the change leaves alone.
 pub fn others(message: &str, before: &Pod, fields: &FieldChanges) -> Vec<ContainerName> {
     let after = fields.resources.asked_of(before);
     let is_left_alone = |container: &Container| {
         before.container(&container.name).is_some_and(|(_, _, before)| before.resources == container.resources)
     };
-    let is_broken_by = |one: &&Container| is_named_by_quota(message, one) || breaks_limit_range(message, one);
-    let found: Vec<&Container> = after.all_containers().map(|(_, one)| one).filter(is_broken_by).collect();
-    let is_theirs_alone = found.iter().all(|one| is_left_alone(one));
-    found.iter().filter(|_| is_theirs_alone).map(|one| one.name.clone()).collect()
+    let left_alone = after.all_containers().map(|(_, container)| container).filter(|one| is_left_alone(one));
+    let found = left_alone.filter(|one| is_named_by_quota(message, one) || breaks_limit_range(message, one));
+    found.map(|container| container.name.clone()).collect()
 }
 
 /// `failed quota: compute: must specify limits.cpu for: app,side; limits.memory for: side`.
