@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::planning::{Planned, Purpose};
-use super::{Shell, planning, saved};
+use super::{Shell, approve, planning, saved};
 use crate::cli::{DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind};
@@ -97,6 +97,24 @@ pub(super) fn show_stream(
         StreamFormat::Text => show_before(planned, acts && yes, shell),
         StreamFormat::Json if acts && planned.plan.is_applyable() => Ok(()),
         StreamFormat::Json => show_as(planned.shown(), PlanFormat::Json, (None, acts), shell),
+    }
+}
+
+/// Shows the plan of a command that carries it out, and asks. Returns how the command ends that carries nothing out.
+pub(super) fn approved(
+    planned: &Planned,
+    output: StreamFormat,
+    (dry_run, yes): (DryRun, bool),
+    shell: &Shell,
+) -> Result<Option<EndResult>, CommandError> {
+    show_stream(planned, output, (dry_run == DryRun::None, yes), shell)?;
+    shell.tell_notices();
+    if let Some(end) = planned.ends_here(dry_run, shell) {
+        return Ok(Some(end));
+    }
+    match approve::ask(&planned.plan, &planned.cluster, yes, shell)? {
+        true => Ok(None),
+        false => Err(approve::declined()),
     }
 }
 

@@ -216,8 +216,7 @@ async fn asked(
     writer: (&RolloutId, &str),
 ) -> Result<(WorkloadPlan, DryRun), CommandError> {
     let is_asked = plan.sets_template_image() && live.surroundings.made == Made::NotAsked;
-    let next = plan.template_after(live).filter(|_| is_asked);
-    let Some(next) = next else {
+    let Some(next) = is_asked.then(|| plan.template_after(live)).flatten() else {
         let asked = dry_run(&plan, live, permitted, cluster, writer).await?;
         return Ok((plan, asked));
     };

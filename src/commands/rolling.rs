@@ -178,8 +178,8 @@ impl<'a> Rolling<'a> {
     /// No image starts a container again that the kubelet leaves down: its controller has to replace the pod. Where the rollout is
     /// taken back by itself, that is said at its end.
     fn tell_what_stays_down(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
-        let stays_down = |end: &&PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.stays_down);
-        let pods: Vec<&str> = outcome.pods.iter().filter(stays_down).map(|end| end.pod.name.as_str()).collect();
+        let down = outcome.pods.iter().filter(|end| end.phase.stays_down());
+        let pods: Vec<&str> = down.map(|end| end.pod.name.as_str()).collect();
         let goes_back = goal.policy.undoes_failures && !goal.is_back();
         if pods.is_empty() || goal.controllers.is_empty() || goes_back {
             return;

@@ -3,7 +3,7 @@
 
 use super::planning::{self, Planned, Purpose};
 use super::rolling::Rolling;
-use super::{Shell, apply, approve, plan, resume, targets};
+use super::{Shell, apply, plan, resume, targets};
 use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::CommandError;
@@ -55,13 +55,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
             say_what_stays(live, &update.fields, shell);
         }
     }
-    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
-    shell.tell_notices();
-    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+    if let Some(end) = plan::approved(&planned, args.output, (args.dry_run, args.yes), shell)? {
         return Ok(end);
-    }
-    if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
-        return Err(approve::declined());
     }
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         say_what_pods_keep(live, &plan.fields, shell);
@@ -178,13 +173,8 @@ pub(super) async fn restart(
     let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
-    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
-    shell.tell_notices();
-    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+    if let Some(end) = plan::approved(&planned, args.output, (args.dry_run, args.yes), shell)? {
         return Ok(end);
-    }
-    if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
-        return Err(approve::declined());
     }
     let writer = (args.output, args.field_manager.as_str());
     let Planned { plan, lives, cluster, id, .. } = planned;

@@ -64,9 +64,10 @@ impl NextSteps {
         let next = self;
         let is_left = outcome.result == EndResult::Deferred && !outcome.held;
         let is_recorded = outcome.result == EndResult::Complete || is_left;
+        let leaves_some_down = outcome.pods.iter().any(|end| end.phase.stays_down());
         Self {
             take_back: next.take_back.clone().filter(|_| is_recorded),
-            go_on: held(&next.going_on(outcome)).filter(|_| next.abort.is_none() || !leaves_some_down(outcome)),
+            go_on: held(&next.going_on(outcome)).filter(|_| next.abort.is_none() || !leaves_some_down),
             abort: held(&next.abort),
             without_hooks: held(&next.without_hooks),
             leaving_resizes: held(&next.leaving_resizes).filter(|_| waits_for_a_resize(outcome)),
@@ -112,12 +113,6 @@ impl NextSteps {
         self.undoes_failures && matches!(result, EndResult::Failed | EndResult::TimedOut)
             || self.undoes_deferred && result == EndResult::Deferred
     }
-}
-
-/// Whether a container ended that its kubelet does not start again, with whatever image.
-fn leaves_some_down(outcome: &Outcome) -> bool {
-    let stays_down = |end: &PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.stays_down);
-    outcome.pods.iter().any(stays_down)
 }
 
 /// Whether its time was up while a kubelet said that it cannot resize a pod now.

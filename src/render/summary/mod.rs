@@ -534,13 +534,10 @@ fn range(Spread { min, max, .. }: Spread) -> String {
         return "less than 1s".to_owned();
     }
     let least = if min > 0.0 { min } else { max };
-    let (unit, factor, digits) = if max < 1.0 { ("ms", 1000.0, 0) } else { ("s", 1.0, usize::from(least < 10.0)) };
+    let has_tenths = [min, max].iter().any(|seconds| !format!("{seconds:.1}").ends_with(".0"));
+    let (unit, factor, digits) =
+        if max < 1.0 { ("ms", 1000.0, 0) } else { ("s", 1.0, usize::from(least < 10.0 && has_tenths)) };
     let [min, max] = [min, max].map(|seconds| format!("{:.digits$}", seconds * factor));
-    let [min, max] = if digits == 1 && [&min, &max].iter().all(|one| one.ends_with(".0")) {
-        [min, max].map(|one| one.trim_end_matches(".0").to_owned())
-    } else {
-        [min, max]
-    };
     if min == max { format!("{max}{unit}") } else { format!("{min}-{max}{unit}") }
 }
 

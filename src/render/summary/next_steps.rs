@@ -36,9 +36,8 @@ impl Ending<'_> {
             | EndResult::Terminated => (true, true, true),
         };
         // No image starts again what the kubelet leaves down.
-        let stays_down = |end: &PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.stays_down);
-        let leads_nowhere =
-            self.tally.patched > 0 && self.outcome.pods.iter().filter(|end| end.patched).all(stays_down);
+        let mut patched = self.outcome.pods.iter().filter(|end| end.patched);
+        let leads_nowhere = self.tally.patched > 0 && patched.all(|end| end.phase.stays_down());
         let touched = self.tally.patched > 0 || self.tally.in_progress > 0 || self.follows();
         if !touched && !self.outcome.result.is_done() {
             writeln!(out, "This run changed no pods.")?;

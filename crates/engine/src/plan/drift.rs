@@ -62,9 +62,9 @@ impl<'p> Drift<'p> {
 /// Returns whether pods run other images than their template says: admission may have made them so, which only the server
 /// knows.
 pub fn differs_from_template(live: &LiveWorkload) -> bool {
-    let pods = || live.pods.iter().filter(|pod| pod.is_controlled_by(&live.controllers) && pod.is_present());
-    let differs =
-        |(name, container): (&ContainerName, &Container)| Drift::from((&container.image, name), live, pods()).is_some();
+    let differs = |(name, container): (&ContainerName, &Container)| {
+        Drift::from((&container.image, name), live, live.present_pods()).is_some()
+    };
     live.workload.reference.kind.has_template() && Known::of(live).template.iter().any(differs)
 }
 

@@ -64,6 +64,11 @@ impl LiveWorkload {
         made.image(name).filter(|made| *made != image)
     }
 
+    /// Returns the owner's pods that exist, are not terminating and have not ended.
+    pub(crate) fn present_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.iter().filter(|pod| pod.is_controlled_by(&self.controllers) && pod.is_present())
+    }
+
     /// Returns whether an image is the template's, or what the server makes of it.
     pub fn is_image(&self, name: &ContainerName, template: &str, image: &str) -> bool {
         image == template || self.in_pods(name, template) == Some(image)

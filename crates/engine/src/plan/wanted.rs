@@ -245,8 +245,7 @@ impl<'a> Wanted<'a> {
 
 /// Whether the template's QoS class changes otherwise than the pods'.
 fn keep_their_class(live: &LiveWorkload, diff: &Difference, of_template: &str) -> bool {
-    let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && pod.is_present();
-    let mut pods = live.pods.iter().filter(is_theirs).peekable();
+    let mut pods = live.present_pods().peekable();
     pods.peek().is_some() && pods.all(|pod| diff.change.fields.resources.keeps_class(pod, of_template))
 }
 

@@ -198,6 +198,11 @@ impl PodProgress {
         }
     }
 
+    /// Returns whether a container ended that its kubelet does not start again, with whatever image.
+    pub fn stays_down(&self) -> bool {
+        matches!(self, Self::Failing(failure) if failure.stays_down)
+    }
+
     /// Returns whether it is news after another phase. The amounts in use on a node change with every pod there, and
     /// the kubelet reports them each time: a resize that stays deferred for the same reason is no news.
     pub fn is_news_after(&self, before: &Self) -> bool {

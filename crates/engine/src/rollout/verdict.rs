@@ -112,7 +112,7 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
     let back = pods.all(PodIndex::TakenBack);
     let first = &pods.goal(*back.first()?)?.key.name;
     let phases = || back.iter().filter_map(|position| pods.run(*position)?.phase.as_ref());
-    if phases().all(|phase| matches!(phase, PodProgress::Failing(failure) if failure.stays_down)) {
+    if phases().all(PodProgress::stays_down) {
         let which = if back.len() == 1 {
             format!("pod {first} stays")
         } else {

@@ -73,8 +73,7 @@ pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
 /// Returns the patch that would give a pod the images of its template, where a new pod gets these and it has others: a dry run
 /// shows whether a policy that acts on updates alone would set the present ones again.
 pub fn template_patch(live: &LiveWorkload, made: &Made) -> Option<PodPatch> {
-    let is_theirs = |pod: &&Pod| pod.is_controlled_by(&live.controllers) && pod.is_present();
-    live.pods.iter().filter(is_theirs).find_map(|pod| {
+    live.present_pods().find_map(|pod| {
         let template_image = |container: &Container| {
             let image = image_in(live.workload.template(), &container.name)?;
             let differs = image != container.image && made.image(&container.name) == Some(image);
