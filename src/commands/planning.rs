@@ -192,7 +192,8 @@ pub(super) async fn make_for(
                 }
                 false => None,
             };
-            plan = plan.with_answers(ServerAnswers { denied, dry_run }, &live);
+            let is_way_back = matches!(intent, Intent::Undo { .. });
+            plan = plan.with_answers(ServerAnswers { denied, dry_run, is_way_back }, &live);
         }
         workloads.push(plan);
         lives.push(live);

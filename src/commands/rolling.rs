@@ -51,6 +51,8 @@ pub(super) struct Rolling<'a> {
     pub(super) dry_run: DryRun,
     /// `--deferred`.
     pub(super) on_deferred: Option<OnDeferred>,
+    /// How the rollout ended that is taken back by itself.
+    pub(super) after: Option<EndResult>,
 }
 
 impl<'a> Rolling<'a> {
@@ -87,6 +89,7 @@ impl<'a> Rolling<'a> {
             no_hooks: false,
             dry_run: DryRun::None,
             on_deferred: None,
+            after: None,
         }
     }
 
@@ -136,7 +139,8 @@ impl<'a> Rolling<'a> {
         };
         if let Some(flag) = undone_by {
             shell.say(Meaning::Waiting, "undo:", &format!("taking {} back ({flag})", goal.workload));
-            outcome.rolled_back = match self.take_back(&goal, shell).await {
+            let back = Self { after: Some(outcome.result), ..self.clone() };
+            outcome.rolled_back = match back.take_back(&goal, shell).await {
                 Ok(whole) => whole,
                 Err(error) if error.closed_pipe => return Err(error),
                 // The end of this run is still that it failed.
@@ -300,7 +304,7 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = NextSteps { expected, ..unless_of_no_use(self.next(goal), goal, &live) };
+        let next = NextSteps { expected, after: self.after, ..unless_of_no_use(self.next(goal), goal, &live) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;

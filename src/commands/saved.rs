@@ -91,7 +91,7 @@ pub(super) async fn read(
                     true => Some(planning::dry_run(&workload, live, &mut permitted, &cluster, writer).await?),
                     false => None,
                 };
-                workload.with_answers(ServerAnswers { denied, dry_run }, live)
+                workload.with_answers(ServerAnswers { denied, dry_run, is_way_back: false }, live)
             }
             Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => workload,
         });

@@ -138,7 +138,7 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
 }
 
 /// How long a server may take to say which types it has: the command is wrong all the same.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What the server says of a word that is no kind.
 #[derive(Default)]

@@ -18,11 +18,12 @@ use engine::state::outcome::EndResult;
 pub(super) struct Witness {
     listener: Box<dyn Listener + Send>,
     seen: Vec<(Duration, PodKey, PodProgress)>,
+    is_back: bool,
 }
 
 impl Witness {
     pub(super) fn new(listener: Box<dyn Listener + Send>) -> Self {
-        Self { listener, seen: Vec::new() }
+        Self { listener, seen: Vec::new(), is_back: false }
     }
 
     /// Reads what is still missing, and reports the end; returns whether the output was still open. With a closed
@@ -42,7 +43,11 @@ impl Witness {
                 let of_pod = self.seen.iter().filter(|(_, pod, _)| pod == key);
                 of_pod.map(|(at, _, phase)| Moment { at: *at, phase: phase.clone() }).collect()
             };
-            if let Some(report) = cluster.failure_report(outcome, time_line).await {
+            if let Some(mut report) = cluster.failure_report(outcome, time_line).await {
+                if self.is_back {
+                    // What is taken back has failed: that says nothing of the time before the rollout.
+                    report.pods.iter_mut().for_each(|pod| pod.failed_before = None);
+                }
                 self.listener
                     .failure_report(&report, Duration::try_from_secs_f64(outcome.seconds).unwrap_or_default())?;
             }
@@ -54,6 +59,7 @@ impl Witness {
 impl Listener for Witness {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         self.seen.clear();
+        self.is_back = goal.is_back();
         self.listener.start(goal, next)
     }
 

@@ -38,6 +38,8 @@ pub struct NextSteps {
     pub forward: Option<String>,
     /// How long the plan expects it to take.
     pub expected: Option<Duration>,
+    /// How the rollout ended that this run takes back by itself: the exit code stays that of it.
+    pub after: Option<EndResult>,
     /// What fails is taken back by the run itself (`--on-failure=undo`): no command is needed for it.
     pub undoes_failures: bool,
     /// What a node puts off is, too (`--deferred=undo`).
@@ -78,6 +80,7 @@ impl NextSteps {
             again_despite_budget: None,
             forward: None,
             expected: None,
+            after: self.after,
             undoes_failures: self.undoes_failures,
             undoes_deferred: self.undoes_deferred,
         }

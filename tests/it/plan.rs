@@ -580,6 +580,11 @@ fn what_admission_makes_of_an_update_is_no_drift() {
         .prints("rewritten by admission: side: acme/side:v1 -> mirror.example/side:v1")
         .omits("kubectl inplace apply");
     run(&server, "plan deploy/web side=acme/side:v1").ends_with(0).prints("No changes.");
+    // What a rollout prints to roll back is taken, too.
+    run(&server, "apply deploy/web side=mirror.example/side:v2 --yes").ends_with(0).prints("kubectl inplace undo");
+    run(&server, "undo deploy/web --yes").ends_with(0);
+    run(&server, "status deploy/web --exit-code").ends_with(0).prints("rewritten by admission");
+    assert_eq!(images(&server, "side"), ["mirror.example/side:v1"; 3]);
 }
 
 /// Traffic goes to the container that serves, or through one with a port.

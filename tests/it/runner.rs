@@ -50,6 +50,7 @@ fn redaction_takes_out_what_changes() {
         ("uid 744bfd13-7190-4862-a086-c6a39d53cdbc.", "uid UID."),
         ("x744bfd13-7190-4862-a086-c6a39d53cdbc", "x744bfd13-7190-4862-a086-c6a39d53cdbc"),
         ("took 1.2s, 340ms or 5m; v2s", "took DURATION, DURATION or 5m; v2s"),
+        ("in 1 min 11 s, 2m5s ago, 100m", "in DURATION, DURATION ago, 100m"),
         ("http://127.0.0.1:1234/x", "http://SERVER/x"),
         ("web-6b867cfc99-2x7kq äö", "web-6b867cfc99-2x7kq äö"),
     ];

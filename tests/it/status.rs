@@ -366,4 +366,5 @@ fn what_admission_has_made_of_pods_is_verified_and_no_drift_whatever_the_clock_o
         .prints("3 drifted")
         .prints("not known whether its admission")
         .omits("kubectl inplace");
+    run(&server, "status deploy/web --exit-code").ends_with(1);
 }

@@ -315,6 +315,10 @@ fn what_admission_makes_of_an_update_is_no_drift() {
         assert!(!status.stdout.contains("kubectl inplace"), "{workload}: {status:#?}");
         let plan = seen.run(&["plan", workload, &format!("app={}", app())]);
         assert!(plan.stdout.contains("No changes."), "{workload}: {plan:#?}");
+        run(&["apply", workload, &format!("app={}/app:v2-again", registry())], 0);
+        run(&["undo", workload], 0);
+        let status = seen.run(&["status", workload, "--exit-code"]);
+        assert!(status.code == 0 && status.stdout.contains(&said), "{workload}: {status:#?}");
         assert_eq!(uids(&seen.pods()), before, "{workload}");
     });
 }

@@ -83,6 +83,67 @@ fn killed_at(
     held.is_some()
 }
 
+/// Kills a run at a write, and the run that goes on at one of its own, for every pair of the two; then finishes it.
+fn killed_at_every_pair(name: &str, kind: Kind, then: Then) {
+    let (mut first, mut pairs) = (1, 0);
+    loop {
+        // A container of the pods for each second write.
+        let (namespace, gate) = (Namespace::new(&format!("{name}-{first}")), Gate::open());
+        let owner = Owner::new(&namespace, &gate.api, kind, (1, MOST_WRITES), "");
+        for second in 1..=MOST_WRITES {
+            match killed_at_both(&namespace, &gate, &owner, (first, second), then) {
+                Killed::Twice => pairs += 1,
+                Killed::Once => break,
+                Killed::Never => return assert!(first > 3 && pairs > 6, "only {pairs} pairs: {:?}", gate.writes()),
+            }
+        }
+        first += 1;
+    }
+}
+
+/// How many of the two runs came to the write that they were to be killed at.
+enum Killed {
+    Twice,
+    Once,
+    Never,
+}
+
+fn killed_at_both(
+    namespace: &Namespace,
+    gate: &Gate,
+    owner: &Owner<'_>,
+    (first, second): (usize, usize),
+    then: Then,
+) -> Killed {
+    let (reference, container) = (owner.reference(), format!("c{second}"));
+    let (before, wanted) = (owner.pods(), format!("{container}=:v2"));
+    let kill = |number: usize, arguments: &[&str]| {
+        gate.stop_at(number, if number.is_multiple_of(2) { Moment::Before } else { Moment::After });
+        let typed = [arguments, &["--yes", "--min-ready-seconds", "0"], &gate.flags()].concat();
+        let mut running = namespace.inplace_spawn(&typed);
+        let held = gate.held(&mut running);
+        if held.is_some() {
+            running.signal("KILL");
+            gate.lose();
+        }
+        (held, running.wait())
+    };
+    let (held, ended) = kill(first, &["apply", &reference, &wanted]);
+    let Some(write) = held else {
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        return Killed::Never;
+    };
+    let (held, ended) = kill(second, &[then.word(), &reference]);
+    let context = format!("{first}, {write}; {} killed at {second}, {held:?}: {ended:#?}", then.word());
+    let last = if ended.code == 0 { ended } else { finish(namespace, owner, then) };
+    assert_eq!(last.code, 0, "{last:#?}: {context}");
+    assert_settled(owner, &before, &container, &context);
+    // Where the end had been recorded before the first kill, there is nothing to take back.
+    let tag = owner.tag(&container);
+    assert!(tag == "side:v2" || then == Then::Abort && tag == "side:v1", "{tag}: {context}");
+    if held.is_some() { Killed::Twice } else { Killed::Once }
+}
+
 fn finish(namespace: &Namespace, owner: &Owner<'_>, then: Then) -> Output {
     namespace.inplace_after_a_kill(&[then.word(), &owner.reference(), "--yes", "--min-ready-seconds", "0"])
 }
@@ -139,4 +200,14 @@ fn a_daemon_set_goes_on_from_every_write() {
 fn a_daemon_set_goes_back_from_every_write() {
     killed_at_every_write("kill-ds-abort-b", Kind::DaemonSet, Moment::Before, Then::Abort);
     killed_at_every_write("kill-ds-abort-a", Kind::DaemonSet, Moment::After, Then::Abort);
+}
+
+/// Hours of kills: `cargo test --test real -- --ignored pair_of_writes`.
+#[test]
+#[ignore = "long"]
+fn a_rollout_goes_on_and_back_from_every_pair_of_writes() {
+    for (kind, word) in [(Kind::Deployment, "d"), (Kind::StatefulSet, "s"), (Kind::DaemonSet, "ds")] {
+        killed_at_every_pair(&format!("pairs-{word}-resume"), kind, Then::Resume);
+        killed_at_every_pair(&format!("pairs-{word}-abort"), kind, Then::Abort);
+    }
 }

@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 /// Who has to wait for the timeout of a pod waits for five minutes.
-const AT_ONCE: Duration = Duration::from_secs(60);
+const AT_ONCE: Duration = Duration::from_secs(150);
 
 fn down(pods: &[Value]) -> &Value {
     let is_down = |pod: &&Value| container_status(pod, "app")["state"]["terminated"].is_object();
@@ -38,7 +38,9 @@ fn stays_down(name_of_namespace: &str, workload: &str, manifest: &str, count: us
     assert!(failed.stderr.contains("(FailedStartNotRetried)"), "{failed:#?}");
     let after = namespace.pods(selector);
     let hit = name(down(&after)).to_owned();
-    assert!(names(&failed.stdout, &hit, "app", "ErrImagePull"), "{failed:#?}");
+    // How long the kubelet shows a pull that failed before the container counts as ended is chance; its event stays.
+    let is_named = ["ErrImagePull", "NotStartedAgain"].iter().any(|reason| names(&failed.stdout, &hit, "app", reason));
+    assert!(is_named && failed.stdout.contains("ErrImagePull"), "{failed:#?}");
     assert!(restarted(&before, &after).is_empty(), "nothing but the one has stopped: {after:#?}");
 
     for (arguments, code, says) in [

@@ -16,7 +16,7 @@ impl Redaction {
         self
     }
 
-    /// Replaces durations (`1.2s`, `0.2 s`, `340ms`) too.
+    /// Replaces durations (`1.2s`, `0.2 s`, `340ms`, `1 min 5 s`, `1m5s`) too.
     pub(crate) fn durations(mut self) -> Self {
         self.durations = true;
         self
@@ -92,6 +92,16 @@ fn starts_with_shape(text: &str, shape: &str) -> bool {
 }
 
 fn duration(text: &str) -> Option<(usize, &'static str)> {
+    let minutes = text.find(|letter: char| !letter.is_ascii_digit()).filter(|digits| *digits > 0);
+    let rest = |unit: &str| text.get(minutes?..)?.strip_prefix(unit);
+    seconds(text).or_else(|| {
+        let of_seconds = rest(" min ").or_else(|| rest("m"))?;
+        let (length, name) = seconds(of_seconds)?;
+        Some((text.len() - of_seconds.len() + length, name))
+    })
+}
+
+fn seconds(text: &str) -> Option<(usize, &'static str)> {
     let digits = text.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;
     let tail = text.get(digits..)?;
     let unit = ["ms", " s", "s"].into_iter().find(|unit| tail.starts_with(unit))?;

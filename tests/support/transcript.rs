@@ -21,13 +21,14 @@ static WRITING: Mutex<()> = Mutex::new(());
 const LETTERS: &str = "bcdfghjklmnpqrstvwxz2456789";
 
 /// What a watch may miss of a pod on its way, and what takes long on a busy machine.
-const PASSING: [&str; 11] = [
+const PASSING: [&str; 12] = [
     " restarting",
     " started,",
     " ready",
     "Services",
     "service/",
     "not verified yet",
+    "counts as restarted",
     "still waiting",
     "waits for",
     "retrying:",
@@ -193,9 +194,11 @@ fn comparable(block: &str) -> Comparable {
     for line in text.lines() {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ").replace("0-DURATION", "DURATION");
         // The kubelet's events come when they come.
-        if line.starts_with("CLOCK ") {
+        if line.starts_with("CLOCK ") || line == "its newest events:" {
             continue;
         }
+        // Another test may have brought the image to the node.
+        let line = without_pull(&line);
         // Which times there are, of those that the API has in whole seconds, is chance.
         let line = if line.starts_with(DOWNTIME) { DOWNTIME.to_owned() } else { line };
         let moment = line.trim_start_matches('[');
@@ -206,6 +209,16 @@ fn comparable(block: &str) -> Comparable {
         }
     }
     (lines, moments)
+}
+
+/// Takes what is pulled first out of the steps of each pod.
+fn without_pull(line: &str) -> String {
+    let Some((image, others)) = line.strip_prefix("Each pod: pulls ").and_then(|steps| steps.split_once(" first"))
+    else {
+        return line.to_owned();
+    };
+    let is_one = !image.contains(' ');
+    if is_one { format!("Each pod: {}", others.trim_start_matches(", ")) } else { line.to_owned() }
 }
 
 /// Takes generated names and rollout ids out.

@@ -177,7 +177,7 @@ impl Listener for JsonLines<'_> {
         let body = Summary {
             workload: WorkloadName::of(&outcome.workload),
             result: outcome.result.word(),
-            exit_code: outcome.result.exit_code(),
+            exit_code: next.after.unwrap_or(outcome.result).exit_code(),
             message: outcome.why.as_deref(),
             nothing_changed: outcome.nothing_changed,
             not_started: tally.not_started,

@@ -66,6 +66,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         pods,
         rewritten: Vec::new(),
         not_read: Vec::new(),
+        may_be_rewritten: false,
     }
 }
 

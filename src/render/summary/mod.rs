@@ -5,11 +5,11 @@
 
 mod next_steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use engine::change::FieldEffect;
-use engine::k8s::names::ContainerName;
+use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::LATE;
 use engine::report::progress::{PodProgress, Stage};
 use engine::report::proof::{Proof, Spread};
@@ -170,15 +170,14 @@ impl Ending<'_> {
             )
         } else if self.follows() {
             let last = self.done_ends().filter_map(|end| end.times.running_since.as_deref()).max();
-            let last = last.map(|at| format!(", the last container started at {}", self.style.show(at)));
-            writeln!(
-                out,
-                "{} {name}: {} updated and ready{} (watched for {seconds}).{}",
-                ok("Complete:"),
-                pods(number),
-                last.unwrap_or_default(),
-                self.restarted()
-            )
+            let updated: BTreeSet<&PodKey> = self.done_containers().map(|(end, _)| &end.pod).collect();
+            let (which, whose) = match updated.len() {
+                some if some < number => (format!("ready, {some} of them updated"), "last updated container"),
+                _ => ("updated and ready".to_owned(), "last container"),
+            };
+            let last = last.map(|at| format!(", the {whose} started at {}", self.style.show(at))).unwrap_or_default();
+            let (pods, restarted) = (pods(number), self.restarted());
+            writeln!(out, "{} {name}: {pods} {which}{last} (watched for {seconds}).{restarted}", ok("Complete:"))
         } else {
             let already = match self.tally.up_to_date {
                 0 => String::new(),

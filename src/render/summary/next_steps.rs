@@ -91,7 +91,7 @@ impl Ending<'_> {
             steps.swap(1, 2);
         }
         if self.outcome.held && run.next.despite(self.outcome).is_some() {
-            writeln!(out, "What failed fails with what it had before as well. The others go back with:")?;
+            writeln!(out, "What failed fails all the same. The others go back with:")?;
         }
         let despite = (DESPITE_BUDGET, &next.despite_budget);
         // The same command would fail again.

@@ -34,7 +34,10 @@ fn a_failing_image_is_set_back_before_the_controller_is_let_go() {
                 scene.run("abort", "").ends_with(6).says("another client changed its template").says(&release);
             refused.stderr.contains(&set).then_some(())
         });
-        super::ways_out::status(&scene).prints(&set).prints(&release);
+        eventually("a status with both commands", || {
+            let status = super::ways_out::status(&scene);
+            (status.stdout.contains(&set) && status.stdout.contains(&release)).then_some(())
+        });
         scene.run("resume", "--take-over").ends_with(6).says("in more than can be changed in place");
         scene.server.edit(kind.plural, "w", |owner| {
             owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v1".into();

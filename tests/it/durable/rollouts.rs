@@ -60,6 +60,12 @@ fn a_failure_is_taken_back_where_that_is_asked_for_and_still_is_a_failure() {
         scene.is_settled("acme/side:v1", kind.typed);
         let outcomes: Vec<_> = scene.history().iter().map(|entry| entry["outcome"].clone()).collect();
         assert_eq!(outcomes, ["aborted"], "{}", kind.typed);
+        // The last line is of the way back, and has the exit code of the failure.
+        let output =
+            scene.run("apply", "side=acme/side:missing --on-failure=undo --pre-pull=never -o json").ends_with(4);
+        let last: Value =
+            output.stdout.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+        assert_eq!((&last["result"], &last["exitCode"]), (&json!("aborted"), &json!(4)), "{}", kind.typed);
     });
 }
 

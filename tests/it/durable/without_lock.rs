@@ -22,8 +22,10 @@ pub(super) fn lose_lock(scene: &Scene, place: Option<&str>) {
             });
         }
     };
-    ["replicasets", "controllerrevisions"].iter().for_each(|plural| annotate(plural, None));
+    // The owner first: its controller copies what it finds there into a revision that it makes.
     annotate(scene.kind.plural, place);
+    let copies = ["replicasets", "controllerrevisions"].into_iter().filter(|plural| *plural != scene.kind.plural);
+    copies.for_each(|plural| annotate(plural, None));
 }
 
 /// Template and pods have the image; that it runs is not known by that.

@@ -106,6 +106,7 @@ fn next_steps() -> NextSteps {
         follow: Some("kubectl inplace follow deploy/web -n prod".into()),
         is_short_of_time: false,
         expected: Some(Duration::from_secs(12)),
+        after: None,
         undoes_failures: false,
         undoes_deferred: false,
         despite_failures: None,

@@ -73,6 +73,7 @@ fn workload(name: &str) -> WorkloadStatus {
         pods: vec![],
         rewritten: vec![],
         not_read: vec![],
+        may_be_rewritten: false,
     }
 }
 

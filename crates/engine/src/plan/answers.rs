@@ -42,6 +42,8 @@ pub struct ServerAnswers {
     pub denied: Result<Vec<Denied>, String>,
     /// What came of the dry run, where there was one.
     pub dry_run: Option<DryRun>,
+    /// It goes back to images of before: pods get what admission makes of them.
+    pub is_way_back: bool,
 }
 
 /// What the server, and the nodes that it knows, answered to the questions.
@@ -161,7 +163,7 @@ impl WorkloadPlan {
         let Some(dry_run) = answers.dry_run else { return self };
         self.checked_by_server = true;
         for answered in dry_run.answers {
-            self.take(answered, live);
+            self.take(answered, live, answers.is_way_back);
         }
         if !dry_run.asked_all {
             let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
@@ -204,10 +206,11 @@ impl WorkloadPlan {
         self.pods.iter().find(|plan| plan.pod == *pod).zip(live.pods.iter().find(|known| known.key == *pod))
     }
 
-    fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload) {
+    fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload, is_way_back: bool) {
         let reason = match answer {
             PatchAnswer::Pod(answer) => {
-                self.planned(&pod, live).and_then(|(plan, before)| admitted(plan, before, part, &answer))
+                let reason = self.planned(&pod, live).and_then(|(plan, before)| admitted(plan, before, part, &answer));
+                reason.filter(|reason| !(is_way_back && self.takes_as_made(&pods, reason)))
             }
             PatchAnswer::Refused { message } => {
                 let planned = self.planned(&pod, live);
@@ -230,6 +233,21 @@ impl WorkloadPlan {
         if let Some(reason) = reason {
             pods.iter().for_each(|pod| self.block(pod, &reason));
         }
+    }
+
+    /// Gives pods the image that admission makes of the one that the plan gives them; returns whether that is what the reason
+    /// is about.
+    fn takes_as_made(&mut self, pods: &[PodKey], reason: &Reason) -> bool {
+        let Reason::AdmissionRewrites { container, image: made, .. } = reason else { return false };
+        let planned = self.pods.iter_mut().filter(|planned| pods.contains(&planned.pod));
+        let changes: Vec<_> = planned.filter_map(|planned| planned.changes.get_mut(container)).collect();
+        let is_planned = !changes.is_empty();
+        changes.into_iter().for_each(|change| change.to.clone_from(made));
+        let of_template = self.durable.as_mut().and_then(|plan| plan.rollout.change.images.get_mut(container));
+        if let Some(image) = of_template.filter(|_| is_planned) {
+            image.to_in_pods = Some(made.clone());
+        }
+        is_planned
     }
 
     /// The command whose permissions it takes.

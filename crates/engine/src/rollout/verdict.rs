@@ -120,11 +120,12 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
         };
         return Some(format!("the images are back and the lock is released, but {which} down until replaced"));
     }
-    let (which, what) = match back.len() {
-        1 => (format!("pod {first} fails"), "it"),
-        more => (format!("{more} pods ({first}, ...) fail"), "they"),
+    // Admission may have made another image of the one from before.
+    let which = match back.len() {
+        1 => format!("pod {first} fails"),
+        more => format!("{more} pods ({first}, ...) fail"),
     };
-    Some(format!("every pod is back and the lock is released, but {which} with what {what} had before as well"))
+    Some(format!("every pod is back and the lock is released, but {which} all the same"))
 }
 
 fn timeout(context: TurnContext<'_>) -> Duration {

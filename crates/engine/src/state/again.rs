@@ -47,8 +47,7 @@ pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<En
         None => waiting.is_none_or(|waiting| waiting.reason == "CrashLoopBackOff"),
     };
     let (baseline, ended) = ended_since(pod, status).filter(|_| is_met)?;
-    // An update stops a container, too, and not every writer is known.
-    if ended.was_stopped() && waiting.is_none() && matches!(baseline, Baseline::Set(_) | Baseline::Unknown) {
+    if ended.was_stopped() && waiting.is_none() && may_have_been_stopped(&baseline, status, ended) {
         return None;
     }
     let seconds = seconds_between(ended.finished_at.as_deref()?, now?)?;
@@ -57,6 +56,22 @@ pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<En
         exit_code: ended.exit_code,
         seconds_ago: u64::try_from(seconds).unwrap_or(0),
     })
+}
+
+/// Whether an update or a resize by another client may have stopped the container: each of them stops it once, and an update
+/// only one that had started before.
+fn may_have_been_stopped(baseline: &Baseline, status: &ContainerStatus, ended: &Terminated) -> bool {
+    let ends = |restarts: u64| restarts + u64::from(status.state.running.is_none());
+    let all = ends(u64::try_from(status.restart_count).unwrap_or(0));
+    match baseline {
+        Baseline::Recorded(_) => ends(baseline.restarts_since(status).unwrap_or(0)) < 2,
+        Baseline::Created => all < 2,
+        Baseline::Set(set) => {
+            let is_of_it = ended.started_at.as_deref().is_some_and(|started| started > set.time.as_str());
+            !is_of_it || all < 3
+        }
+        Baseline::Unknown => true,
+    }
 }
 
 impl fmt::Display for Ends {
@@ -169,15 +184,24 @@ mod tests {
             let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
             assert_eq!(found.map(|ends| ends.to_string()), expected, "{what}");
         }
-        // Nobody has changed it: it has stopped by itself. After another image, an update may have stopped it.
-        for (is_set, expected) in [(false, true), (true, false)] {
-            let mut pod = pod(&running(112), &terminated(0, 100), 3);
-            if is_set {
-                let by = || ImageSet { manager: "kubectl-set".to_owned(), time: at(50) };
+        // A resize by another client stops it once, and another image one that had started before.
+        for (set, state, restarts, expected) in [
+            (None, running(112), 1, false),
+            (None, running(112), 2, true),
+            (None, terminated(0, 100), 1, true),
+            (Some(98), running(112), 3, false),
+            (Some(50), running(112), 2, false),
+            (Some(50), running(112), 3, true),
+            (Some(50), terminated(137, 100), 2, true),
+            (Some(50), waits("CrashLoopBackOff"), 2, true),
+        ] {
+            let mut pod = pod(&state, &terminated(0, 100), restarts);
+            if let Some(set) = set {
+                let by = || ImageSet { manager: "kubectl-set".to_owned(), time: at(set) };
                 pod.image_set.values_mut().for_each(|known| *known = by());
             }
             let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
-            assert_eq!(found.is_some(), expected, "{is_set}");
+            assert_eq!(found.is_some(), expected, "{set:?} {state} {restarts}");
         }
         // After an update that the pod notes nobody else has stopped it.
         let record = json!({"id": "1", "by": "inplace-cli", "manager": "inplace-cli",

@@ -53,7 +53,7 @@ impl fmt::Display for Drift {
         let images = images.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         write!(
             f,
-            "{pods} for {images} in {container}; the template of {workload} says {template}, which a new pod gets"
+            "{pods} for {images} in {container}; the template of {workload}, from which new pods are made, says {template}"
         )
     }
 }

@@ -66,6 +66,8 @@ pub struct WorkloadStatus {
     pub rewritten: Vec<Rewritten>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
+    /// Pods differ from the template in what the server may have made of it: it could not be asked.
+    pub may_be_rewritten: bool,
 }
 
 /// One container of the template.
@@ -170,8 +172,16 @@ impl PodState {
 
 impl PodStatus {
     fn is_notable(&self) -> bool {
-        let lacks_traffic = self.out_of_services.is_some() || !self.missing_labels.is_empty();
-        self.state.is_notable() || self.unreadable_record || lacks_traffic
+        self.state.is_notable() || self.unreadable_record || self.lacks_traffic()
+    }
+
+    fn lacks_traffic(&self) -> bool {
+        self.out_of_services.is_some() || !self.missing_labels.is_empty()
+    }
+
+    /// Nothing but its image differs from what is expected of it.
+    fn only_differs(&self) -> bool {
+        self.state == PodState::Drifted && !self.unreadable_record && !self.lacks_traffic()
     }
 }
 
@@ -201,7 +211,7 @@ impl WorkloadStatus {
             || self.state != RolloutState::None
             || !self.owner.is_empty()
             || pods_missing
-            || self.pods.iter().any(PodStatus::is_notable)
+            || self.pods.iter().any(|pod| pod.is_notable() && !(self.may_be_rewritten && pod.only_differs()))
     }
 }
 
@@ -236,6 +246,10 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     if workload.reference.kind.has_template() && state != RolloutState::Active {
         next_command::add_replacing(&mut next, &pods);
     }
+    let may_be_rewritten = pods.iter().flat_map(|pod| &pod.containers).any(|report| {
+        let template = report.asked.as_ref().filter(|_| report.comparison == Comparison::Drifted);
+        template.is_some_and(|template| !made::may_be_brought(live, &report.container, template))
+    });
     WorkloadStatus {
         next,
         workload: workload.reference.clone(),
@@ -251,6 +265,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         pods,
         life: lock.map(|lock| life(live, lock)),
         state,
+        may_be_rewritten,
         not_read: denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect(),
         lock: found.map(|lock| lock.map(Box::new)),
     }

@@ -130,7 +130,7 @@ fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload)
     let answers = vec![Answered { pod, pods, part, answer: PatchAnswer::Pod(Box::new(answer)) }];
     let dry_run =
         Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None, asked_pulls: vec![] });
-    plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, live)
+    plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run, is_way_back: false }, live)
 }
 
 /// What admission makes of the template, and of the one that the plan leads to.

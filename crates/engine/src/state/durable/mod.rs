@@ -259,6 +259,8 @@ pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {
 }
 
 #[cfg(test)]
+mod made_up_kind_tests;
+#[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod tests;

@@ -12,13 +12,13 @@ use crate::state::outcome::EndResult;
 
 const KIND: WorkloadKind = WorkloadKind::DaemonSet;
 
-fn template(tag: &str) -> Value {
+pub(super) fn template(tag: &str) -> Value {
     json!({"spec": {"containers": [{"name": "side", "image": format!("side:{tag}")}]}})
 }
 
-fn goal(direction: &str) -> OwnerGoal {
+pub(super) fn goal(direction: &str) -> OwnerGoal {
     let lock = json!({"id": "one", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
-        "state": "running", "direction": direction,         "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
+        "state": "running", "direction": direction, "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
     OwnerGoal {
         continues: false,
