@@ -9,8 +9,6 @@
 //! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in
 //! place.
 
-#![expect(missing_docs, reason = "a name that says everything has no comment")]
-
 pub mod asked_resources;
 mod image;
 mod metadata;
@@ -150,7 +148,6 @@ trait FieldChange {
         PodPart::Pod
     }
 
-    /// How far it is in a pod.
     fn progress_in(&self, pod: &Pod) -> FieldProgress;
 }
 
@@ -255,7 +252,6 @@ pub enum FieldProgress {
     },
     /// The kubelet does not do it.
     Failed {
-        /// CamelCase, for machines.
         reason: String,
         message: String,
     },
@@ -474,7 +470,6 @@ impl Change {
 /// What differs between two templates: what kinds of change answer for, and the rest.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Difference {
-    /// What kinds of change answer for.
     pub change: Change,
     /// The quality of service classes, where they differ.
     pub qos: Option<(&'static str, &'static str)>,

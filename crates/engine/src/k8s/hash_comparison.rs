@@ -19,12 +19,10 @@ use crate::value::kubelet_version::KubeletVersion;
 /// The version that is assumed for an unknown kubelet: from here on no rule of this module changes.
 pub const ASSUMED_KUBELET: KubeletVersion = KubeletVersion::new(1, 32);
 
-/// The kubelet that is computed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kubelet {
     /// [`ASSUMED_KUBELET`] stands for newer ones, too.
     pub version: KubeletVersion,
-    /// From where it is known.
     #[serde(flatten)]
     pub source: KubeletSource,
 }
@@ -33,14 +31,11 @@ pub struct Kubelet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "source", rename_all = "lowercase")]
 pub enum KubeletSource {
-    /// The user gave it.
     Given,
     /// The node of the pod reports it.
     Node {
-        /// The name of the node.
         node: String,
     },
-    /// It is not known.
     Assumed,
 }
 
@@ -57,10 +52,8 @@ impl Kubelet {
 /// The containers of a pod, or of the template of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HashComparison {
-    /// The pod or the workload.
     #[serde(flatten)]
     pub workload: WorkloadRef,
-    /// The kubelet.
     pub kubelet: Kubelet,
     /// Each container, in the order in which the kubelet starts them.
     pub containers: Vec<ContainerComparison>,
@@ -70,21 +63,16 @@ pub struct HashComparison {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerComparison {
-    /// The name.
     pub container: ContainerName,
     /// The list of the pod spec that has it.
     pub list: ContainerList,
     /// `image` now; absent of a container that only the change has.
     pub image: Option<String>,
-    /// The hash now.
     pub hash: Option<ContainerHash>,
-    /// `image` after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_after: Option<String>,
-    /// The hash after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash_after: Option<ContainerHash>,
-    /// Whether the kubelet restarts the container.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<bool>,
     /// Why it does not, in a few words.

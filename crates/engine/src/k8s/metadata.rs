@@ -34,7 +34,6 @@ pub enum MetadataMap {
 }
 
 impl MetadataMap {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Labels, Self::Annotations];
 
     pub fn field(self) -> &'static str {

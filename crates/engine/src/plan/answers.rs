@@ -22,7 +22,6 @@ const ASKED_AT_MOST: usize = 50;
 
 /// What the server is asked of a plan.
 pub struct Questions {
-    /// The patches.
     pub questions: Vec<Question>,
     /// Every kind of pod is asked about.
     pub asks_all: bool,
@@ -32,11 +31,9 @@ pub struct Questions {
 pub struct Question {
     /// The patch, exactly as it would be sent.
     pub patch: PodPatch,
-    /// The pods.
     pub pods: Vec<PodKey>,
 }
 
-/// What the server answered.
 pub struct ServerAnswers {
     /// What the caller may not do; else why the server does not answer that.
     pub denied: Result<Vec<Denied>, String>,
@@ -46,7 +43,6 @@ pub struct ServerAnswers {
 
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
-    /// One each.
     pub answers: Vec<Answered>,
     /// Every kind of pod was asked about.
     pub asked_all: bool,
@@ -58,20 +54,16 @@ pub struct DryRun {
     pub asked_pulls: Vec<AskedPulls>,
 }
 
-/// A question with its answer.
 pub struct Answered {
     /// The pod that was asked about.
     pub pod: PodKey,
-    /// Which part of it.
     pub part: PodPart,
     /// The pods that it holds for.
     pub pods: Vec<PodKey>,
-    /// The answer.
     pub answer: PatchAnswer,
 }
 
 impl Answered {
-    /// Puts question and answer together.
     pub fn new(question: Question, answer: PatchAnswer) -> Self {
         let PodPatch { key, part, .. } = question.patch;
         Self { pod: key, part, pods: question.pods, answer }
@@ -80,16 +72,12 @@ impl Answered {
 
 /// What the server would make of a patch.
 pub enum PatchAnswer {
-    /// This pod.
     Pod(Box<Pod>),
-    /// It would refuse it.
     Refused {
-        /// Its words.
         message: String,
     },
     /// This caller may not ask; the change may be all right.
     Denied {
-        /// Its words.
         message: String,
     },
     /// The pod changed since it was listed: the rollout reads it again before it sends anything.

@@ -14,9 +14,7 @@ use crate::state::evidence::Baseline;
 pub(super) struct Drift<'p> {
     /// The template's.
     pub(super) template: String,
-    /// The pods', in their order.
     pub(super) images: BTreeSet<&'p str>,
-    /// How many pods have one.
     pub(super) pods: usize,
     /// No pod has the template's.
     is_everywhere: bool,

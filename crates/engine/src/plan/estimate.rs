@@ -99,7 +99,6 @@ fn side_by_side(turns: &[Timing<'_>], at_once: usize, begin: f64) -> f64 {
     ends.into_iter().fold(begin, f64::max)
 }
 
-/// One pod's turn.
 struct Timing<'a> {
     policy: &'a Policy,
     plan: &'a PodPlan,

@@ -16,13 +16,11 @@ pub enum Intent {
     None,
     /// Images, cpu and memory, from the command line.
     Images(Images),
-    /// What a manifest has.
     Manifest(Manifest),
     /// What was before an update.
     Undo {
         /// The update; the last one unless given.
         to: Option<String>,
-        /// With the digest.
         pin_digest: bool,
     },
     /// A restart with the same images.
@@ -50,34 +48,26 @@ words! {
 /// A manifest, before and after the API server's dry run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Manifest {
-    /// As it was given.
     Given {
-        /// The object.
         object: Value,
         /// What the server does with fields that it does not know.
         validation: Validation,
     },
     /// The whole object as the server would store it.
     Stored {
-        /// The object.
         object: Value,
         /// It is unknown which fields an earlier manifest had.
         removals_unseen: bool,
     },
     /// The server would not store it.
-    Refused {
-        /// Its words.
-        message: String,
-    },
+    Refused { message: String },
 }
 
 /// Why what is wanted is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntentError {
-    /// Of an undo.
     #[error(transparent)]
     Undo(#[from] UndoError),
-    /// Of a restart.
     #[error(transparent)]
     Restart(#[from] RestartError),
 }

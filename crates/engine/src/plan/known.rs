@@ -63,15 +63,12 @@ pub(super) fn template_containers(template: &Value) -> Vec<(ContainerList, Conta
 
 /// Images that differ from pod to pod. They are no change of the owner's template.
 pub(super) struct ByPod {
-    /// What for.
     pub(super) purpose: Purpose,
     /// The containers that are meant.
     pub(super) containers: BTreeSet<ContainerName>,
-    /// The images, by pod and container.
     pub(super) images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     /// cpu and memory, by pod.
     pub(super) resources: BTreeMap<PodKey, FieldChanges>,
-    /// Why some pods cannot have theirs.
     pub(super) reasons: BTreeMap<PodKey, Vec<Reason>>,
 }
 
@@ -94,6 +91,5 @@ impl ByPod {
 pub(super) enum Purpose {
     /// Back to what each pod recorded before an update of pods alone.
     Undo,
-    /// A restart with the same images.
     Restart,
 }

@@ -119,15 +119,12 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadPlan {
-    /// The workload.
     pub workload: WorkloadRef,
     /// Its uid; empty where two manifests were compared.
     pub uid: Uid,
-    /// The verdict on the workload as a whole.
     pub verdict: Verdict,
     /// Why the workload as a whole is not eligible; all reasons at once.
     pub reasons: Vec<Reason>,
-    /// What is worth knowing.
     pub warnings: Vec<Warning>,
     /// What the caller may not do, and `apply` would have to. The verdict is about the change alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,7 +136,6 @@ pub struct WorkloadPlan {
     pub fields: FieldChanges,
     /// Each pod, in the order in which they are taken.
     pub pods: Vec<PodPlan>,
-    /// How fast, how careful.
     pub policy: Policy,
     /// The budget that lets fewer pods be down at once than the policy does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +150,6 @@ pub struct WorkloadPlan {
     /// What nodes have to pull before anything is changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulls: Vec<Pull>,
-    /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
     /// The user's own commands around each pod.
@@ -174,7 +169,6 @@ pub struct WorkloadPlan {
 /// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetPace {
-    /// Its name.
     pub budget: String,
     /// Pods, at least 1.
     pub pods: u32,
@@ -198,15 +192,12 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerPlan {
-    /// The container.
     pub container: ContainerName,
-    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image now: the template's, or the pods' where the template does not have the container.
     pub from: String,
     /// The image wanted, if it changes.
     pub to: Option<String>,
-    /// What that does.
     pub effect: Effect,
     /// It restarts for a resize, by its `resizePolicy`: before another image, which restarts it once more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -217,7 +208,6 @@ pub struct ContainerPlan {
 }
 
 impl ContainerPlan {
-    /// Returns how often it restarts.
     pub fn restarts(&self) -> usize {
         usize::from(self.effect == Effect::Restart) + usize::from(self.resize_restarts)
     }
@@ -227,7 +217,6 @@ impl ContainerPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// Nothing changes.
     Unchanged,
     /// The container restarts, in place.
     Restart,
@@ -248,20 +237,17 @@ impl Effect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodPlan {
-    /// The pod.
     pub pod: PodKey,
     /// Its node; empty while it is not scheduled.
     pub node: String,
     /// The version of the node's kubelet; `None` where it was not read.
     pub kubelet: Option<KubeletVersion>,
-    /// What would happen.
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.
     pub changes: BTreeMap<ContainerName, ImageChange>,
     /// What else changes in this pod, with its own values before.
     #[serde(flatten)]
     pub fields: FieldChanges,
-    /// How it is drained first, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
     /// The label or readiness gate that an earlier run has removed and not restored.
@@ -271,7 +257,6 @@ pub struct PodPlan {
     pub reasons: Vec<Reason>,
 }
 
-/// What would happen to a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodVerdict {
@@ -281,7 +266,6 @@ pub enum PodVerdict {
     InProgress,
     /// It runs what is wanted.
     AlreadyThere,
-    /// It cannot be updated.
     Blocked,
     /// It is left out: it is terminating, or has ended.
     Skipped,
@@ -293,9 +277,7 @@ pub enum PodVerdict {
 pub struct ImageChange {
     /// The image in the pod's spec now; for an update in progress the image before it, where that is known.
     pub from: String,
-    /// The image wanted.
     pub to: String,
-    /// What the change does.
     pub effect: Effect,
     /// What more is known of the container in this pod.
     #[serde(flatten)]
@@ -362,7 +344,6 @@ impl WorkloadPlan {
         }
     }
 
-    /// Returns the number of pods with this verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
     }
@@ -372,7 +353,6 @@ impl WorkloadPlan {
         self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
     }
 
-    /// Returns the reasons of the workload and of its pods.
     pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter().chain(self.pods.iter().flat_map(|pod| &pod.reasons))
     }

@@ -33,7 +33,6 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Compares two pods of a workload.
 pub(super) fn compare(live: &LiveWorkload, order: PodOrder, a: Ranked<'_>, b: Ranked<'_>) -> Ordering {
     let by_owner = || live.workload.order(a.pod, b.pod);
     let broken_first = || a.rank.cmp(&b.rank).then_with(by_owner);

@@ -44,7 +44,6 @@ pub(super) fn leave_out_notes(metadata: &mut Map<String, Value>) {
     }
 }
 
-/// Whose hook an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Hook {
@@ -64,7 +63,6 @@ impl Hook {
         }
     }
 
-    /// Returns whose hook an object is, if it is one.
     pub fn of(object: &Value) -> Option<Self> {
         let annotations = object.pointer("/metadata/annotations")?.as_object()?;
         Self::ALL.into_iter().find(|hook| annotations.contains_key(hook.annotation()))
@@ -106,7 +104,6 @@ impl Outline {
         Self { hook: Hook::of(object), whole: fingerprint(&parts), templates }
     }
 
-    /// Returns whose hook the object is, if it is one.
     pub(super) fn hook(&self) -> Option<Hook> {
         self.hook
     }

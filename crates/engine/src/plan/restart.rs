@@ -16,16 +16,10 @@ use crate::state::evidence::{Baseline, Proof};
 pub enum RestartError {
     /// There are several containers, and none was named.
     #[error("it has several containers, and none was named: {known}")]
-    NameOne {
-        /// Their names, separated by commas.
-        known: String,
-    },
+    NameOne { known: String },
     /// The container runs only before the others.
     #[error("container {container} is an init container: it has run, and nothing of it can be restarted")]
-    InitContainer {
-        /// The container.
-        container: ContainerName,
-    },
+    InitContainer { container: ContainerName },
 }
 
 /// Returns what is wanted of a workload whose named containers restart with the images that they run. Without a name

@@ -61,7 +61,6 @@ fn without_status(claims: &Value) -> Value {
 pub(super) struct OutsideDiff {
     /// Those that the server refuses to change.
     pub(super) immutable: Vec<String>,
-    /// All others.
     pub(super) other: Vec<String>,
 }
 
@@ -72,7 +71,7 @@ pub(super) fn outside(kind: WorkloadKind, before: &Value, after: &Value) -> Outs
     let nothing = Value::Null;
     let spec_before = before.get("spec").unwrap_or(&nothing);
     let spec_after = after.get("spec").unwrap_or(&nothing);
-    for name in field_names(spec_before, spec_after).into_iter().filter(|name| kind.is_fixed(name)) {
+    for name in field_names(spec_before, spec_after).into_iter().filter(|name| (kind.spec().is_fixed)(name)) {
         let before = spec_before.get(name).unwrap_or(&nothing);
         let after = spec_after.get(name).unwrap_or(&nothing);
         found.immutable.extend(template::changed_paths(before, after, &json_path::join("spec", name)));

@@ -13,7 +13,6 @@ use crate::k8s::pod::{ContainerList, Pod};
 use crate::state::manager::{self, ManagerError};
 use crate::state::outcome::EndResult;
 
-/// The kind of the document.
 const KIND: &str = "SavedPlan";
 
 /// A plan, and what it was made from.
@@ -24,7 +23,6 @@ pub struct SavedPlan {
     kind: String,
     /// The address of the server that it was made for.
     pub server: String,
-    /// The field manager of its patches.
     pub field_manager: String,
     /// One a workload, in the plan's order.
     pub workloads: Vec<SavedWorkload>,
@@ -32,11 +30,9 @@ pub struct SavedPlan {
     skipped: Vec<SkippedObject>,
 }
 
-/// The plan of one workload, and what it was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedWorkload {
-    /// The plan.
     pub plan: WorkloadPlan,
     /// The owner's template; null for a pod.
     template: Value,
@@ -57,14 +53,8 @@ pub enum SavedPlanError {
     /// Not JSON, or not of this shape.
     #[error("it is no saved plan: {0}")]
     Unreadable(String),
-    /// Another version's.
     #[error("it is a {kind} of {api_version}; this program reads a {KIND} of {PLAN_API_VERSION}")]
-    OtherVersion {
-        /// As in the file.
-        api_version: String,
-        /// As in the file.
-        kind: String,
-    },
+    OtherVersion { api_version: String, kind: String },
     /// What is written under its field manager would not last.
     #[error("its field manager cannot be used: {0}")]
     FieldManager(#[from] ManagerError),
@@ -76,9 +66,7 @@ pub enum SavedPlanError {
 /// A change since the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outdated {
-    /// The workload was created again.
     Owner(WorkloadRef),
-    /// The owner's template changed.
     Template(WorkloadRef, Vec<String>),
     /// The pod is gone, or another one has its name.
     Pod(PodKey),
@@ -152,7 +140,6 @@ impl SavedPlan {
         Ok(saved)
     }
 
-    /// Returns the plan.
     pub fn plan(&self) -> Plan {
         let workloads = self.workloads.iter().map(|workload| workload.plan.clone());
         Plan { workloads: workloads.collect(), skipped: self.skipped.clone() }

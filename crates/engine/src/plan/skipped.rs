@@ -18,15 +18,11 @@ use crate::plan::written::Written;
 pub struct SkippedObject {
     /// As written.
     pub api_version: String,
-    /// The kind.
     pub kind: String,
     /// The namespace as written; empty where there is none.
     pub namespace: String,
-    /// The name.
     pub name: String,
-    /// Why it is skipped.
     pub why: SkippedBecause,
-    /// What becomes of it.
     pub change: SkippedChange,
 }
 
@@ -40,7 +36,6 @@ pub enum SkippedBecause {
     OtherVersion(WorkloadKind),
     /// Its own controller updates the pods.
     ItsController,
-    /// No kind that is updated here.
     OtherKind,
 }
 

@@ -15,17 +15,14 @@ pub struct Start {
     pub continues: Option<String>,
     /// The user as the server knows it.
     pub who: String,
-    /// The process.
     pub process: Process,
     /// The time by the server's clock, or by this machine's where the server's answer had none (RFC 3339).
     pub clock: String,
     /// Why, in the user's words.
     pub reason: Option<String>,
-    /// The field manager of the writes.
     pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
-    /// `--pre-pull`.
     pub pre_pull: PrePull,
     /// `--before-pod`, `--after-pod`: no lock has them.
     pub hooks: Hooks,

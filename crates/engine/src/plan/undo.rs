@@ -20,49 +20,25 @@ use crate::value::image::{ImageReference, repo_digest};
 /// Why there is nothing to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UndoError {
-    /// No update in place is recorded.
     #[error("no update in place is recorded")]
     NothingRecorded,
     /// What is recorded was rolled back by itself, or overwritten by another client.
     #[error("there is nothing to undo: its last update in place, \"{id}\", {became}")]
-    NothingLeft {
-        /// The update.
-        id: String,
-        /// What became of it.
-        became: &'static str,
-    },
-    /// The template has been changed since the last update.
+    NothingLeft { id: String, became: &'static str },
     #[error(
         "its last update in place, \"{id}\", set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
     )]
-    ChangedSince {
-        /// The update.
-        id: String,
-        /// The container, label or annotation.
-        what: String,
-        /// What the update set.
-        to: String,
-        /// What is there now; empty where there is none.
-        now: String,
-    },
+    ChangedSince { id: String, what: String, to: String, now: String },
     /// No pod asks any more for what the last update of pods alone set.
     #[error("no pod has what its last update in place, \"{id}\", set: another client has changed it since")]
-    PodsChangedSince {
-        /// The update.
-        id: String,
-    },
+    PodsChangedSince { id: String },
     /// A rollout of the template and its pods whose lock was removed, or the history that had its end.
     #[error(
         "how its last update in place, \"{id}\", ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
     )]
-    EndNotRecorded {
-        /// The update.
-        id: String,
-    },
-    /// The id is not recorded.
+    EndNotRecorded { id: String },
     #[error("no update \"{id}\" is recorded; recorded are: {known}")]
     NotRecorded {
-        /// As given.
         id: String,
         /// What is, each in quotes, separated by commas.
         known: String,

@@ -29,9 +29,7 @@ pub(super) struct Wanted<'a> {
     of_pods: Option<FieldChanges>,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
-    /// It comes from a manifest.
     is_of_manifest: bool,
-    /// The manifest's template.
     manifest_template: Option<Value>,
     /// Every image of the owner's template, by container.
     template: BTreeMap<ContainerName, String>,

@@ -9,7 +9,6 @@ pub trait Written {
     /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
     fn identity(&self) -> [&str; 4];
 
-    /// Returns the whole object.
     fn object(&self) -> &Value;
 }
 

@@ -75,7 +75,6 @@ pub struct TakenOver {
 pub struct LaterChange {
     /// The image in the spec now.
     pub from: String,
-    /// The image wanted.
     pub to: String,
 }
 
@@ -116,9 +115,7 @@ pub struct DrainedGate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainedLabel {
-    /// Its key.
     pub key: String,
-    /// Its value.
     pub value: String,
 }
 
@@ -126,7 +123,6 @@ pub struct DrainedLabel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResizeRecord {
-    /// The values before and after.
     #[serde(flatten)]
     pub change: HolderChange,
     /// `status.containerStatuses[].containerID` before.
@@ -214,7 +210,6 @@ impl UpdateRecord {
         !self.containers.is_empty() || !self.resized.is_empty()
     }
 
-    /// Returns what was resized.
     pub fn resources(&self) -> ResourcesChange {
         ResourcesChange(self.resized.iter().map(|(holder, record)| (holder.clone(), record.change.clone())).collect())
     }

@@ -1,7 +1,5 @@
 //! Values without an owner: quantities, images, durations, selectors, versions, how words are suggested and quoted, and hints.
 
-#![expect(missing_docs, reason = "a name that says everything has no comment")]
-
 pub mod address;
 pub mod count;
 pub mod duration;
@@ -27,10 +25,8 @@ macro_rules! words {
         }
 
         impl $type {
-            /// Every member, in order.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$member),+];
 
-            /// Returns the word that stands for it.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$member => $word,)+

@@ -51,7 +51,6 @@ impl HashEra {
 pub struct ContainerHash(u32);
 
 impl ContainerHash {
-    /// Returns the number itself.
     pub const fn value(self) -> u32 {
         self.0
     }

@@ -83,7 +83,6 @@ pub struct OwnerReference {
     pub kind: String,
     pub name: String,
     pub uid: Uid,
-    /// It is the managing controller.
     pub controller: bool,
 }
 
@@ -143,7 +142,6 @@ pub struct Toleration {
     /// `Exists` or `Equal`, which is the default.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub operator: String,
-    /// The taint's value.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub value: String,
     /// The taint's effect; empty for every one.

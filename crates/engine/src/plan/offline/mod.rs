@@ -32,7 +32,7 @@ use crate::change::{self, Difference, Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, RestartPolicy};
 use crate::k8s::workload::Workload;
-use crate::kinds::{Replicas, UpdatedBy, WorkloadKind};
+use crate::kinds::{Replicas, WorkloadKind};
 use crate::merge::strategic_merge;
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::availability::Restarted;
@@ -49,14 +49,12 @@ pub enum OfflineError {
     /// One side has two manifests of one workload.
     #[error("{workload} is given twice in the {side} manifests: with and without namespace {namespace}")]
     Twice {
-        /// The workload.
         workload: String,
         /// `older` or `newer`.
         side: &'static str,
         /// The namespace that makes them the same.
         namespace: String,
     },
-    /// More than `MAX_ROWS`.
     #[error(
         "the manifests differ in more than {MAX_ROWS} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
     )]
@@ -131,7 +129,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let kind = reference.kind;
     let mut reasons = Vec::new();
     let (live, desired) = stored(kind, old, new, &mut reasons);
-    if let UpdatedBy::ItsController(foresee) = kind.updated_by() {
+    if let Some(foresee) = kind.spec().foresee {
         let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
         let nothing = bare(reference, desired.clone(), BTreeSet::new(), options);
         return by_controller::plan(nothing, (&workload, &desired), (foresee, options), reasons);

@@ -26,22 +26,17 @@ use crate::value::duration::seconds_between;
 /// What was done to one workload in place, as far as it is recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadUpdates {
-    /// The workload.
     pub workload: WorkloadRef,
-    /// Its uid.
     pub uid: Uid,
     /// The newest last; a rollout in progress comes after it.
     pub updates: Vec<Update>,
-    /// Records that cannot be read.
     pub unreadable: Vec<UnreadableNote>,
     /// What could not be read from the server, and what follows from it.
     pub not_read: Vec<String>,
 }
 
-/// One in-place update.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
-    /// The rollout.
     pub id: RolloutId,
     /// What it changed, and how it ended.
     pub course: Course,
@@ -51,7 +46,6 @@ pub struct Update {
     pub began: Option<String>,
     /// When it ended (RFC 3339).
     pub ended: Option<String>,
-    /// Why, in the user's words.
     pub reason: Option<String>,
     /// The images that changed, by container; several of one container where pods came from different ones.
     pub images: Vec<UpdatedImage>,
@@ -65,15 +59,10 @@ pub enum Course {
     /// The owner's template and its pods: it has ended with this result.
     Ended(EndResult),
     /// Another rollout took its place before it had ended.
-    Replaced {
-        /// That one.
-        by: RolloutId,
-    },
+    Replaced { by: RolloutId },
     /// The owner's template and its pods: it still holds the workload.
     UnderWay {
-        /// Whether a run is active.
         state: LockState,
-        /// Forward, or back.
         direction: Direction,
         /// Its lock names a run that is gone.
         is_left: bool,
@@ -91,14 +80,10 @@ pub enum Course {
     },
 }
 
-/// One container's images.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UpdatedImage {
-    /// The container.
     pub container: ContainerName,
-    /// Before.
     pub from: String,
-    /// After.
     pub to: String,
     /// What ran before (`imageID`), where all pods ran the same.
     pub image_id: Option<String>,
@@ -109,7 +94,6 @@ pub struct UpdatedImage {
 pub struct UnreadableNote {
     /// Its object, such as `replicaset/web-6b867cfc99`.
     pub object: String,
-    /// The annotation's key.
     pub annotation: &'static str,
 }
 

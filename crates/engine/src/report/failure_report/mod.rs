@@ -41,7 +41,6 @@ pub const LATE: &str = "TimedOut";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureReport {
-    /// The workload.
     pub workload: WorkloadRef,
     /// The pods that failed, or that were late, in the order of the goal.
     pub pods: Vec<FailedPod>,
@@ -49,17 +48,13 @@ pub struct FailureReport {
     pub left_out: usize,
 }
 
-/// One pod that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedPod {
-    /// The pod.
     pub pod: PodKey,
-    /// Its node, where known.
     pub node: Option<String>,
     /// The container; absent when the pod as a whole is meant.
     pub container: Option<ContainerName>,
-    /// The image that it asks for.
     pub image: Option<String>,
     /// CamelCase.
     pub reason: String,
@@ -91,17 +86,14 @@ pub struct FailedPod {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Log {
-    /// Whose.
     pub instance: Instance,
     /// The last lines, without credentials.
     pub lines: Vec<String>,
 }
 
-/// Which of a container's instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Instance {
-    /// The one before the present one.
     Previous,
     /// The present one, also where it has ended.
     Current,
@@ -120,11 +112,9 @@ pub struct Moment {
 /// What was read about one pod, for [`FailedPod::of`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
-    /// The pod, as last read.
     pub pod: Option<Pod>,
     /// The end of the log of [`wanted_log`].
     pub log: Option<(Instance, String)>,
-    /// Events of the pod.
     pub events: Vec<Event>,
     /// What could not be read, and why.
     pub not_read: Vec<String>,

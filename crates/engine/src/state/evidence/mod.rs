@@ -36,14 +36,11 @@ pub enum Baseline {
 pub enum Proof {
     /// It was created after the image was set, by a kubelet that knew it.
     New,
-    /// It is the old one.
     Old,
-    /// It is unknown, and why.
     Unverified(String),
 }
 
 impl Baseline {
-    /// Finds the baseline of a container of the pod.
     pub fn of(pod: &Pod, name: &ContainerName) -> Self {
         let record = UpdateRecord::of(pod);
         match record.as_ref().and_then(|record| record.baseline(pod, name)) {
