@@ -96,44 +96,24 @@ pub struct FieldChanges {
     pub resources: ResourcesChange,
 }
 
-/// One kind of change that is no image.
+/// What every kind of change that is no image answers for itself.
 trait FieldChange {
     fn is_empty(&self) -> bool;
 
-    /// Compares two templates. Paths that are read, and differ in nothing but what is returned, are claimed.
-    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self
-    where
-        Self: Sized;
-
-    fn reversed(&self) -> Self
-    where
-        Self: Sized;
-
     /// Brings the change into a template; `None` where it has no place there.
     fn apply(&self, template: &mut Value) -> Option<()>;
-
-    /// Whether it sets everything again that another one has set.
-    fn covers(&self, other: &Self) -> bool
-    where
-        Self: Sized;
-
-    /// Takes what was before from a change that came first, of what both of them set.
-    fn begin_where(&mut self, first: &Self)
-    where
-        Self: Sized;
 
     /// Why it cannot be brought into running pods, whichever. Of what is taken back they keep what they cannot lose.
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason>;
 
     /// Why it cannot be brought into a pod with these containers.
-    fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason>;
+    fn refused_in(&self, _: &Containers<'_>) -> Vec<Reason> {
+        Vec::new()
+    }
 
-    fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning>;
-
-    /// What is left to do in a pod, with the pod's own values before.
-    fn left_in(&self, pod: &Pod) -> Self
-    where
-        Self: Sized;
+    fn warnings(&self, _: &Containers<'_>) -> Vec<Warning> {
+        Vec::new()
+    }
 
     /// The path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
     fn conflict_in(&self, pod: &Pod) -> Option<String>;
@@ -160,11 +140,22 @@ impl FieldProgress {
             Self::NotAsked | Self::Done => None,
         }
     }
+
+    /// Returns the lesser of two: what has failed, then what is not asked for, then what is waited for.
+    fn or(self, other: Self) -> Self {
+        let rank = |progress: &Self| match progress {
+            Self::Failed { .. } => 0,
+            Self::NotAsked => 1,
+            Self::Waiting { .. } => 2,
+            Self::Done => 3,
+        };
+        if rank(&other) < rank(&self) { other } else { self }
+    }
 }
 
 /// A value that only the API server keeps is done once it is stored.
-fn once_there(change: &impl FieldChange, pod: &Pod) -> FieldProgress {
-    if change.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
+fn once_there(is_there: bool) -> FieldProgress {
+    if is_there { FieldProgress::Done } else { FieldProgress::NotAsked }
 }
 
 fn is_plain(list: &ContainerList) -> bool {
@@ -264,19 +255,6 @@ impl From<ResourcesChange> for FieldChanges {
     }
 }
 
-impl FieldProgress {
-    /// Returns the lesser of two: what has failed, then what is not asked for, then what is waited for.
-    fn or(self, other: Self) -> Self {
-        let rank = |progress: &Self| match progress {
-            Self::Failed { .. } => 0,
-            Self::NotAsked => 1,
-            Self::Waiting { .. } => 2,
-            Self::Done => 3,
-        };
-        if rank(&other) < rank(&self) { other } else { self }
-    }
-}
-
 impl From<MetadataChange> for FieldChanges {
     fn from(metadata: MetadataChange) -> Self {
         Self { metadata, ..Self::default() }
@@ -288,6 +266,7 @@ impl FieldChanges {
         [&self.metadata, &self.tolerations, &self.resources]
     }
 
+    /// Compares two templates. Paths that are read, and differ in nothing but what is returned, are claimed.
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         Self {
             metadata: MetadataChange::between(before, after, claimed),

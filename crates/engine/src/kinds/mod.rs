@@ -415,12 +415,8 @@ pub fn is_controllers_label(key: &str) -> bool {
     WorkloadKind::ALL.into_iter().any(has_it) || has_controllers_prefix(key)
 }
 
-/// Returns whether a controller writes this annotation of the pods that it makes.
-pub fn is_controllers_annotation(key: &str) -> bool {
-    has_controllers_prefix(key)
-}
-
-fn has_controllers_prefix(key: &str) -> bool {
+/// Returns whether a controller writes labels and annotations of the pods that it makes that begin like this key.
+pub fn has_controllers_prefix(key: &str) -> bool {
     WorkloadKind::ALL.into_iter().flat_map(|kind| kind.spec().pod_prefixes).any(|prefix| key.starts_with(prefix))
 }
 

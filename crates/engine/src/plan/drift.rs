@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Context;
-use super::known::Known;
+use super::context::{Context, Known};
 use super::partition;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};

@@ -3,19 +3,19 @@
 //! | file | what it is |
 //! |---|---|
 //! | `live`, `assemble` | what was read of a workload, and how it is put together |
-//! | `intent`, `known`, `wanted` | what is asked for; which containers there are; what that makes of each pod |
+//! | `intent`, `wanted` | what is asked for; what that makes of each pod |
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
-//! | `build`, `context` | the plan of one workload; what every part of it is made from |
+//! | `build`, `context` | the plan of one workload; what every part of it is made from, which containers there are |
 //! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
 //! | `durable`, `held`, `revision`, `templates` | the owner's side: its change, who holds it back, its revisions and templates |
-//! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
-//! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
+//! | `rollout_state`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
+//! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
 //! | `drift`, `warnings` | what is said besides |
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
-//! | `written`, `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
+//! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
 pub mod assemble;
@@ -24,14 +24,12 @@ mod back_off;
 mod build;
 mod container_order;
 mod context;
-mod drains;
 mod drift;
 mod durable;
 mod estimate;
 mod goal;
 mod held;
 pub mod intent;
-mod known;
 pub mod live;
 pub mod offline;
 mod order;
@@ -49,7 +47,6 @@ mod rollout_state;
 mod rules;
 mod saved;
 pub mod skipped;
-mod start;
 mod templates;
 #[cfg(test)]
 mod tests;
@@ -58,7 +55,6 @@ pub mod updates;
 mod wanted;
 mod warnings;
 pub mod workload_diff;
-pub mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,28 +73,26 @@ use crate::value::kubelet_version::KubeletVersion;
 
 pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
 pub use crate::state::policy::PodOrder;
-pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
+pub use answers::{DryRun, PatchAnswer, Question, taken};
 pub use availability::only_pod_restarts;
 pub use back_off::held_back;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
-pub use drains::drains_by_gate;
 pub use drift::differs_from_template;
 pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest, Validation};
+pub use pods::drains_by_gate;
 pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};
-pub use restart::RestartError;
-pub use resume::{ResumeError, release, restore_all, resume};
+pub use resume::{ResumeError, Start, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
 pub use rollout_state::{EndedBy, RolloutState, life, lock_of, may_be_at_work, present, rollout_state};
 pub use rules::refused;
-pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
+pub use saved::{SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};
-pub use start::Start;
-pub use undo::{UndoError, undone};
+pub use undo::undone;
 pub use warnings::{manager, missing_labels, not_read};
 
 /// The version of the plan's JSON document.

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::target::UPDATED_BY_CONTROLLER;
 use crate::kinds::WorkloadKind;
-use crate::plan::outline::{Hook, Outline};
-use crate::plan::written::Written;
+use crate::plan::outline::{Hook, Outline, Written};
 
 /// An object that is not looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::known::{ByPod, Known, Purpose, template_containers};
+use super::context::{ByPod, Known, template_containers};
 use super::outline::leave_out_notes;
 use super::undo::{self, Undone};
 use super::{Intent, IntentError, Manifest, restart as restarts, rules};
@@ -152,7 +152,7 @@ impl<'a> Wanted<'a> {
     }
 
     pub(super) fn is_restart(&self) -> bool {
-        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.purpose == Purpose::Restart)
+        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.is_restart)
     }
 
     /// Returns why a pod cannot have its images, as far as that was known before.

@@ -154,7 +154,7 @@ pub(super) fn report(
     asked: &Asked<'_>,
     is_older: bool,
 ) -> ContainerReport {
-    let status = pod.container_status(&container.name).map(|(_, _, status)| status);
+    let status = pod.status_of(&container.name);
     let record = UpdateRecord::of(pod);
     let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
     let again = status.and_then(|status| again::again(pod, status, asked.now));
@@ -223,18 +223,9 @@ fn may_be_of_template(pod: &Pod, status: Option<&ContainerStatus>, template: Opt
 }
 
 fn unverified_rewrite(condition: Condition) -> Condition {
-    match condition {
-        Condition::Running { ready, since } => {
-            let why = "the runtime shows the template's image, and admission has changed it when the pod was created, or with an update since";
-            Condition::Unverified { why: why.to_owned(), ready, since }
-        }
-        condition @ (Condition::Restarted { .. }
-        | Condition::Unverified { .. }
-        | Condition::Updating { .. }
-        | Condition::Failed(_)
-        | Condition::Starting { .. }
-        | Condition::Ended { .. }) => condition,
-    }
+    let Condition::Running { ready, since } = condition else { return condition };
+    let why = "the runtime shows the template's image, and admission has changed it when the pod was created, or with an update since";
+    Condition::Unverified { why: why.to_owned(), ready, since }
 }
 
 fn comparison(pod: &Pod, container: &Container, asked: &Asked<'_>, is_older: bool) -> Comparison {

@@ -12,7 +12,6 @@ pub mod kubelet_version;
 pub mod qos;
 pub mod quantity;
 pub mod selector;
-pub mod shell_words;
 pub mod suggest;
 
 /// Defines an enum whose members stand for words of the command line or of documents, `ALL` in their order, and `word`.

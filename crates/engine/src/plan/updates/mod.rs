@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::change::{Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
+use crate::plan::life;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
 use crate::state::durable::lease::LeaseState;
@@ -169,9 +170,7 @@ fn of_entry(entry: HistoryEntry) -> Update {
 }
 
 fn of_lock(lock: Lock, live: &LiveWorkload) -> Update {
-    let surroundings = &live.surroundings;
-    let now = surroundings.server_now.as_deref();
-    let is_left = match LeaseState::of(&lock, &live.workload.object, now, surroundings.holder) {
+    let is_left = match life(live, &lock) {
         LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => true,
         LeaseState::Ended | LeaseState::Alive(_) | LeaseState::Unknown(_) => false,
     };
@@ -270,14 +269,7 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
 
 /// Reads from an id such as `20260301-101500-00ab12` when the rollout began; ids begin with the time in UTC.
 fn began(id: &RolloutId) -> Option<String> {
-    let (date, rest) = id.as_str().split_once('-')?;
-    let (time, _) = rest.split_once('-')?;
-    let part = |text: &str, from: usize, to: usize| Some(text.get(from..to)?.to_owned());
-    if date.len() != 8 || time.len() != 6 {
-        return None;
-    }
-    let (year, month, day) = (part(date, 0, 4)?, part(date, 4, 6)?, part(date, 6, 8)?);
-    let (hour, minute, second) = (part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?);
-    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z");
-    text.parse::<jiff::Timestamp>().is_ok().then_some(text)
+    let (time, _) = id.as_str().rsplit_once('-')?;
+    let time = jiff::civil::DateTime::strptime("%Y%m%d-%H%M%S", time).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

@@ -138,7 +138,7 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
 /// Returns the container that a pod's report is about: the one that failed, else the first that is waited for, or that is
 /// not ready. One that is being stopped is shown as ready until the next one starts.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
-    let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
+    let unready = |name: &&ContainerName| pod.status_of(name).is_none_or(|status| !status.ready);
     if let PodProgress::Failing(failure) = &end.phase {
         let is_late = failure.reason == LATE && end.patched;
         let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
@@ -159,7 +159,7 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
 /// Returns which instance's log shows the failure: the one that ended, else the one that runs. `None` where no
 /// container of the new image has started: the log would be the old container's.
 pub fn wanted_log(pod: &Pod, name: &ContainerName) -> Option<Instance> {
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let baseline = Baseline::of(pod, name);
     let is_new = |id: Option<&str>, started: Option<&str>| baseline.is_newer(id, started) != Some(false);
     let ran = |ended: &&Terminated| {
