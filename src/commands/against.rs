@@ -10,8 +10,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Manifest, Origin};
 use crate::render::Meaning;
 use engine::kinds::WorkloadKind;
-use engine::plan::outline::Hook;
-use engine::plan::written::Written;
+use engine::plan::outline::{Hook, Written};
 use engine::plan::{Validation, offline};
 use engine::state::outcome::EndResult;
 

@@ -14,7 +14,7 @@ use crate::manifest::Manifest;
 use crate::render::{self, HashFormat};
 use engine::change::new_images;
 use engine::change::target::Images;
-use engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet, KubeletSource};
+use engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
 use engine::k8s::names::WorkloadRef;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
@@ -145,7 +145,7 @@ async fn kubelet_of(
         return kubelet.clone();
     }
     let kubelet = match cluster.kubelet(node).await {
-        Ok(version) => Kubelet { version, source: KubeletSource::Node { node: node.to_owned() } },
+        Ok(version) => Kubelet::of_node(version, node),
         // Not an error: the newest era is the likely one, and the answer says what was assumed.
         Err(error) => {
             shell.note(&format!("the kubelet of node {node} is not known: {error}"));
@@ -206,7 +206,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
         let hashes: Vec<String> = objects
             .iter()
             .flat_map(|object| &object.containers)
-            .map(|one| format!("{} {}", one.hash.unwrap(), one.restarts.unwrap()))
+            .map(|one| format!("{} {}", one.hash.as_deref().unwrap(), one.restarts.unwrap()))
             .collect();
         assert_eq!(hashes, ["cacdff2f true", "7f53a3a1 true"]);
         assert_eq!(objects[1].workload.namespace, "prod");

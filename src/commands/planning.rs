@@ -21,8 +21,8 @@ use engine::k8s::names::{ContainerName, RolloutId};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
-    self, Answered, ContainerOrderError, DryRun, Intent, LiveWorkload, Made, Options, PatchAnswer, Plan, Questions,
-    ServerAnswers, Subset, Verdict, WorkloadPlan, offline,
+    self, ContainerOrderError, DryRun, Intent, LiveWorkload, Made, Options, PatchAnswer, Plan, Subset, Verdict,
+    WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
 use engine::state::hook::Hooks;
@@ -188,12 +188,11 @@ pub(super) async fn make_for(
                     let writer = (&id, purpose.field_manager);
                     let (again, asked) = asked(plan, (&mut live, &build), &mut permitted, &cluster, writer).await?;
                     plan = again;
-                    Some(asked)
+                    Some(DryRun { is_way_back: matches!(intent, Intent::Undo { .. }), ..asked })
                 }
                 false => None,
             };
-            let is_way_back = matches!(intent, Intent::Undo { .. });
-            plan = plan.with_answers(ServerAnswers { denied, dry_run, is_way_back }, &live);
+            plan = plan.with_answers(denied, dry_run, &live);
         }
         workloads.push(plan);
         lives.push(live);
@@ -332,14 +331,14 @@ pub(super) async fn dry_run(
     cluster: &Cluster,
     (id, field_manager): (&RolloutId, &str),
 ) -> Result<DryRun, CommandError> {
-    let Questions { questions, asks_all } = plan.questions(live, id, field_manager);
+    let (questions, asked_all) = plan.questions(live, id, field_manager);
     let answers = stream::iter(questions)
         .map(|question| async move {
             let answer = match cluster.send(&question.patch, true).await {
                 Ok(pod) => PatchAnswer::Pod(Box::new(pod)),
                 Err(error) => not_taken(error)?,
             };
-            Ok::<_, ClusterError>(Answered::new(question, answer))
+            Ok::<_, ClusterError>((question, answer))
         })
         .buffered(AT_ONCE)
         .try_collect();
@@ -351,7 +350,7 @@ pub(super) async fn dry_run(
         None => pulls::ask(&goal, lacking.pulls.clone(), cluster).await,
         Some(_) => Vec::new(),
     };
-    Ok(DryRun { answers: answers?, asked_all: asks_all, lacking, pulls_denied, asked_pulls })
+    Ok(DryRun { is_way_back: false, answers: answers?, asked_all, lacking, pulls_denied, asked_pulls })
 }
 
 /// What an error says of the patch, unless it says nothing of it.

@@ -9,7 +9,7 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
 use crate::error::CommandError;
 use engine::k8s::workload::Workload;
-use engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest, RestartError, UndoError};
+use engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest};
 use engine::value::hint::{Hint, inplace};
 
 /// Workloads that are read at once.
@@ -80,37 +80,24 @@ async fn one(
 
 /// Why what is wanted is not known, and what the user can do.
 pub(super) fn not_reported(live: &LiveWorkload, error: &IntentError) -> CommandError {
-    match error {
-        IntentError::Undo(error) => nothing_to_undo(live, error),
-        IntentError::Restart(error) => not_restartable(live, error),
-    }
-}
-
-fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
     let workload = &live.workload.reference;
     let error_of = CommandError::usage(format!("{workload}: {error}"));
     let error_of = match error {
-        UndoError::ChangedSince { id, .. } => {
+        IntentError::NameOne { .. } => return error_of.hint("name the containers to restart: -c CONTAINER"),
+        IntentError::InitContainer { .. } => return error_of,
+        IntentError::ChangedSince { id, .. } => {
             let undo = inplace("undo").of(workload).and("--to").of(id).in_namespace(&workload.namespace);
             error_of.hint(Hint::from("go back from that update all the same: ").command(undo))
         }
-        UndoError::EndNotRecorded { .. } => {
+        IntentError::EndNotRecorded { .. } => {
             let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
             error_of.hint(Hint::from("set the images yourself: ").command(set))
         }
-        UndoError::NothingRecorded
-        | UndoError::NothingLeft { .. }
-        | UndoError::PodsChangedSince { .. }
-        | UndoError::NotRecorded { .. } => error_of,
+        IntentError::NothingRecorded
+        | IntentError::NothingLeft { .. }
+        | IntentError::PodsChangedSince { .. }
+        | IntentError::NotRecorded { .. } => error_of,
     };
     let history = inplace("history").of(workload).in_namespace(&workload.namespace);
     error_of.hint(Hint::from("see what was done in place: ").command(history))
-}
-
-fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {
-    let error_of = CommandError::usage(format!("{}: {error}", live.workload.reference));
-    match error {
-        RestartError::NameOne { .. } => error_of.hint("name the containers to restart: -c CONTAINER"),
-        RestartError::InitContainer { .. } => error_of,
-    }
 }

@@ -12,7 +12,7 @@ use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind};
 use engine::k8s::permissions::ClusterCommand;
-use engine::plan::{Plan, SavedPlan, ServerAnswers, Verdict};
+use engine::plan::{Plan, SavedPlan, Verdict};
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, inplace};
 
@@ -91,7 +91,7 @@ pub(super) async fn read(
                     true => Some(planning::dry_run(&workload, live, &mut permitted, &cluster, writer).await?),
                     false => None,
                 };
-                workload.with_answers(ServerAnswers { denied, dry_run, is_way_back: false }, live)
+                workload.with_answers(denied, dry_run, live)
             }
             Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => workload,
         });

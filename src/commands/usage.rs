@@ -12,7 +12,7 @@ use crate::cli::{Typed, first_word, root};
 use crate::error::CommandError;
 use engine::change::target::{self, TargetError, Unnamed};
 use engine::kinds::WorkloadKind;
-use engine::value::shell_words::quoted;
+use engine::value::hint::quoted;
 use engine::value::suggest;
 
 /// Commands by the words that somebody who knows kubectl, Helm or Argo Rollouts tries first.

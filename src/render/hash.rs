@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use engine::k8s::container_hash::ContainerHash;
-use engine::k8s::hash_comparison::{ContainerComparison, HashComparison, Kubelet, KubeletSource};
+use engine::k8s::hash_comparison::{ContainerComparison, HashComparison, Kubelet};
 use engine::k8s::pod::ContainerList;
 use engine::plan::PLAN_API_VERSION;
 
@@ -43,11 +42,11 @@ fn text(objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::R
             "" => String::new(),
             namespace => format!("  namespace {}", style.show(namespace)),
         };
-        let Kubelet { version, source } = kubelet;
-        let kubelet = match source {
-            KubeletSource::Given => version.to_string(),
-            KubeletSource::Node { node } => format!("{version} ({})", style.show(node)),
-            KubeletSource::Assumed => format!("{version} or newer (assumed)"),
+        let Kubelet { version, node, .. } = kubelet;
+        let kubelet = match node {
+            Some(node) => format!("{version} ({})", style.show(node)),
+            None if *kubelet == Kubelet::ASSUMED => format!("{version} or newer (assumed)"),
+            None => version.to_string(),
         };
         writeln!(out, "{name}{namespace}   kubelet {kubelet}\n")?;
         let columns = if containers.iter().any(|one| one.restarts.is_some()) { 6 } else { 3 };
@@ -62,7 +61,7 @@ fn row(container: &ContainerComparison, style: &Style) -> [String; 6] {
     let list = if *list == ContainerList::InitContainers { " (init)" } else { "" };
     let none = || "<none>".to_owned();
     let shown = |image: &Option<String>| image.as_ref().map_or_else(none, |image| style.show(image));
-    let hashed = |hash: &Option<ContainerHash>| hash.map_or_else(none, |hash| hash.to_string());
+    let hashed = |hash: &Option<String>| hash.clone().unwrap_or_else(none);
     let is_unchanged = hash_after.is_some() && (image, hash) == (image_after, hash_after);
     [
         format!("{}{list}", style.show(container.container.as_str())),
@@ -110,8 +109,7 @@ mod tests {
 
     #[test]
     fn the_terminal_gets_a_table() {
-        let node =
-            Kubelet { version: KubeletVersion::new(1, 36), source: KubeletSource::Node { node: "node-1".into() } };
+        let node = Kubelet::of_node(KubeletVersion::new(1, 36), "node-1");
         let expected = "\
 pod/web-0  namespace prod   kubelet 1.32 or newer (assumed)
 

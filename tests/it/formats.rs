@@ -1,6 +1,7 @@
 //! `plan -o wide|json|yaml|name`: what each adds, what each asks the server for, and that stdout holds nothing else.
 
-use engine::k8s::container_hash::{HashEra, container_hash};
+use engine::k8s::container_hash::container_hash;
+use engine::value::kubelet_version::KubeletVersion;
 use kubectl_inplace::manifest;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::support::scene::{run, server_with, two_containers, web};
 const PLAN: &str = "plan deploy/web side=acme/side:v2";
 
 fn hash(image: &str) -> String {
-    container_hash(HashEra::NameAndImage, &json!({"name": "side", "image": image})).to_string()
+    container_hash(KubeletVersion::new(1, 31), &json!({"name": "side", "image": image})).expect("it can be computed")
 }
 
 fn reads_of_nodes(server: &ApiServer) -> usize {

@@ -6,7 +6,6 @@
 //! Words are Kubernetes' own. A *rollout* is the process over many pods, an *update* the change to one pod, a *restart*
 //! what the kubelet does to one container.
 
-#![warn(missing_docs)]
 #![cfg_attr(
     test,
     expect(

@@ -23,7 +23,7 @@ use engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use engine::state::hook::HookPhase;
 use engine::status::{NextAction, NextCommand};
 use engine::value::hint::Flags;
-use engine::value::shell_words::quoted;
+use engine::value::hint::quoted;
 use engine::value::{address, duration};
 
 pub(super) use carry::is_of_the_connection;

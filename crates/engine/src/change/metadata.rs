@@ -77,14 +77,8 @@ impl MetadataChange {
         }
         changes
     }
-}
 
-impl FieldChange for MetadataChange {
-    fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.annotations.is_empty()
-    }
-
-    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
+    pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         let mut change = Self::default();
         for map in MetadataMap::ALL {
             let read = |template: &Value| strings(template.pointer(&format!("/metadata/{}", map.field())));
@@ -96,22 +90,35 @@ impl FieldChange for MetadataChange {
         change
     }
 
-    fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         self.filter_map(|_, _, value| Some(value.reversed()))
+    }
+
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        other.iter().all(|(map, key, _)| self.of(map).contains_key(key))
+    }
+
+    pub(super) fn begin_where(&mut self, first: &Self) {
+        for map in MetadataMap::ALL {
+            ValueChange::begin_where(self.of_mut(map), first.of(map));
+        }
+    }
+
+    pub(super) fn left_in(&self, pod: &Pod) -> Self {
+        self.filter_map(|map, key, value| {
+            let present = map.of(pod).get(key);
+            (present != value.to.as_ref()).then(|| ValueChange { from: present.cloned(), to: value.to.clone() })
+        })
+    }
+}
+
+impl FieldChange for MetadataChange {
+    fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.annotations.is_empty()
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {
         self.iter().try_for_each(|(map, key, value)| set(template, map, key, value.to.as_deref()))
-    }
-
-    fn covers(&self, other: &Self) -> bool {
-        other.iter().all(|(map, key, _)| self.of(map).contains_key(key))
-    }
-
-    fn begin_where(&mut self, first: &Self) {
-        for map in MetadataMap::ALL {
-            ValueChange::begin_where(self.of_mut(map), first.of(map));
-        }
     }
 
     fn refused(&self, workload: &Workload, _: Direction) -> Vec<Reason> {
@@ -161,13 +168,6 @@ impl FieldChange for MetadataChange {
         warnings
     }
 
-    fn left_in(&self, pod: &Pod) -> Self {
-        self.filter_map(|map, key, value| {
-            let present = map.of(pod).get(key);
-            (present != value.to.as_ref()).then(|| ValueChange { from: present.cloned(), to: value.to.clone() })
-        })
-    }
-
     fn conflict_in(&self, pod: &Pod) -> Option<String> {
         self.iter().find_map(|(map, key, change)| {
             let present = map.of(pod).get(key);
@@ -183,7 +183,7 @@ impl FieldChange for MetadataChange {
     }
 
     fn progress_in(&self, pod: &Pod) -> FieldProgress {
-        once_there(self, pod)
+        once_there(self.left_in(pod).is_empty())
     }
 
     fn rows(&self) -> Vec<Row> {

@@ -9,8 +9,6 @@
 //! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in
 //! place.
 
-#![expect(missing_docs, reason = "a name that says everything has no comment")]
-
 pub mod asked_resources;
 mod image;
 mod metadata;
@@ -98,44 +96,24 @@ pub struct FieldChanges {
     pub resources: ResourcesChange,
 }
 
-/// One kind of change that is no image.
+/// What every kind of change that is no image answers for itself.
 trait FieldChange {
     fn is_empty(&self) -> bool;
 
-    /// Compares two templates. Paths that are read, and differ in nothing but what is returned, are claimed.
-    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self
-    where
-        Self: Sized;
-
-    fn reversed(&self) -> Self
-    where
-        Self: Sized;
-
     /// Brings the change into a template; `None` where it has no place there.
     fn apply(&self, template: &mut Value) -> Option<()>;
-
-    /// Whether it sets everything again that another one has set.
-    fn covers(&self, other: &Self) -> bool
-    where
-        Self: Sized;
-
-    /// Takes what was before from a change that came first, of what both of them set.
-    fn begin_where(&mut self, first: &Self)
-    where
-        Self: Sized;
 
     /// Why it cannot be brought into running pods, whichever. Of what is taken back they keep what they cannot lose.
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason>;
 
     /// Why it cannot be brought into a pod with these containers.
-    fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason>;
+    fn refused_in(&self, _: &Containers<'_>) -> Vec<Reason> {
+        Vec::new()
+    }
 
-    fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning>;
-
-    /// What is left to do in a pod, with the pod's own values before.
-    fn left_in(&self, pod: &Pod) -> Self
-    where
-        Self: Sized;
+    fn warnings(&self, _: &Containers<'_>) -> Vec<Warning> {
+        Vec::new()
+    }
 
     /// The path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
     fn conflict_in(&self, pod: &Pod) -> Option<String>;
@@ -150,7 +128,6 @@ trait FieldChange {
         PodPart::Pod
     }
 
-    /// How far it is in a pod.
     fn progress_in(&self, pod: &Pod) -> FieldProgress;
 }
 
@@ -163,11 +140,22 @@ impl FieldProgress {
             Self::NotAsked | Self::Done => None,
         }
     }
+
+    /// Returns the lesser of two: what has failed, then what is not asked for, then what is waited for.
+    fn or(self, other: Self) -> Self {
+        let rank = |progress: &Self| match progress {
+            Self::Failed { .. } => 0,
+            Self::NotAsked => 1,
+            Self::Waiting { .. } => 2,
+            Self::Done => 3,
+        };
+        if rank(&other) < rank(&self) { other } else { self }
+    }
 }
 
 /// A value that only the API server keeps is done once it is stored.
-fn once_there(change: &impl FieldChange, pod: &Pod) -> FieldProgress {
-    if change.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
+fn once_there(is_there: bool) -> FieldProgress {
+    if is_there { FieldProgress::Done } else { FieldProgress::NotAsked }
 }
 
 fn is_plain(list: &ContainerList) -> bool {
@@ -255,7 +243,6 @@ pub enum FieldProgress {
     },
     /// The kubelet does not do it.
     Failed {
-        /// CamelCase, for machines.
         reason: String,
         message: String,
     },
@@ -265,19 +252,6 @@ pub enum FieldProgress {
 impl From<ResourcesChange> for FieldChanges {
     fn from(resources: ResourcesChange) -> Self {
         Self { resources, ..Self::default() }
-    }
-}
-
-impl FieldProgress {
-    /// Returns the lesser of two: what has failed, then what is not asked for, then what is waited for.
-    fn or(self, other: Self) -> Self {
-        let rank = |progress: &Self| match progress {
-            Self::Failed { .. } => 0,
-            Self::NotAsked => 1,
-            Self::Waiting { .. } => 2,
-            Self::Done => 3,
-        };
-        if rank(&other) < rank(&self) { other } else { self }
     }
 }
 
@@ -292,6 +266,7 @@ impl FieldChanges {
         [&self.metadata, &self.tolerations, &self.resources]
     }
 
+    /// Compares two templates. Paths that are read, and differ in nothing but what is returned, are claimed.
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         Self {
             metadata: MetadataChange::between(before, after, claimed),
@@ -474,7 +449,6 @@ impl Change {
 /// What differs between two templates: what kinds of change answer for, and the rest.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Difference {
-    /// What kinds of change answer for.
     pub change: Change,
     /// The quality of service classes, where they differ.
     pub qos: Option<(&'static str, &'static str)>,

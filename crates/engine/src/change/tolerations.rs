@@ -9,8 +9,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, once_there};
-use crate::change::reason::{Reason, Warning};
+use super::{Claimed, Direction, FieldChange, FieldEffect, FieldProgress, Row, once_there};
+use crate::change::reason::Reason;
 use crate::k8s::operations::Operations;
 use crate::k8s::pod::{Pod, Toleration};
 use crate::k8s::workload::Workload;
@@ -46,14 +46,8 @@ impl TolerationsChange {
         }
         list
     }
-}
 
-impl FieldChange for TolerationsChange {
-    fn is_empty(&self) -> bool {
-        self.from == self.to
-    }
-
-    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
+    pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         let (Some(from), Some(to)) = (read(before), read(after)) else { return Self::default() };
         let change = Self { from, to };
         // Another order alone is compared like everything else.
@@ -64,8 +58,36 @@ impl FieldChange for TolerationsChange {
         change
     }
 
-    fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         Self { from: self.to.clone(), to: self.from.clone() }
+    }
+
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let touches = |toleration: &Toleration| self.gained().chain(self.lost()).any(|own| own.is_like(toleration));
+        other.gained().chain(other.lost()).all(touches)
+    }
+
+    pub(super) fn begin_where(&mut self, first: &Self) {
+        if !first.is_empty() {
+            self.from.clone_from(&first.from);
+        }
+    }
+
+    pub(super) fn left_in(&self, pod: &Pod) -> Self {
+        if self.gained().next().is_none() {
+            return Self::default();
+        }
+        let from = pod.spec.tolerations.clone();
+        // A pod without more than its manifest's has them in the order of its manifest.
+        let is_all = from.iter().all(|known| find(&self.to, known).is_some());
+        let to = if is_all && from == self.from { self.to.clone() } else { self.added_to(from.clone()) };
+        Self { from, to }
+    }
+}
+
+impl FieldChange for TolerationsChange {
+    fn is_empty(&self) -> bool {
+        self.from == self.to
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {
@@ -88,42 +110,12 @@ impl FieldChange for TolerationsChange {
         Some(())
     }
 
-    fn covers(&self, other: &Self) -> bool {
-        let touches = |toleration: &Toleration| self.gained().chain(self.lost()).any(|own| own.is_like(toleration));
-        other.gained().chain(other.lost()).all(touches)
-    }
-
-    fn begin_where(&mut self, first: &Self) {
-        if !first.is_empty() {
-            self.from.clone_from(&first.from);
-        }
-    }
-
     fn refused(&self, _: &Workload, direction: Direction) -> Vec<Reason> {
         let reason = |lost: &Toleration| Reason::TolerationRemoved { toleration: lost.to_string() };
         match direction {
             Direction::Forward => self.lost().map(reason).collect(),
             Direction::Back => Vec::new(),
         }
-    }
-
-    fn refused_in(&self, _: &Containers<'_>) -> Vec<Reason> {
-        Vec::new()
-    }
-
-    fn warnings(&self, _: &Containers<'_>) -> Vec<Warning> {
-        Vec::new()
-    }
-
-    fn left_in(&self, pod: &Pod) -> Self {
-        if self.gained().next().is_none() {
-            return Self::default();
-        }
-        let from = pod.spec.tolerations.clone();
-        // A pod without more than its manifest's has them in the order of its manifest.
-        let is_all = from.iter().all(|known| find(&self.to, known).is_some());
-        let to = if is_all && from == self.from { self.to.clone() } else { self.added_to(from.clone()) };
-        Self { from, to }
     }
 
     fn conflict_in(&self, pod: &Pod) -> Option<String> {
@@ -145,7 +137,7 @@ impl FieldChange for TolerationsChange {
     }
 
     fn progress_in(&self, pod: &Pod) -> FieldProgress {
-        once_there(self, pod)
+        once_there(self.left_in(pod).is_empty())
     }
 
     fn rows(&self) -> Vec<Row> {

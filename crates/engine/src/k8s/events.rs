@@ -89,7 +89,6 @@ pub struct PodEvents {
 pub struct FailedStart {
     /// As it is shown of a container that waits, such as `ErrImagePull`.
     pub reason: String,
-    /// A sentence.
     pub message: String,
     /// When (RFC 3339).
     pub time: String,

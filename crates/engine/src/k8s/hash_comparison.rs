@@ -9,7 +9,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::k8s::container_hash::{ContainerHash, HashEra, container_hash};
+use crate::k8s::container_hash::container_hash;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::ContainerList;
 use crate::kinds::WorkloadKind;
@@ -19,48 +19,35 @@ use crate::value::kubelet_version::KubeletVersion;
 /// The version that is assumed for an unknown kubelet: from here on no rule of this module changes.
 pub const ASSUMED_KUBELET: KubeletVersion = KubeletVersion::new(1, 32);
 
-/// The kubelet that is computed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kubelet {
     /// [`ASSUMED_KUBELET`] stands for newer ones, too.
     pub version: KubeletVersion,
-    /// From where it is known.
-    #[serde(flatten)]
-    pub source: KubeletSource,
-}
-
-/// From where the version of a kubelet is known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "source", rename_all = "lowercase")]
-pub enum KubeletSource {
-    /// The user gave it.
-    Given,
-    /// The node of the pod reports it.
-    Node {
-        /// The name of the node.
-        node: String,
-    },
-    /// It is not known.
-    Assumed,
+    /// From where that is known: `given` by the user, of the pod's `node`, or `assumed`.
+    pub source: &'static str,
+    /// The name of the node that reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 impl Kubelet {
     /// The kubelet where none is known.
-    pub const ASSUMED: Self = Self { version: ASSUMED_KUBELET, source: KubeletSource::Assumed };
+    pub const ASSUMED: Self = Self { version: ASSUMED_KUBELET, source: "assumed", node: None };
 
-    /// The kubelet of a version that the user gave.
     pub fn given(version: KubeletVersion) -> Self {
-        Self { version, source: KubeletSource::Given }
+        Self { version, source: "given", node: None }
+    }
+
+    pub fn of_node(version: KubeletVersion, node: &str) -> Self {
+        Self { version, source: "node", node: Some(node.to_owned()) }
     }
 }
 
 /// The containers of a pod, or of the template of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HashComparison {
-    /// The pod or the workload.
     #[serde(flatten)]
     pub workload: WorkloadRef,
-    /// The kubelet.
     pub kubelet: Kubelet,
     /// Each container, in the order in which the kubelet starts them.
     pub containers: Vec<ContainerComparison>,
@@ -70,21 +57,16 @@ pub struct HashComparison {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerComparison {
-    /// The name.
     pub container: ContainerName,
     /// The list of the pod spec that has it.
     pub list: ContainerList,
     /// `image` now; absent of a container that only the change has.
     pub image: Option<String>,
-    /// The hash now.
-    pub hash: Option<ContainerHash>,
-    /// `image` after the change.
+    pub hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_after: Option<String>,
-    /// The hash after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hash_after: Option<ContainerHash>,
-    /// Whether the kubelet restarts the container.
+    pub hash_after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<bool>,
     /// Why it does not, in a few words.
@@ -122,8 +104,8 @@ pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::E
 ///
 /// Returns `None` for kubelets before 1.16: their hash depended on the build itself.
 pub fn compare(now: &Value, after: Option<&Value>, kubelet: KubeletVersion) -> Option<Vec<ContainerComparison>> {
-    let era = HashEra::of_kubelet(&kubelet)?;
-    let hash = |container: &Value| container_hash(era, container);
+    let hash = |container: &Value| container_hash(kubelet, container);
+    hash(&Value::Null)?;
     let image = |container: &Value| text(container, "image").to_owned();
     let mut found = Vec::new();
     for list in [ContainerList::InitContainers, ContainerList::Containers] {
@@ -141,9 +123,9 @@ pub fn compare(now: &Value, after: Option<&Value>, kubelet: KubeletVersion) -> O
                 container: name.into(),
                 list,
                 image: now.map(image),
-                hash: now.map(hash),
+                hash: now.and_then(hash),
                 image_after: after.map(image),
-                hash_after: after.map(hash),
+                hash_after: after.and_then(hash),
                 restarts: after.map(|_| why_not.is_none()),
                 why_not,
             });
@@ -213,7 +195,7 @@ mod tests {
             {"name": "app", "image": "registry.test/app:v1"}, {"name": "side", "image": "registry.test/side:v1"}]}}),
         );
         let found = compare(&pod, None, ASSUMED_KUBELET).unwrap();
-        let hashes: Vec<String> = found.iter().map(|one| one.hash.unwrap().to_string()).collect();
+        let hashes: Vec<String> = found.iter().map(|one| one.hash.clone().unwrap()).collect();
         assert_eq!(hashes, ["cacdff2f", "7f53a3a1"]);
         assert!(found.iter().all(|container| container.restarts.is_none() && container.hash_after.is_none()));
     }

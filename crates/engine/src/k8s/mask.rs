@@ -10,10 +10,8 @@
 
 use super::metadata::LAST_APPLIED;
 
-/// The mask of a credential.
 pub const MASK: &str = "***";
 
-/// The mask of a private key.
 const MASKED_KEY: &str = "*** (a private key)";
 
 /// Ends of names whose value is a secret, without `-` and `_`, in lower case.

@@ -34,7 +34,6 @@ pub enum MetadataMap {
 }
 
 impl MetadataMap {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Labels, Self::Annotations];
 
     pub fn field(self) -> &'static str {
@@ -72,7 +71,7 @@ impl MetadataMap {
             Self::Annotations => {
                 key.starts_with("container.apparmor.security.beta.kubernetes.io/")
                     || key.starts_with("kubernetes.io/config.")
-                    || kinds::is_controllers_annotation(key)
+                    || kinds::has_controllers_prefix(key)
             }
         }
     }

@@ -1,7 +1,5 @@
 //! Kubernetes' own objects, and what its kubelet does with them; no rule of ours.
 
-#![expect(missing_docs, reason = "a name that says everything has no comment")]
-
 pub mod budget;
 pub mod container_hash;
 pub mod events;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::k8s::metadata;
 use crate::k8s::names::{Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
-use crate::kinds::{PodOrder, Rounding, Unavailability, WorkloadKind};
+use crate::kinds::{PodOrder, WorkloadKind};
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::selector;
 
@@ -56,42 +56,33 @@ impl Workload {
 
     /// Returns how many pods the owner lets be down at once; `None` where its spec does not say: one at a time.
     pub fn max_unavailable(&self) -> Option<IntOrPercent> {
-        match self.reference.kind.unavailability() {
-            Unavailability::MaxUnavailable { value, .. } => value(&self.object),
-            Unavailability::OneAtATime => None,
-        }
+        (self.reference.kind.spec().max_unavailable?.value)(&self.object)
     }
 
     /// Returns whether the owner's controller rounds a share of its pods up to whole pods that may be down. What has no such
     /// field counts as a Deployment does.
     pub fn rounds_unavailable_up(&self) -> bool {
-        match self.reference.kind.unavailability() {
-            Unavailability::MaxUnavailable { rounding, .. } => rounding == Rounding::Up,
-            Unavailability::OneAtATime => false,
-        }
+        self.reference.kind.spec().max_unavailable.is_some_and(|field| field.rounds_up)
     }
 
     /// Returns the path of the field that says how many pods may be down; `None` where there is none.
     pub fn unavailable_path(&self) -> Option<&'static str> {
-        match self.reference.kind.unavailability() {
-            Unavailability::MaxUnavailable { path, .. } => Some(path),
-            Unavailability::OneAtATime => None,
-        }
+        self.reference.kind.spec().max_unavailable.map(|field| field.path)
     }
 
     /// Returns whether the owner's controller is replacing pods now, and in which words of its status that shows.
     pub fn rolling_out(&self) -> Option<String> {
-        self.reference.kind.rolling_out(&self.object)
+        (self.reference.kind.spec().rolling_out)(&self.object)
     }
 
     pub fn is_ordered_ready(&self) -> bool {
-        self.reference.kind.is_ordered_ready(&self.object)
+        (self.reference.kind.spec().is_ordered_ready)(&self.object)
     }
 
     /// Orders two pods as the owner's controller would take them in a rolling update.
     pub fn order(&self, a: &Pod, b: &Pod) -> Ordering {
         let by_name = || a.key.name.cmp(&b.key.name);
-        match self.reference.kind.order() {
+        match self.reference.kind.spec().order {
             PodOrder::Name => by_name(),
             PodOrder::OrdinalDescending => ordinal(&b.key.name).cmp(&ordinal(&a.key.name)).then_with(by_name),
             PodOrder::Node => a.spec.node_name.cmp(&b.spec.node_name).then_with(by_name),

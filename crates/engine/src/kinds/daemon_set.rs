@@ -3,40 +3,29 @@
 use serde_json::Value;
 
 use super::{
-    CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
-    Revisions, Rounding, TemplateGeneration, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
-    unordered,
+    CONTROLLER_REVISION_HASH, HoldsBy, KindSpec, MaxUnavailable, OF_APPS, PodOrder, Replicas, RevisionLabel, Revisions,
+    TemplateGeneration, is_on_delete, max_unavailable, status,
 };
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "DaemonSet",
-    group: "apps",
-    version: "v1",
     plural: "daemonsets",
     singular: "daemonset",
     short_names: &["ds"],
-    template: "/spec/template",
-    selector: Some("/spec/selector"),
-    updated_by: UpdatedBy::ThisProgram,
-    pods: PodOwnership::Directly,
     replicas: Replicas::Scheduled,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Hash),
     holds_by: HoldsBy::OnDelete,
-    unavailability: Unavailability::MaxUnavailable {
+    max_unavailable: Some(MaxUnavailable {
         path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
-        rounding: Rounding::Up,
+        rounds_up: true,
         value: max_unavailable,
-    },
+    }),
     order: PodOrder::Node,
-    is_ordered_ready: unordered,
     rolling_out,
-    // `ValidateDaemonSetUpdate`.
-    fixed: FixedFields::Only(&["selector"]),
-    has_kubectl_rollout: true,
     pod_labels: &[CONTROLLER_REVISION_HASH, GENERATION.label],
-    pod_prefixes: &[],
     counters: &[GENERATION.annotation],
     template_generation: Some(GENERATION),
+    ..OF_APPS
 };
 
 /// `IsPodUpdated` takes either label for the revision.

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
-    Rounding, Unavailability, UpdatedBy, is_paused, status, unordered,
+    HoldsBy, KindSpec, MaxUnavailable, OF_APPS, POD_TEMPLATE_HASH, REPLICA_SETS, Revisions, is_paused, status,
 };
 use crate::value::int_or_percent::IntOrPercent;
 
@@ -12,33 +11,21 @@ pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "Deployment",
-    group: "apps",
-    version: "v1",
     plural: "deployments",
     singular: "deployment",
     short_names: &["deploy"],
-    template: "/spec/template",
-    selector: Some("/spec/selector"),
-    updated_by: UpdatedBy::ThisProgram,
-    pods: PodOwnership::Through(REPLICA_SETS),
-    replicas: Replicas::Spec,
+    owns_through: Some(REPLICA_SETS),
     revisions: Revisions::ReplicaSets,
     holds_by: HoldsBy::Paused,
-    unavailability: Unavailability::MaxUnavailable {
+    max_unavailable: Some(MaxUnavailable {
         path: "spec.strategy.rollingUpdate.maxUnavailable",
-        rounding: Rounding::Down,
+        rounds_up: false,
         value: max_unavailable,
-    },
-    order: PodOrder::Name,
-    is_ordered_ready: unordered,
+    }),
     rolling_out,
-    // `ValidateDeploymentUpdate`.
-    fixed: FixedFields::Only(&["selector"]),
-    has_kubectl_rollout: true,
     pod_labels: &[POD_TEMPLATE_HASH],
-    pod_prefixes: &[],
     counters: &[REVISION],
-    template_generation: None,
+    ..OF_APPS
 };
 
 /// Recreate has none, so one at a time.

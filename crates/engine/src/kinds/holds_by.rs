@@ -48,7 +48,6 @@ pub enum HoldsBy {
 /// What a field takes so that the controller is held no longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Release {
-    /// The field goes.
     Remove(&'static str),
     /// The field is what it was before.
     Restore(&'static str, Value),

@@ -1,20 +1,16 @@
-//! The kinds of workloads: one file a kind, one [`KindSpec`] each.
+//! The kinds of workloads: one [`KindSpec`] each, and a file for a kind that has more.
 //!
 //! Promise: nothing outside this folder compares kinds or spells their names (`tests/it/architecture.rs`). Other code asks
 //! what a kind can do ([`WorkloadKind::holds_by`], [`WorkloadKind::revisions`], ...), and lists derive from
 //! [`WorkloadKind::ALL`].
 //!
-//! To add a kind: a file here with its `SPEC`, a variant of [`WorkloadKind`], its place in `ALL` and in
-//! [`WorkloadKind::spec`]. An answer that no kind gave before is a variant of that question's enum, and the compiler names
-//! every place that has to know it.
+//! To add a kind: its `SPEC`, a variant of [`WorkloadKind`], its place in `ALL` and in [`WorkloadKind::spec`]. An answer
+//! that no kind gave before is a variant of that question's enum, and the compiler names every place that has to know it.
 
-mod by_controller;
 mod clone_set;
 mod daemon_set;
 mod deployment;
 mod holds_by;
-mod pod;
-mod replica_set;
 mod stateful_set;
 
 use std::fmt;
@@ -26,17 +22,14 @@ use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
-pub use by_controller::{Course, Foresee, Foreseen, Obstacle};
+pub use clone_set::{Course, Foresee, Foreseen, Obstacle};
 pub use holds_by::{HoldsBy, IfResumed, Release, is_paused};
 
 /// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WorkloadKind {
-    /// `apps/v1` Deployment.
     Deployment,
-    /// `apps/v1` StatefulSet.
     StatefulSet,
-    /// `apps/v1` DaemonSet.
     DaemonSet,
     /// `apps/v1` ReplicaSet, on its own or a Deployment's.
     ReplicaSet,
@@ -49,7 +42,7 @@ pub enum WorkloadKind {
 /// The resource that every kind's pods are read and written as.
 pub const PODS: WorkloadKind = WorkloadKind::Pod;
 
-/// The resource of [`PodOwnership::Through`] and [`Revisions::ReplicaSets`].
+/// The resource of [`KindSpec::owns_through`] and [`Revisions::ReplicaSets`].
 pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
 
 /// The label that distinguishes the pods of the ReplicaSets of one Deployment.
@@ -68,7 +61,6 @@ pub struct KindSpec {
     pub kind: &'static str,
     /// The API group; empty for the core group.
     pub group: &'static str,
-    /// The API version.
     pub version: &'static str,
     /// As in URLs and `kubectl get`.
     pub plural: &'static str,
@@ -80,19 +72,24 @@ pub struct KindSpec {
     template: &'static str,
     /// The JSON pointer of the label selector of its pods.
     selector: Option<&'static str>,
-    updated_by: UpdatedBy,
-    pods: PodOwnership,
+    /// What the kind's own controller does with a change, where that one updates the pods in place and this program does
+    /// not. A server may lack such a kind: no server is asked, and two manifests are compared by this.
+    pub(crate) foresee: Option<Foresee>,
+    /// The kind of the objects that it controls and that control its pods.
+    owns_through: Option<WorkloadKind>,
     replicas: Replicas,
     revisions: Revisions,
     holds_by: HoldsBy,
-    unavailability: Unavailability,
-    order: PodOrder,
-    /// Whether an object lets only one pod at a time be made or replaced, by ordinal.
-    is_ordered_ready: fn(&Value) -> bool,
-    /// Whether the controller is replacing pods now, in the words of the object's status.
-    rolling_out: fn(&Value) -> Option<String>,
-    fixed: FixedFields,
-    /// `kubectl rollout` knows it.
+    /// `None` where it says nothing of it: one pod at a time.
+    pub(crate) max_unavailable: Option<MaxUnavailable>,
+    /// The order in which its controller takes pods in a rolling update.
+    pub(crate) order: PodOrder,
+    /// Whether an object's pods go strictly one after the other, by ordinal.
+    pub(crate) is_ordered_ready: fn(&Value) -> bool,
+    /// Whether an object's controller is replacing pods now, in the words of the object's status.
+    pub(crate) rolling_out: fn(&Value) -> Option<String>,
+    /// Whether the API server lets nobody change a field of `spec`, beside the template.
+    pub(crate) is_fixed: fn(&str) -> bool,
     has_kubectl_rollout: bool,
     /// Labels of pods that its controller writes.
     pod_labels: &'static [&'static str],
@@ -100,29 +97,61 @@ pub struct KindSpec {
     pod_prefixes: &'static [&'static str],
     /// Annotations of its own by which its controller counts.
     counters: &'static [&'static str],
-    template_generation: Option<TemplateGeneration>,
+    /// A number of the template that the controller also takes for a pod's revision.
+    pub(crate) template_generation: Option<TemplateGeneration>,
 }
 
-/// Who updates the pods of a workload in place.
-#[derive(Debug, Clone, Copy)]
-pub enum UpdatedBy {
-    /// This program. Every API server has the kind.
-    ThisProgram,
-    /// The kind's own controller, which a server may lack: no server is asked, and two manifests are compared by what that
-    /// controller does.
-    ItsController(Foresee),
-}
+/// What most kinds have in common.
+const OF_APPS: KindSpec = KindSpec {
+    kind: "",
+    group: "apps",
+    version: "v1",
+    plural: "",
+    singular: "",
+    short_names: &[],
+    template: "/spec/template",
+    selector: Some("/spec/selector"),
+    foresee: None,
+    owns_through: None,
+    replicas: Replicas::Spec,
+    revisions: Revisions::None,
+    holds_by: HoldsBy::Nothing,
+    max_unavailable: None,
+    order: PodOrder::Name,
+    is_ordered_ready: |_| false,
+    rolling_out: |_| None,
+    is_fixed: |field| field == "selector",
+    has_kubectl_rollout: true,
+    pod_labels: &[],
+    pod_prefixes: &[],
+    counters: &[],
+    template_generation: None,
+};
 
-/// Who controls the pods of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PodOwnership {
-    /// The workload is the pod.
-    Itself,
-    /// The workload controls its pods.
-    Directly,
-    /// The workload controls objects of this kind, and these control the pods.
-    Through(WorkloadKind),
-}
+/// kube-controller-manager `pkg/controller/replicaset`: never replaces a pod because its template changed.
+const REPLICA_SET: KindSpec = KindSpec {
+    kind: "ReplicaSet",
+    plural: "replicasets",
+    singular: "replicaset",
+    short_names: &["rs"],
+    has_kubectl_rollout: false,
+    ..OF_APPS
+};
+
+/// Its own template.
+const POD: KindSpec = KindSpec {
+    kind: "Pod",
+    group: "",
+    plural: "pods",
+    singular: "pod",
+    short_names: &["po"],
+    template: "",
+    selector: None,
+    replicas: Replicas::One,
+    is_fixed: |_| false,
+    has_kubectl_rollout: false,
+    ..OF_APPS
+};
 
 /// Where the number of pods is that a workload wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,14 +160,12 @@ pub enum Replicas {
     Spec,
     /// `status.desiredNumberScheduled`: one a node.
     Scheduled,
-    /// It is one pod.
     One,
 }
 
 /// Where the revisions of a workload's template are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revisions {
-    /// Nowhere.
     None,
     /// In the ReplicaSets that it controls.
     ReplicaSets,
@@ -155,7 +182,6 @@ pub enum RevisionLabel {
     Hash,
 }
 
-/// A number of the template that the controller also takes for a pod's revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TemplateGeneration {
     /// The workload's annotation.
@@ -166,28 +192,14 @@ pub struct TemplateGeneration {
 
 /// How many pods a workload's controller lets be down at once.
 #[derive(Debug, Clone, Copy)]
-pub enum Unavailability {
-    /// Its `maxUnavailable`.
-    MaxUnavailable {
-        /// The path of the field.
-        path: &'static str,
-        /// How a percentage becomes a number of pods.
-        rounding: Rounding,
-        /// Reads the field, or its default; `None` where the strategy has none: one at a time.
-        value: fn(&Value) -> Option<IntOrPercent>,
-    },
-    /// It says nothing of it: one at a time.
-    OneAtATime,
-}
-
-/// How a percentage of pods becomes a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rounding {
-    /// As `maxUnavailable` of a DaemonSet (`util.UnavailableCount`).
-    Up,
-    /// As `maxUnavailable` of a Deployment (`deploymentutil.ResolveFenceposts`) and, though its API documentation says otherwise, of
-    /// a StatefulSet (`getStatefulSetMaxUnavailable`).
-    Down,
+pub struct MaxUnavailable {
+    pub path: &'static str,
+    /// Whether a percentage becomes a number of pods by rounding up, as a DaemonSet's does (`util.UnavailableCount`). Down
+    /// as a Deployment's (`deploymentutil.ResolveFenceposts`) and, though its API documentation says otherwise, a
+    /// StatefulSet's (`getStatefulSetMaxUnavailable`).
+    pub rounds_up: bool,
+    /// Reads the field, or its default; `None` where the strategy has none: one at a time.
+    pub value: fn(&Value) -> Option<IntOrPercent>,
 }
 
 /// The order in which a workload's controller takes pods in a rolling update.
@@ -195,19 +207,9 @@ pub enum Rounding {
 pub enum PodOrder {
     /// None of its own: by name.
     Name,
-    /// The highest ordinal first.
     OrdinalDescending,
     /// None of its own: by node.
     Node,
-}
-
-/// The fields of `spec`, beside the template, that the API server lets nobody change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FixedFields {
-    /// These.
-    Only(&'static [&'static str]),
-    /// All but these.
-    AllBut(&'static [&'static str]),
 }
 
 impl KindSpec {
@@ -261,18 +263,16 @@ impl Revisions {
 }
 
 impl WorkloadKind {
-    /// Every kind.
     pub const ALL: [Self; 6] =
         [Self::Deployment, Self::StatefulSet, Self::DaemonSet, Self::ReplicaSet, Self::Pod, Self::CloneSet];
 
-    /// Returns what is particular to the kind.
     pub fn spec(self) -> &'static KindSpec {
         match self {
             Self::Deployment => &deployment::SPEC,
             Self::StatefulSet => &stateful_set::SPEC,
             Self::DaemonSet => &daemon_set::SPEC,
-            Self::ReplicaSet => &replica_set::SPEC,
-            Self::Pod => &pod::SPEC,
+            Self::ReplicaSet => &REPLICA_SET,
+            Self::Pod => &POD,
             Self::CloneSet => &clone_set::SPEC,
         }
     }
@@ -284,12 +284,7 @@ impl WorkloadKind {
 
     /// Returns whether this program updates its pods.
     pub fn is_updated_here(self) -> bool {
-        matches!(self.updated_by(), UpdatedBy::ThisProgram)
-    }
-
-    /// Returns who updates its pods in place.
-    pub fn updated_by(self) -> UpdatedBy {
-        self.spec().updated_by
+        self.spec().foresee.is_none()
     }
 
     /// Finds the kind that a user means: plural, singular, short name or kind, in any case, with or without
@@ -354,10 +349,7 @@ impl WorkloadKind {
 
     /// Returns the kind of the objects that it controls and that control its pods; `None` where nothing is between them.
     pub fn owns_through(self) -> Option<Self> {
-        match self.spec().pods {
-            PodOwnership::Through(kind) => Some(kind),
-            PodOwnership::Directly | PodOwnership::Itself => None,
-        }
+        self.spec().owns_through
     }
 
     /// Returns the kind whose controller makes objects of this one to own its pods through.
@@ -381,14 +373,8 @@ impl WorkloadKind {
         self.spec().replicas
     }
 
-    /// Returns where the revisions of its template are.
     pub fn revisions(self) -> Revisions {
         self.spec().revisions
-    }
-
-    /// Returns the number of the template that its controller also takes for a pod's revision.
-    pub fn template_generation(self) -> Option<TemplateGeneration> {
-        self.spec().template_generation
     }
 
     /// Returns what keeps its controller from replacing pods.
@@ -399,34 +385,6 @@ impl WorkloadKind {
     /// Returns whether its pods have ordinals, and a partition between old and new ones.
     pub fn has_partition(self) -> bool {
         self.holds_by() == HoldsBy::OnDeleteOrPartition
-    }
-
-    /// Returns how many pods its controller lets be down at once.
-    pub fn unavailability(self) -> Unavailability {
-        self.spec().unavailability
-    }
-
-    /// Returns the order in which its controller takes pods.
-    pub fn order(self) -> PodOrder {
-        self.spec().order
-    }
-
-    /// Returns whether an object's pods go strictly one after the other, by ordinal.
-    pub fn is_ordered_ready(self, object: &Value) -> bool {
-        (self.spec().is_ordered_ready)(object)
-    }
-
-    /// Returns whether an object's controller is replacing pods now, and in which words of its status that shows.
-    pub fn rolling_out(self, object: &Value) -> Option<String> {
-        (self.spec().rolling_out)(object)
-    }
-
-    /// Returns whether the API server refuses to change a field of `spec` beside the template.
-    pub fn is_fixed(self, field: &str) -> bool {
-        match self.spec().fixed {
-            FixedFields::Only(fields) => fields.contains(&field),
-            FixedFields::AllBut(fields) => !fields.contains(&field),
-        }
     }
 
     /// Returns how manifests merge into its objects.
@@ -440,7 +398,6 @@ impl WorkloadKind {
         Schema::named(self.spec().kind)
     }
 
-    /// Returns whether `kubectl rollout` knows it.
     pub fn has_kubectl_rollout(self) -> bool {
         self.spec().has_kubectl_rollout
     }
@@ -458,12 +415,8 @@ pub fn is_controllers_label(key: &str) -> bool {
     WorkloadKind::ALL.into_iter().any(has_it) || has_controllers_prefix(key)
 }
 
-/// Returns whether a controller writes this annotation of the pods that it makes.
-pub fn is_controllers_annotation(key: &str) -> bool {
-    has_controllers_prefix(key)
-}
-
-fn has_controllers_prefix(key: &str) -> bool {
+/// Returns whether a controller writes labels and annotations of the pods that it makes that begin like this key.
+pub fn has_controllers_prefix(key: &str) -> bool {
     WorkloadKind::ALL.into_iter().flat_map(|kind| kind.spec().pod_prefixes).any(|prefix| key.starts_with(prefix))
 }
 
@@ -496,16 +449,6 @@ pub fn has_on_delete(strategy: &Value) -> bool {
 fn max_unavailable(object: &Value) -> Option<IntOrPercent> {
     let value = object.pointer("/spec/updateStrategy/rollingUpdate/maxUnavailable")?;
     IntOrPercent::from_value(value).ok()
-}
-
-/// For kinds whose pods are in no order.
-fn unordered(_: &Value) -> bool {
-    false
-}
-
-/// For kinds that never replace a pod because a template changed.
-fn never_rolls_out(_: &Value) -> Option<String> {
-    None
 }
 
 #[cfg(test)]

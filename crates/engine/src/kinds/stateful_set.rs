@@ -3,49 +3,42 @@
 use serde_json::Value;
 
 use super::{
-    CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
-    Revisions, Rounding, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
+    CONTROLLER_REVISION_HASH, HoldsBy, KindSpec, MaxUnavailable, OF_APPS, PodOrder, RevisionLabel, Revisions,
+    is_on_delete, max_unavailable, status,
 };
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "StatefulSet",
-    group: "apps",
-    version: "v1",
     plural: "statefulsets",
     singular: "statefulset",
     short_names: &["sts"],
-    template: "/spec/template",
-    selector: Some("/spec/selector"),
-    updated_by: UpdatedBy::ThisProgram,
-    pods: PodOwnership::Directly,
-    replicas: Replicas::Spec,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Name),
     holds_by: HoldsBy::OnDeleteOrPartition,
-    unavailability: Unavailability::MaxUnavailable {
+    max_unavailable: Some(MaxUnavailable {
         path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
-        rounding: Rounding::Down,
+        rounds_up: false,
         value: max_unavailable,
-    },
+    }),
     order: PodOrder::OrdinalDescending,
     is_ordered_ready,
     rolling_out,
-    // `ValidateStatefulSetUpdate` in `pkg/apis/apps/validation/validation.go`: any other field may not change, one that this
-    // build does not know among them.
-    fixed: FixedFields::AllBut(&[
-        "minReadySeconds",
-        "ordinals",
-        "persistentVolumeClaimRetentionPolicy",
-        "replicas",
-        "revisionHistoryLimit",
-        "template",
-        "updateStrategy",
-    ]),
-    has_kubectl_rollout: true,
+    is_fixed: |field| !CHANGEABLE.contains(&field),
     pod_labels: &[CONTROLLER_REVISION_HASH, "apps.kubernetes.io/pod-index"],
     pod_prefixes: &["statefulset.kubernetes.io/"],
-    counters: &[],
-    template_generation: None,
+    ..OF_APPS
 };
+
+/// `ValidateStatefulSetUpdate` in `pkg/apis/apps/validation/validation.go`: any other field may not change, one that this
+/// build does not know among them.
+const CHANGEABLE: [&str; 7] = [
+    "minReadySeconds",
+    "ordinals",
+    "persistentVolumeClaimRetentionPolicy",
+    "replicas",
+    "revisionHistoryLimit",
+    "template",
+    "updateStrategy",
+];
 
 /// Under RollingUpdate the controller is replacing pods while a pod at or above the partition has another revision.
 fn rolling_out(object: &Value) -> Option<String> {

@@ -156,14 +156,10 @@ pub enum ListMerge {
     ByKey(&'static str),
 }
 
-/// What is filled into a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultValue {
-    /// A text.
     Text(&'static str),
-    /// A number.
     Integer(i64),
-    /// A boolean.
     Boolean(bool),
     /// An empty map.
     Map,
@@ -182,7 +178,6 @@ pub enum DefaultValue {
 /// What the table says about one field.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name.
     pub name: &'static str,
     /// How it merges where it is a list.
     pub list: ListMerge,
@@ -190,9 +185,7 @@ pub struct Field {
     pub retain_keys: bool,
     /// It is left out where it is zero or empty.
     pub left_out: bool,
-    /// It is a quantity.
     pub is_quantity: bool,
-    /// It is a map of quantities.
     pub has_quantities: bool,
     /// What it has where it is missing.
     pub default: Option<DefaultValue>,

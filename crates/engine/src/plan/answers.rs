@@ -20,36 +20,18 @@ use crate::rollout::pre_pull::{self, AskedPulls, Lacking, PrePull, Pull, PullAns
 /// Kinds of pods that the server is asked about, at most: more pods of one workload have the same spec anyway.
 const ASKED_AT_MOST: usize = 50;
 
-/// What the server is asked of a plan.
-pub struct Questions {
-    /// The patches.
-    pub questions: Vec<Question>,
-    /// Every kind of pod is asked about.
-    pub asks_all: bool,
-}
-
 /// One patch that the server is asked about by a dry run, and the pods that its answer holds for.
 pub struct Question {
     /// The patch, exactly as it would be sent.
     pub patch: PodPatch,
-    /// The pods.
     pub pods: Vec<PodKey>,
-}
-
-/// What the server answered.
-pub struct ServerAnswers {
-    /// What the caller may not do; else why the server does not answer that.
-    pub denied: Result<Vec<Denied>, String>,
-    /// What came of the dry run, where there was one.
-    pub dry_run: Option<DryRun>,
-    /// It goes back to images of before: pods get what admission makes of them.
-    pub is_way_back: bool,
 }
 
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
-    /// One each.
-    pub answers: Vec<Answered>,
+    pub answers: Vec<(Question, PatchAnswer)>,
+    /// The plan goes back to images of before: pods get what admission makes of them.
+    pub is_way_back: bool,
     /// Every kind of pod was asked about.
     pub asked_all: bool,
     /// What nodes have to pull first.
@@ -60,38 +42,14 @@ pub struct DryRun {
     pub asked_pulls: Vec<AskedPulls>,
 }
 
-/// A question with its answer.
-pub struct Answered {
-    /// The pod that was asked about.
-    pub pod: PodKey,
-    /// Which part of it.
-    pub part: PodPart,
-    /// The pods that it holds for.
-    pub pods: Vec<PodKey>,
-    /// The answer.
-    pub answer: PatchAnswer,
-}
-
-impl Answered {
-    /// Puts question and answer together.
-    pub fn new(question: Question, answer: PatchAnswer) -> Self {
-        let PodPatch { key, part, .. } = question.patch;
-        Self { pod: key, part, pods: question.pods, answer }
-    }
-}
-
 /// What the server would make of a patch.
 pub enum PatchAnswer {
-    /// This pod.
     Pod(Box<Pod>),
-    /// It would refuse it.
     Refused {
-        /// Its words.
         message: String,
     },
     /// This caller may not ask; the change may be all right.
     Denied {
-        /// Its words.
         message: String,
     },
     /// The pod changed since it was listed: the rollout reads it again before it sends anything.
@@ -121,8 +79,8 @@ pub fn taken(asked: Vec<AskedPulls>, mode: PrePull, warnings: &mut Vec<Warning>)
 }
 
 impl WorkloadPlan {
-    /// Returns what to ask the server: exactly the patches, one for each distinct pod spec.
-    pub fn questions(&self, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Questions {
+    /// Returns what to ask the server: exactly the patches, one for each distinct pod spec; and whether that is all of them.
+    pub fn questions(&self, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> (Vec<Question>, bool) {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
         let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
@@ -150,20 +108,26 @@ impl WorkloadPlan {
         let one_by_one = |(patches, pods): (Vec<PodPatch>, Vec<PodKey>)| {
             patches.into_iter().map(move |patch| Question { patch, pods: pods.clone() })
         };
-        Questions { questions: asked.into_iter().take(ASKED_AT_MOST).flat_map(one_by_one).collect(), asks_all }
+        (asked.into_iter().take(ASKED_AT_MOST).flat_map(one_by_one).collect(), asks_all)
     }
 
-    /// Returns the plan with the server's answers. A server that does not answer is no obstacle, and a warning says so;
-    /// what it refuses becomes a reason of every pod that has the same spec.
-    pub fn with_answers(mut self, answers: ServerAnswers, live: &LiveWorkload) -> Self {
-        match answers.denied {
+    /// Returns the plan with what the caller may not do, else why the server does not answer that; and with what came of the
+    /// dry run, where there was one. A server that does not answer is no obstacle, and a warning says so; what it refuses
+    /// becomes a reason of every pod that has the same spec.
+    pub fn with_answers(
+        mut self,
+        denied: Result<Vec<Denied>, String>,
+        dry_run: Option<DryRun>,
+        live: &LiveWorkload,
+    ) -> Self {
+        match denied {
             Ok(denied) => self.lacks(&denied),
             Err(what) => self.warnings.push(Warning::ReadFailed { what }),
         }
-        let Some(dry_run) = answers.dry_run else { return self };
+        let Some(dry_run) = dry_run else { return self };
         self.checked_by_server = true;
-        for answered in dry_run.answers {
-            self.take(answered, live, answers.is_way_back);
+        for (question, answer) in dry_run.answers {
+            self.take(question, answer, (live, dry_run.is_way_back));
         }
         if !dry_run.asked_all {
             let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
@@ -206,7 +170,13 @@ impl WorkloadPlan {
         self.pods.iter().find(|plan| plan.pod == *pod).zip(live.pods.iter().find(|known| known.key == *pod))
     }
 
-    fn take(&mut self, Answered { pod, part, pods, answer }: Answered, live: &LiveWorkload, is_way_back: bool) {
+    fn take(
+        &mut self,
+        Question { patch, pods }: Question,
+        answer: PatchAnswer,
+        (live, is_way_back): (&LiveWorkload, bool),
+    ) {
+        let PodPatch { key: pod, part, .. } = patch;
         let reason = match answer {
             PatchAnswer::Pod(answer) => {
                 let reason = self.planned(&pod, live).and_then(|(plan, before)| admitted(plan, before, part, &answer));

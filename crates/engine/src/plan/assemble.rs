@@ -24,7 +24,6 @@ pub struct Objects {
     pub maker: Option<Value>,
 }
 
-/// Returns what is there of a workload.
 pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
     let kind = workload.reference.kind;
     let mut owned = objects.owned;
@@ -46,7 +45,6 @@ pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
     }
 }
 
-/// Returns the uid of an object's controller.
 pub fn controller_uid(object: &Value) -> Option<&str> {
     controller_of(object)?.get("uid")?.as_str()
 }
@@ -58,7 +56,6 @@ pub fn needs_kubelet(pod: &Pod) -> bool {
     pod.spec.init_containers.iter().any(Container::is_sidecar) || pod.spec.containers.iter().any(decides)
 }
 
-/// Returns the versions of the kubelets of nodes.
 pub fn kubelets(nodes: &[Value]) -> BTreeMap<String, KubeletVersion> {
     let of_node = |node: &Value| {
         let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();

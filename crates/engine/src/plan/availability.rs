@@ -27,7 +27,7 @@ pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pol
         let pods = going_down(pods).filter(|pod| limit.selects(&pod.labels)).count();
         (pods > 0).then(|| Reason::DisruptionBudgetBlocks {
             budget: limit.budget.clone(),
-            why: limit.why.to_string(),
+            why: limit.why.clone(),
             pods,
         })
     });
@@ -68,13 +68,10 @@ pub(super) fn slowest_budget(context: &Context<'_>, pods: &[(PodPlan, &Pod)], po
 pub(super) struct Restarted {
     /// All that there are, and those that are missing.
     pub(super) of: usize,
-    /// Those that are ready.
     pub(super) ready: usize,
     /// Those that restart.
     pub(super) pods: usize,
-    /// Those that restart and are ready.
     pub(super) ready_pods: usize,
-    /// The first one that restarts is ready.
     pub(super) first_is_ready: bool,
 }
 
@@ -172,7 +169,7 @@ fn no_room_now(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<Warning> 
     let full = full.filter(|limit| !never.iter().any(|never| never.budget == limit.budget));
     full.filter_map(|limit| {
         let pods = going_down(pods).filter(|pod| limit.selects(&pod.labels)).count();
-        let why = limit.why.to_string();
+        let why = limit.why.clone();
         (pods > 0).then(|| Warning::DisruptionBudgetAllowsNone { budget: limit.budget.clone(), pods, why })
     })
     .collect()

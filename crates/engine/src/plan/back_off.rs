@@ -25,7 +25,7 @@ const MOST_SECONDS: u64 = 300;
 /// known indicates it, or the time is not known.
 pub(super) fn seconds(pod: &Pod, name: &ContainerName, to: &str, now: Option<&str>) -> Option<u64> {
     let now = second(now?)?;
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let ended = second(last_ended(status)?.finished_at.as_deref()?)?;
     let doublings = u32::try_from(starts(pod, name, to, now).checked_sub(1)?).unwrap_or(u32::MAX);
     let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
@@ -38,7 +38,7 @@ pub(super) fn seconds(pod: &Pod, name: &ContainerName, to: &str, now: Option<&st
 /// Returns for how much longer the kubelet holds a container back that asks for its image already, and has not crashed
 /// with it.
 fn still_held(pod: &Pod, name: &ContainerName, now: Option<&str>) -> Option<u64> {
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let crashed = Baseline::of(pod, name).ended_after(last_ended(status)?)?;
     let (_, until) = failure::back_off(status).filter(|_| !crashed)?;
     u64::try_from(second(&until)? - second(now?)?).ok().filter(|left| *left > 0)

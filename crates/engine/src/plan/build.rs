@@ -6,12 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::availability;
-use super::context::Context;
+use super::context::{Context, Known};
 use super::drift::Drift;
 use super::durable::{self, if_resumed};
 use super::estimate::estimate;
-use super::known::Known;
-use super::order::{self, Ranked};
+use super::order;
 use super::pods::pod_plan;
 use super::policy::policy;
 use super::resize;
@@ -78,9 +77,9 @@ fn planned(
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
     // Where nothing restarts, a pod without a node has it at once, and proves nothing.
     let proves_nothing = |plan: &PodPlan, pod: &Pod| !pod.is_scheduled() && plan.restarted(pod).next().is_none();
-    let ranked =
-        |plan: &PodPlan, pod| Ranked::new(pod, availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod));
-    pods.sort_by(|(plan_a, a), (plan_b, b)| order::compare(live, options.order, ranked(plan_a, a), ranked(plan_b, b)));
+    let is_stuck = |plan: &PodPlan, pod: &Pod| availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod);
+    let ranked = |(plan, pod): &(PodPlan, &'_ Pod)| order::rank(pod, is_stuck(plan, pod));
+    pods.sort_by(|a, b| order::compare(live, options.order, (a.1, ranked(a)), (b.1, ranked(b))));
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
     // Each of several workloads has its own order, and a container that does not change has no turn.
@@ -352,7 +351,7 @@ fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerP
 
 /// Whether pods have a container's status, and it runs in none of them.
 fn is_down(pods: &[(PodPlan, &Pod)], name: &ContainerName) -> bool {
-    let runs = |pod: &Pod| Some(pod.container_status(name)?.2.state.running.is_some());
+    let runs = |pod: &Pod| Some(pod.status_of(name)?.state.running.is_some());
     let mut reported = pods.iter().filter_map(|(_, pod)| runs(pod)).peekable();
     reported.peek().is_some() && !reported.any(|runs| runs)
 }

@@ -12,37 +12,21 @@ pub enum ContainerOrderError {
     /// No workload of the plan has the container.
     #[error("no container is called {name}")]
     Unknown {
-        /// As given.
         name: ContainerName,
         /// A container that changes and has a similar name.
         suggestion: Option<String>,
-        /// Those that change, separated by commas.
         changed: String,
     },
-    /// It exists and does not change.
     #[error("container {name} does not change")]
-    Unchanged {
-        /// As given.
-        name: ContainerName,
-        /// Those that change, separated by commas.
-        changed: String,
-    },
+    Unchanged { name: ContainerName, changed: String },
     /// It restarts only because its cpu or memory changes, which the whole pod gets at once.
     #[error("container {name} restarts for its resize, which comes before every image")]
-    Resized {
-        /// As given.
-        name: ContainerName,
-    },
-    /// It is named twice.
+    Resized { name: ContainerName },
     #[error("container {name} is named twice")]
-    Twice {
-        /// As given.
-        name: ContainerName,
-    },
+    Twice { name: ContainerName },
 }
 
 impl ContainerOrderError {
-    /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { suggestion: Some(suggestion), .. } => format!("did you mean {suggestion}?"),

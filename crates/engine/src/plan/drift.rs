@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::Context;
-use super::known::Known;
+use super::context::{Context, Known};
 use super::partition;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
@@ -14,9 +13,7 @@ use crate::state::evidence::Baseline;
 pub(super) struct Drift<'p> {
     /// The template's.
     pub(super) template: String,
-    /// The pods', in their order.
     pub(super) images: BTreeSet<&'p str>,
-    /// How many pods have one.
     pub(super) pods: usize,
     /// No pod has the template's.
     is_everywhere: bool,

@@ -99,7 +99,6 @@ fn side_by_side(turns: &[Timing<'_>], at_once: usize, begin: f64) -> f64 {
     ends.into_iter().fold(begin, f64::max)
 }
 
-/// One pod's turn.
 struct Timing<'a> {
     policy: &'a Policy,
     plan: &'a PodPlan,
@@ -155,7 +154,7 @@ impl Timing<'_> {
     /// old one had to be killed at an update.
     fn stop(&self, container: &Container) -> f64 {
         let grace = self.pod.termination_grace_seconds();
-        let status = self.pod.container_status(&container.name).map(|(_, _, status)| status);
+        let status = self.pod.status_of(&container.name);
         let ended = status.and_then(|status| status.last_state.terminated.as_ref());
         let hook = container.lifecycle.pre_stop.as_ref();
         let hook =
@@ -198,14 +197,14 @@ impl Timing<'_> {
     /// The seconds between start and ready that are not the container's own: the API has whole seconds, and the first
     /// containers of a pod start one after the other.
     fn not_its_own(&self, container: &Container) -> f64 {
-        let restarts = self.pod.container_status(&container.name).map_or(0, |(_, _, status)| status.restart_count);
+        let restarts = self.pod.status_of(&container.name).map_or(0, |status| status.restart_count);
         if restarts == 0 { FIRST_START_SECONDS } else { 1.0 }
     }
 
     /// How long the pod took to be ready after this container last started, in the API's whole seconds; nothing where it
     /// has not turned ready since.
     fn ready_before(&self, container: &Container) -> Option<f64> {
-        let (_, _, status) = self.pod.container_status(&container.name)?;
+        let status = self.pod.status_of(&container.name)?;
         let started = second(status.state.running.as_ref()?.started_at.as_deref()?)?;
         let ready = self.pod.ready_condition().filter(|_| self.pod.is_ready())?;
         let turned = second(ready.last_transition_time.as_deref()?)?;

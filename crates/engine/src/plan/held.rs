@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::names::RolloutId;
-use crate::k8s::pod::Pod;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::Lock;
@@ -80,7 +79,7 @@ fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
 }
 
 fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
-    is_ours(manager) || pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager)
+    is_ours(manager) || live.present_pods().filter_map(UpdateRecord::of).any(|record| record.manager == manager)
 }
 
 /// Returns the newest of the copies of locks that are meant, of rollouts that are not known to have ended.
@@ -106,11 +105,6 @@ pub(super) fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool 
 /// The rollouts that are known to have ended.
 pub(super) fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
     history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned))
-}
-
-pub(super) fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
-    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
-    live.pods.iter().filter(mine).filter(|pod| pod.is_present())
 }
 
 #[cfg(test)]

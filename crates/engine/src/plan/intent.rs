@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{RestartError, UndoError};
 use crate::change::target::Images;
 use crate::k8s::names::ContainerName;
 use crate::value::words;
@@ -16,13 +15,11 @@ pub enum Intent {
     None,
     /// Images, cpu and memory, from the command line.
     Images(Images),
-    /// What a manifest has.
     Manifest(Manifest),
     /// What was before an update.
     Undo {
         /// The update; the last one unless given.
         to: Option<String>,
-        /// With the digest.
         pin_digest: bool,
     },
     /// A restart with the same images.
@@ -50,34 +47,51 @@ words! {
 /// A manifest, before and after the API server's dry run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Manifest {
-    /// As it was given.
     Given {
-        /// The object.
         object: Value,
         /// What the server does with fields that it does not know.
         validation: Validation,
     },
     /// The whole object as the server would store it.
     Stored {
-        /// The object.
         object: Value,
         /// It is unknown which fields an earlier manifest had.
         removals_unseen: bool,
     },
     /// The server would not store it.
-    Refused {
-        /// Its words.
-        message: String,
-    },
+    Refused { message: String },
 }
 
-/// Why what is wanted is not known.
+/// Why what is wanted is not known: there is nothing to go back to, or it is not clear what is to be restarted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntentError {
-    /// Of an undo.
-    #[error(transparent)]
-    Undo(#[from] UndoError),
-    /// Of a restart.
-    #[error(transparent)]
-    Restart(#[from] RestartError),
+    #[error("no update in place is recorded")]
+    NothingRecorded,
+    /// What is recorded was rolled back by itself, or overwritten by another client.
+    #[error("there is nothing to undo: its last update in place, \"{id}\", {became}")]
+    NothingLeft { id: String, became: &'static str },
+    #[error(
+        "its last update in place, \"{id}\", set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
+    )]
+    ChangedSince { id: String, what: String, to: String, now: String },
+    /// No pod asks any more for what the last update of pods alone set.
+    #[error("no pod has what its last update in place, \"{id}\", set: another client has changed it since")]
+    PodsChangedSince { id: String },
+    /// A rollout of the template and its pods whose lock was removed, or the history that had its end.
+    #[error(
+        "how its last update in place, \"{id}\", ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
+    )]
+    EndNotRecorded { id: String },
+    #[error("no update \"{id}\" is recorded; recorded are: {known}")]
+    NotRecorded {
+        id: String,
+        /// What is, each in quotes, separated by commas.
+        known: String,
+    },
+    /// There are several containers, and none was named.
+    #[error("it has several containers, and none was named: {known}")]
+    NameOne { known: String },
+    /// The container runs only before the others.
+    #[error("container {container} is an init container: it has run, and nothing of it can be restarted")]
+    InitContainer { container: ContainerName },
 }

@@ -33,7 +33,6 @@ pub struct LiveWorkload {
     pub kubelets: BTreeMap<String, KubeletVersion>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
-    /// What else bears on it.
     pub surroundings: Surroundings,
 }
 
@@ -82,7 +81,6 @@ impl LiveWorkload {
     }
 }
 
-/// Returns whether an image of a pod pins this one.
 pub(crate) fn is_pin(template: &str, pod: &Pod, container: &Container) -> bool {
     let record = UpdateRecord::of(pod);
     let before = record.as_ref().and_then(|record| record.baseline(pod, &container.name));
@@ -141,7 +139,6 @@ pub enum Made {
     /// No pod differs from the template, or nobody needs to know.
     #[default]
     NotAsked,
-    /// This.
     Pod(Box<Pod>),
     /// It could not be asked, and why.
     NotKnown(String),
@@ -152,7 +149,6 @@ pub enum Made {
 pub struct Revision {
     /// The uid of the ReplicaSet or ControllerRevision.
     pub uid: Uid,
-    /// Its name.
     pub name: String,
     /// Its number: the annotation `deployment.kubernetes.io/revision`, or the field `revision`.
     pub number: i64,
@@ -163,9 +159,7 @@ pub struct Revision {
 /// Something that the caller may not do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// The verb.
     pub verb: String,
-    /// The resource.
     pub resource: String,
     /// The server's words.
     pub message: String,
@@ -187,30 +181,25 @@ impl Denied {
     }
 }
 
-/// Which of the pods.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subset {
     /// `--pods`: their names; all unless given.
     pub pods: BTreeSet<String>,
-    /// `--node`.
     pub node: Option<String>,
     /// `--partition`: the lowest ordinal.
     pub partition: Option<u32>,
 }
 
 impl Subset {
-    /// Returns whether it is all pods.
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What the user chose.
+/// What the user chose, by flag.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
-    /// `--max-unavailable`.
     pub max_unavailable: Option<IntOrPercent>,
-    /// `--min-ready-seconds`.
     pub min_ready_seconds: Option<u32>,
     /// `--timeout`, seconds.
     pub timeout: Option<u64>,
@@ -220,7 +209,6 @@ pub struct Options {
     pub pods_only: bool,
     /// `--disruption-budget`, where it was given: whether budgets are respected.
     pub respects_budgets: Option<bool>,
-    /// `--pre-pull`.
     pub pre_pull: PrePull,
     /// `--drain`, where it was given.
     pub drain: Option<DrainBy>,
@@ -228,17 +216,12 @@ pub struct Options {
     pub drain_seconds: Option<u32>,
     /// The kubelets' versions are shown (`plan -o wide`).
     pub shows_kubelets: bool,
-    /// `--canary`.
     pub canary: Option<IntOrPercent>,
     /// `--pause-after`, pods.
     pub pause_after: Option<u32>,
-    /// `--order`.
     pub order: PodOrder,
-    /// `--container-order`.
     pub container_order: Vec<ContainerName>,
-    /// `--before-pod`, `--after-pod`.
     pub hooks: Hooks,
-    /// `--pods`, `--node`, `--partition`.
     pub subset: Subset,
     /// `--take-over`: a run that still holds the workload does not count.
     pub take_over: bool,

@@ -3,19 +3,19 @@
 //! | file | what it is |
 //! |---|---|
 //! | `live`, `assemble` | what was read of a workload, and how it is put together |
-//! | `intent`, `known`, `wanted` | what is asked for; which containers there are; what that makes of each pod |
+//! | `intent`, `wanted` | what is asked for; what that makes of each pod |
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
-//! | `build`, `context` | the plan of one workload; what every part of it is made from |
+//! | `build`, `context` | the plan of one workload; what every part of it is made from, which containers there are |
 //! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
 //! | `durable`, `held`, `revision`, `templates` | the owner's side: its change, who holds it back, its revisions and templates |
-//! | `rollout_state`, `start`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
-//! | `availability`, `drains`, `policy`, `estimate` | budgets, Services, how fast and how careful, and how long |
+//! | `rollout_state`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
+//! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
 //! | `drift`, `warnings` | what is said besides |
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
-//! | `written`, `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
+//! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
 pub mod assemble;
@@ -24,14 +24,12 @@ mod back_off;
 mod build;
 mod container_order;
 mod context;
-mod drains;
 mod drift;
 mod durable;
 mod estimate;
 mod goal;
 mod held;
 pub mod intent;
-mod known;
 pub mod live;
 pub mod offline;
 mod order;
@@ -49,7 +47,6 @@ mod rollout_state;
 mod rules;
 mod saved;
 pub mod skipped;
-mod start;
 mod templates;
 #[cfg(test)]
 mod tests;
@@ -58,7 +55,6 @@ pub mod updates;
 mod wanted;
 mod warnings;
 pub mod workload_diff;
-pub mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,28 +73,26 @@ use crate::value::kubelet_version::KubeletVersion;
 
 pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
 pub use crate::state::policy::PodOrder;
-pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers, taken};
+pub use answers::{DryRun, PatchAnswer, Question, taken};
 pub use availability::only_pod_restarts;
 pub use back_off::held_back;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
-pub use drains::drains_by_gate;
 pub use drift::differs_from_template;
 pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest, Validation};
+pub use pods::drains_by_gate;
 pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};
-pub use restart::RestartError;
-pub use resume::{ResumeError, release, restore_all, resume};
+pub use resume::{ResumeError, Start, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
 pub use rollout_state::{EndedBy, RolloutState, life, lock_of, may_be_at_work, present, rollout_state};
 pub use rules::refused;
-pub use saved::{Outdated, SavedPlan, SavedPlanError, SavedWorkload};
+pub use saved::{SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};
-pub use start::Start;
-pub use undo::{UndoError, undone};
+pub use undo::undone;
 pub use warnings::{manager, missing_labels, not_read};
 
 /// The version of the plan's JSON document.
@@ -119,15 +113,12 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadPlan {
-    /// The workload.
     pub workload: WorkloadRef,
     /// Its uid; empty where two manifests were compared.
     pub uid: Uid,
-    /// The verdict on the workload as a whole.
     pub verdict: Verdict,
     /// Why the workload as a whole is not eligible; all reasons at once.
     pub reasons: Vec<Reason>,
-    /// What is worth knowing.
     pub warnings: Vec<Warning>,
     /// What the caller may not do, and `apply` would have to. The verdict is about the change alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,7 +130,6 @@ pub struct WorkloadPlan {
     pub fields: FieldChanges,
     /// Each pod, in the order in which they are taken.
     pub pods: Vec<PodPlan>,
-    /// How fast, how careful.
     pub policy: Policy,
     /// The budget that lets fewer pods be down at once than the policy does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +144,6 @@ pub struct WorkloadPlan {
     /// What nodes have to pull before anything is changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulls: Vec<Pull>,
-    /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
     /// The user's own commands around each pod.
@@ -174,7 +163,6 @@ pub struct WorkloadPlan {
 /// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetPace {
-    /// Its name.
     pub budget: String,
     /// Pods, at least 1.
     pub pods: u32,
@@ -198,15 +186,12 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerPlan {
-    /// The container.
     pub container: ContainerName,
-    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image now: the template's, or the pods' where the template does not have the container.
     pub from: String,
     /// The image wanted, if it changes.
     pub to: Option<String>,
-    /// What that does.
     pub effect: Effect,
     /// It restarts for a resize, by its `resizePolicy`: before another image, which restarts it once more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -217,7 +202,6 @@ pub struct ContainerPlan {
 }
 
 impl ContainerPlan {
-    /// Returns how often it restarts.
     pub fn restarts(&self) -> usize {
         usize::from(self.effect == Effect::Restart) + usize::from(self.resize_restarts)
     }
@@ -227,7 +211,6 @@ impl ContainerPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// Nothing changes.
     Unchanged,
     /// The container restarts, in place.
     Restart,
@@ -248,20 +231,17 @@ impl Effect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodPlan {
-    /// The pod.
     pub pod: PodKey,
     /// Its node; empty while it is not scheduled.
     pub node: String,
     /// The version of the node's kubelet; `None` where it was not read.
     pub kubelet: Option<KubeletVersion>,
-    /// What would happen.
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.
     pub changes: BTreeMap<ContainerName, ImageChange>,
     /// What else changes in this pod, with its own values before.
     #[serde(flatten)]
     pub fields: FieldChanges,
-    /// How it is drained first, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
     /// The label or readiness gate that an earlier run has removed and not restored.
@@ -271,7 +251,6 @@ pub struct PodPlan {
     pub reasons: Vec<Reason>,
 }
 
-/// What would happen to a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodVerdict {
@@ -281,7 +260,6 @@ pub enum PodVerdict {
     InProgress,
     /// It runs what is wanted.
     AlreadyThere,
-    /// It cannot be updated.
     Blocked,
     /// It is left out: it is terminating, or has ended.
     Skipped,
@@ -293,9 +271,7 @@ pub enum PodVerdict {
 pub struct ImageChange {
     /// The image in the pod's spec now; for an update in progress the image before it, where that is known.
     pub from: String,
-    /// The image wanted.
     pub to: String,
-    /// What the change does.
     pub effect: Effect,
     /// What more is known of the container in this pod.
     #[serde(flatten)]
@@ -362,7 +338,6 @@ impl WorkloadPlan {
         }
     }
 
-    /// Returns the number of pods with this verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
     }
@@ -372,7 +347,6 @@ impl WorkloadPlan {
         self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
     }
 
-    /// Returns the reasons of the workload and of its pods.
     pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter().chain(self.pods.iter().flat_map(|pod| &pod.reasons))
     }

@@ -1,4 +1,5 @@
-//! What counts of an object that is not looked at: whether it is a hook, and enough to see that it differs.
+//! Manifests as their authors wrote them; and what counts of an object that is not looked at: whether it is a hook, and enough to
+//! see that it differs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -44,7 +45,6 @@ pub(super) fn leave_out_notes(metadata: &mut Map<String, Value>) {
     }
 }
 
-/// Whose hook an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Hook {
@@ -64,7 +64,6 @@ impl Hook {
         }
     }
 
-    /// Returns whose hook an object is, if it is one.
     pub fn of(object: &Value) -> Option<Self> {
         let annotations = object.pointer("/metadata/annotations")?.as_object()?;
         Self::ALL.into_iter().find(|hook| annotations.contains_key(hook.annotation()))
@@ -106,7 +105,6 @@ impl Outline {
         Self { hook: Hook::of(object), whole: fingerprint(&parts), templates }
     }
 
-    /// Returns whose hook the object is, if it is one.
     pub(super) fn hook(&self) -> Option<Hook> {
         self.hook
     }
@@ -144,4 +142,36 @@ fn add_templates(value: &Value, is_template: bool, found: &mut Vec<Fingerprint>)
         Value::Array(items) => items.iter().for_each(|item| add_templates(item, false, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// One manifest of a comparison.
+pub trait Written {
+    /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
+    fn identity(&self) -> [&str; 4];
+
+    fn object(&self) -> &Value;
+}
+
+impl Written for Value {
+    fn identity(&self) -> [&str; 4] {
+        let text = |pointer: &str| self.pointer(pointer).and_then(Self::as_str).unwrap_or_default();
+        ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text)
+    }
+
+    fn object(&self) -> &Value {
+        self
+    }
+}
+
+/// The manifest without what the server and controllers write.
+pub(super) fn written(manifest: &Value) -> Value {
+    let mut object = manifest.clone();
+    let Value::Object(fields) = &mut object else { return object };
+    fields.shift_remove("status");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        leave_out_notes(metadata);
+        // The pair was matched by it: as written in one manifest, as given by a flag for the other.
+        metadata.shift_remove("namespace");
+    }
+    object
 }

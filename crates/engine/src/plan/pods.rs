@@ -1,4 +1,4 @@
-//! What would happen to each pod, and what blocks it.
+//! What would happen to each pod, what blocks it, and how it is drained first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,17 @@ use serde_json::json;
 
 use super::context::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
-use super::{drains, durable, partition};
+use super::{durable, partition};
 use crate::change::reason::{Ended, NotStartedAgain, Reason};
 use crate::change::{Containers, FieldChanges, FieldProgress};
-use crate::k8s::container_hash::{HashEra, container_hash};
+use crate::k8s::container_hash::container_hash;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::plan::live::LiveWorkload;
+use crate::rollout::DrainGoal;
+use crate::rollout::drain::{Drain, Surroundings, drain};
 use crate::state::evidence::{Baseline, Proof};
-use crate::state::record::UpdateRecord;
+use crate::state::record::{Drained, UpdateRecord};
 
 /// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
 const SIDECARS_RESTART: (u32, u32) = (1, 32);
@@ -43,7 +46,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
             return Some(plan);
         }
     }
-    plan.unrestored = drains::unrestored(pod).filter(|_| !pod.is_finished());
+    plan.unrestored = unrestored(pod).filter(|_| !pod.is_finished());
     if !context.is_chosen(pod) || context.durable && partition::is_below(&live.workload, pod) {
         // A removed label or gate is restored also where nothing else is wanted.
         plan.verdict = if plan.unrestored.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
@@ -75,7 +78,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (true, false, false) => PodVerdict::AlreadyThere,
     };
     if context.drains && restarts && plan.verdict == PodVerdict::Update {
-        plan.drain = drains::drain_goal(live, pod, &plan.fields);
+        plan.drain = drain_goal(live, pod, &plan.fields);
     }
     Some(plan)
 }
@@ -106,12 +109,9 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
 
 /// What status and node show of a container that changes.
 fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option<&str>, to: &str) -> ChangeEvidence {
-    let status = pod.container_status(name).map(|(_, _, status)| status);
-    let era = context.live.kubelet_of(pod).as_ref().and_then(HashEra::of_kubelet);
-    let hash = |image: &str| match era? {
-        era @ HashEra::NameAndImage => Some(container_hash(era, &json!({"name": name, "image": image})).to_string()),
-        HashEra::WholeContainer { .. } => None,
-    };
+    let status = pod.status_of(name);
+    let kubelet = context.live.kubelet_of(pod).filter(|kubelet| kubelet.at_least(1, 31));
+    let hash = |image: &str| container_hash(kubelet?, &json!({"name": name, "image": image}));
     let waiting = status.and_then(|status| status.state.waiting.as_ref()).map(|waiting| waiting.reason.clone());
     ChangeEvidence {
         image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
@@ -172,7 +172,7 @@ pub(super) fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -
     if effect == Effect::NoEffectNow || !pod.is_present() {
         return false;
     }
-    let Some((_, _, status)) = pod.container_status(&container.name) else { return true };
+    let Some(status) = pod.status_of(&container.name) else { return true };
     if status.state.running.is_none() || !status.ready {
         return true;
     }
@@ -239,7 +239,7 @@ fn sidecars(
         {
             reasons.push(Reason::SidecarNeedsNewerKubelet { container: name.clone(), kubelet: kubelet.to_string() });
         }
-        let started = pod.container_status(name).and_then(|(_, _, status)| status.started);
+        let started = pod.status_of(name).and_then(|status| status.started);
         if container.startup_probe.is_some() && started == Some(false) {
             reasons.push(Reason::SidecarStartupPending { container: name.clone() });
         }
@@ -256,4 +256,45 @@ fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
     {
         reasons.push(Reason::PodOfOldRevision { revision: old.revision, current: old.current });
     }
+}
+
+/// Says whether a pod of the workload can be drained; `None` where too little could be read.
+pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {
+    let surroundings = &live.surroundings;
+    let selecting = surroundings.selecting.as_ref()?;
+    let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.restored_in(pod));
+    let mut owner = Vec::new();
+    if live.workload.reference.kind.has_template() {
+        owner.extend(live.workload.object.pointer("/spec/selector").cloned());
+    }
+    let of = Surroundings {
+        owner: &owner,
+        budgets: &surroundings.budgets,
+        others: selecting,
+        changes: &changes.metadata,
+        status_denied: surroundings.pod_status_denied.as_deref(),
+    };
+    Some(drain(&whole, &surroundings.services, &of))
+}
+
+/// Returns how a pod is drained, if it can be.
+pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<DrainGoal> {
+    match drain_of(live, pod, changes)? {
+        Drain::Drainable { by, services } => Some(DrainGoal { by, services }),
+        Drain::NotDrainable { .. } | Drain::NoService => None,
+    }
+}
+
+/// Returns whether a pod of the workload would be drained by a readiness gate, which takes a permission of its own.
+pub fn drains_by_gate(live: &LiveWorkload) -> bool {
+    let no_change = FieldChanges::default();
+    live.pods.iter().any(|pod| {
+        let drain = drain_of(live, pod, &no_change);
+        matches!(drain, Some(Drain::Drainable { by: Drained::Gate(_), .. }))
+    })
+}
+
+/// The label or gate that an earlier run has removed and not restored.
+pub(super) fn unrestored(pod: &Pod) -> Option<Drained> {
+    UpdateRecord::drained(pod).filter(|_| !pod.terminating)
 }

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::held::{is_held_back, is_older_than_all, is_stale, known, newest_copy, pods, strategy};
+use super::held::{is_held_back, is_older_than_all, is_stale, known, newest_copy, strategy};
 use super::policy::policy_of;
-use super::start::Start;
+use super::resume::Start;
 use super::templates::history_of;
 use crate::change::template::TemplateDiff;
 use crate::change::{self, Change, Difference, Direction, TemplateImage, same};
-use crate::k8s::names::{ContainerName, RolloutId, Uid};
+use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::plan::live::{LiveWorkload, Options};
@@ -32,7 +32,7 @@ pub(super) fn copied(live: &LiveWorkload) -> Option<Lock> {
     let template = live.workload.template();
     let is_current = |object: &Value| match live.workload.reference.kind.revisions() {
         // A copy stays on a ReplicaSet that others have scaled down since: its rollout is over.
-        Revisions::ReplicaSets => made_from(live).is_some_and(|current| uid(current) == uid(object)),
+        Revisions::ReplicaSets => made_from(live).is_some_and(|current| std::ptr::eq(current, object)),
         // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
         Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
         Revisions::None => false,
@@ -66,7 +66,7 @@ fn is_unsettled(live: &LiveWorkload, lock: &Lock) -> bool {
     // Where every pod of the rollout has it, its end may still have to be recorded; later pods of others do not belong
     // to it.
     let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.rollout.id);
-    is_held_back(live) || pods(live).any(|pod| lacks(pod) || is_noted(pod))
+    is_held_back(live) || live.present_pods().any(|pod| lacks(pod) || is_noted(pod))
 }
 
 /// Returns the lock of a rollout that brings the template which is there now to the pods, whatever they have.
@@ -191,7 +191,7 @@ pub(super) fn with_pods(live: &LiveWorkload) -> impl Iterator<Item = &Value> {
 
 /// How many pods carry a ControllerRevision.
 fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
-    let labels = pods(live).filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
+    let labels = live.present_pods().filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
     labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()
 }
 
@@ -234,7 +234,7 @@ pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 
 /// The image of a pod that is not the template's, nor what admission makes of it.
 fn differing(live: &LiveWorkload, name: &ContainerName, to: &str) -> Option<String> {
-    let mut images = pods(live).filter_map(|pod| Some(pod.container(name)?.2.image.as_str()));
+    let mut images = live.present_pods().filter_map(|pod| Some(pod.container(name)?.2.image.as_str()));
     images.find(|image| !live.is_image(name, to, image)).map(str::to_owned)
 }
 
@@ -244,7 +244,7 @@ fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
     let has_ended = |record: &UpdateRecord| {
         known.iter().any(|entry| entry.rollout.id == record.id) || is_older_than_all(&known, &record.id)
     };
-    pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
+    live.present_pods().filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
 }
 
 /// Returns whether pods have a record of a rollout whose end is not in the history.
@@ -256,8 +256,4 @@ pub(super) fn is_unended(live: &LiveWorkload) -> bool {
 pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
     let differs = || lacking(live).iter().any(|(name, image)| differing(live, name, &image.to).is_some());
     Lock::text_of(&live.workload.object).is_none() && is_unended(live) && differs()
-}
-
-fn uid(object: &Value) -> Uid {
-    Uid::from(object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default())
 }

@@ -3,30 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::Effect;
-use super::known::{ByPod, Known, Purpose};
+use super::context::{ByPod, Known};
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerStatus, Pod};
 use crate::k8s::restart::pinned_image;
+use crate::plan::intent::IntentError;
 use crate::plan::live::LiveWorkload;
 use crate::state::evidence::{Baseline, Proof};
-
-/// Why it is not clear what is to be restarted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RestartError {
-    /// There are several containers, and none was named.
-    #[error("it has several containers, and none was named: {known}")]
-    NameOne {
-        /// Their names, separated by commas.
-        known: String,
-    },
-    /// The container runs only before the others.
-    #[error("container {container} is an init container: it has run, and nothing of it can be restarted")]
-    InitContainer {
-        /// The container.
-        container: ContainerName,
-    },
-}
 
 /// Returns what is wanted of a workload whose named containers restart with the images that they run. Without a name
 /// the only container is meant.
@@ -37,12 +21,12 @@ pub(super) fn restart(
     live: &LiveWorkload,
     known: &Known,
     named: &BTreeSet<ContainerName>,
-) -> Result<ByPod, RestartError> {
+) -> Result<ByPod, IntentError> {
     let containers = if named.is_empty() { only_one(live, known)? } else { named.clone() };
     if let Some(container) = containers.iter().find(|name| !may_restart(live, known, name)) {
-        return Err(RestartError::InitContainer { container: container.clone() });
+        return Err(IntentError::InitContainer { container: container.clone() });
     }
-    let mut wanted = ByPod::new(Purpose::Restart, containers.clone());
+    let mut wanted = ByPod { is_restart: true, containers: containers.clone(), ..ByPod::default() };
     for pod in live.pods.iter().filter(|pod| pod.is_present()) {
         for name in &containers {
             let Some((list, _, container)) = pod.container(name) else { continue };
@@ -56,14 +40,14 @@ pub(super) fn restart(
 }
 
 /// The containers that run for a pod's whole life.
-fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName>, RestartError> {
+fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName>, IntentError> {
     let running = known.containers.iter().map(|(name, _)| name).filter(|name| may_restart(live, known, name));
     let running: Vec<&ContainerName> = running.collect();
     match running.as_slice() {
         [one] => Ok([(*one).clone()].into()),
-        several => Err(RestartError::NameOne {
-            known: several.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "),
-        }),
+        several => {
+            Err(IntentError::NameOne { known: several.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ") })
+        }
     }
 }
 
@@ -76,7 +60,7 @@ fn may_restart(live: &LiveWorkload, known: &Known, name: &ContainerName) -> bool
 
 /// The other reference for what a container runs, or why there is none.
 fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<String, String> {
-    let status = pod.container_status(&container.name).map(|(_, _, status)| status);
+    let status = pod.status_of(&container.name);
     let Some(status) = status.filter(|status| status.container_id.is_some()) else {
         return Err("it has no container yet".into());
     };

@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Effect;
-use super::drains::{drain_goal, unrestored};
-use super::order::{self, Ranked};
+use super::order;
 use super::partition;
-use super::pods::is_in_progress;
+use super::pods::{drain_goal, is_in_progress, unrestored};
 use crate::change::{Direction, FieldChanges, FieldProgress};
 use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, Uid};
@@ -66,12 +65,12 @@ impl Resumed<'_> {
         // Where nothing restarts, a pod without a node has it at once, and proves nothing.
         let proves_nothing =
             |pod: &Pod| !pod.is_scheduled() && change.images.is_empty() && change.fields.restarting_in(pod).is_empty();
-        let ranked = |pod| {
+        let rank = |pod: &Pod| {
             let is_changed = |name: &ContainerName| change.images.contains_key(name);
             let is_stuck = failure::stuck(pod, live.kubelet_of(pod), is_changed).is_some();
-            Ranked::new(pod, is_stuck || proves_nothing(pod))
+            order::rank(pod, is_stuck || proves_nothing(pod))
         };
-        pods.sort_by(|a, b| order::compare(live, lock.rollout.policy.order, ranked(a), ranked(b)));
+        pods.sort_by(|a, b| order::compare(live, lock.rollout.policy.order, (a, rank(a)), (b, rank(b))));
         let goal = |pod: &Pod| {
             if !self.is_chosen(pod) {
                 return restore_goal(pod);

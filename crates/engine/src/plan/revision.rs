@@ -6,7 +6,6 @@ use crate::k8s::pod::Pod;
 use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions};
 use crate::plan::live::{LiveWorkload, Revision};
 
-/// The owner's current revision.
 pub(crate) struct CurrentRevision<'a> {
     live: &'a LiveWorkload,
     newest: Option<&'a Revision>,
@@ -59,7 +58,7 @@ impl<'a> CurrentRevision<'a> {
 
     fn is_of_template_generation(&self, pod: &Pod) -> bool {
         let workload = &self.live.workload;
-        let Some(generation) = workload.reference.kind.template_generation() else { return false };
+        let Some(generation) = workload.reference.kind.spec().template_generation else { return false };
         let annotations = workload.object.pointer("/metadata/annotations");
         let current = annotations.and_then(|annotations| annotations.get(generation.annotation)?.as_str());
         let current = current.filter(|current| !current.is_empty());

@@ -32,7 +32,6 @@ pub enum RolloutState {
 }
 
 impl RolloutState {
-    /// Returns its word in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -53,7 +52,6 @@ impl RolloutState {
     }
 }
 
-/// Returns the state of the rollout that holds a workload.
 pub fn rollout_state(live: &LiveWorkload) -> RolloutState {
     match Lock::of(&live.workload.object) {
         Err(_) => RolloutState::Unclear("its lock cannot be read: it was edited, or is of another version"),

@@ -56,32 +56,24 @@ fn without_status(claims: &Value) -> Value {
     claims
 }
 
-/// Changed paths outside the template, sorted.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct OutsideDiff {
-    /// Those that the server refuses to change.
-    pub(super) immutable: Vec<String>,
-    /// All others.
-    pub(super) other: Vec<String>,
-}
-
-/// Compares everything but the template; for a pod, everything but what a template has.
-pub(super) fn outside(kind: WorkloadKind, before: &Value, after: &Value) -> OutsideDiff {
+/// Compares everything but the template; for a pod, everything but what a template has. Returns the changed paths that the
+/// server refuses to change, and all others, both sorted.
+pub(super) fn outside(kind: WorkloadKind, before: &Value, after: &Value) -> (Vec<String>, Vec<String>) {
     let (before, after) = (without_template(kind, before), without_template(kind, after));
-    let mut found = OutsideDiff::default();
     let nothing = Value::Null;
     let spec_before = before.get("spec").unwrap_or(&nothing);
     let spec_after = after.get("spec").unwrap_or(&nothing);
-    for name in field_names(spec_before, spec_after).into_iter().filter(|name| kind.is_fixed(name)) {
+    let mut immutable = Vec::new();
+    for name in field_names(spec_before, spec_after).into_iter().filter(|name| (kind.spec().is_fixed)(name)) {
         let before = spec_before.get(name).unwrap_or(&nothing);
         let after = spec_after.get(name).unwrap_or(&nothing);
-        found.immutable.extend(template::changed_paths(before, after, &json_path::join("spec", name)));
+        immutable.extend(template::changed_paths(before, after, &json_path::join("spec", name)));
     }
-    let paths = template::changed_paths(&before, &after, "").into_iter();
     // The same comparison produced the paths, whether they begin with an immutable field or exist on one side only.
-    found.other = paths.filter(|path| !found.immutable.contains(path)).collect();
-    found.immutable.sort();
-    found
+    let mut other = template::changed_paths(&before, &after, "");
+    other.retain(|path| !immutable.contains(path));
+    immutable.sort();
+    (immutable, other)
 }
 
 fn field_names<'v>(before: &'v Value, after: &'v Value) -> BTreeSet<&'v String> {

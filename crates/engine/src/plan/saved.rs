@@ -8,12 +8,11 @@ use serde_json::Value;
 use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, SkippedObject, WorkloadPlan};
 use crate::change::reason::Reason;
 use crate::change::template;
-use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::state::manager::{self, ManagerError};
 use crate::state::outcome::EndResult;
 
-/// The kind of the document.
 const KIND: &str = "SavedPlan";
 
 /// A plan, and what it was made from.
@@ -24,7 +23,6 @@ pub struct SavedPlan {
     kind: String,
     /// The address of the server that it was made for.
     pub server: String,
-    /// The field manager of its patches.
     pub field_manager: String,
     /// One a workload, in the plan's order.
     pub workloads: Vec<SavedWorkload>,
@@ -32,11 +30,9 @@ pub struct SavedPlan {
     skipped: Vec<SkippedObject>,
 }
 
-/// The plan of one workload, and what it was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedWorkload {
-    /// The plan.
     pub plan: WorkloadPlan,
     /// The owner's template; null for a pod.
     template: Value,
@@ -57,58 +53,14 @@ pub enum SavedPlanError {
     /// Not JSON, or not of this shape.
     #[error("it is no saved plan: {0}")]
     Unreadable(String),
-    /// Another version's.
     #[error("it is a {kind} of {api_version}; this program reads a {KIND} of {PLAN_API_VERSION}")]
-    OtherVersion {
-        /// As in the file.
-        api_version: String,
-        /// As in the file.
-        kind: String,
-    },
+    OtherVersion { api_version: String, kind: String },
     /// What is written under its field manager would not last.
     #[error("its field manager cannot be used: {0}")]
     FieldManager(#[from] ManagerError),
     /// It holds something that cannot be done in place.
     #[error("it cannot be carried out: its result is {}", .0.word())]
     NotApplyable(EndResult),
-}
-
-/// A change since the plan was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outdated {
-    /// The workload was created again.
-    Owner(WorkloadRef),
-    /// The owner's template changed.
-    Template(WorkloadRef, Vec<String>),
-    /// The pod is gone, or another one has its name.
-    Pod(PodKey),
-    /// A pod's container has another image.
-    Image(PodKey, ContainerName, String, String),
-}
-
-impl std::fmt::Display for Outdated {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Owner(workload) => write!(f, "{workload} was deleted and re-created"),
-            Self::Template(workload, paths) => write!(f, "the template of {workload} changed: {}", paths.join(", ")),
-            Self::Pod(pod) => write!(f, "{pod} is gone, or another pod has its name"),
-            Self::Image(pod, container, planned, now) => {
-                write!(f, "container {container} of {pod} has the image {now}; it was {planned}")
-            }
-        }
-    }
-}
-
-impl Outdated {
-    /// Returns it as the workload's reason.
-    fn reason(&self) -> Reason {
-        let path = match self {
-            Self::Owner(_) | Self::Pod(_) => "metadata.uid".into(),
-            Self::Template(_, paths) => paths.first().cloned().unwrap_or_default(),
-            Self::Image(_, container, _, _) => format!("spec.containers[{container}].image"),
-        };
-        Reason::PlanStale { path, moved: self.to_string() }
-    }
 }
 
 impl SavedPlan {
@@ -152,7 +104,6 @@ impl SavedPlan {
         Ok(saved)
     }
 
-    /// Returns the plan.
     pub fn plan(&self) -> Plan {
         let workloads = self.workloads.iter().map(|workload| workload.plan.clone());
         Plan { workloads: workloads.collect(), skipped: self.skipped.clone() }
@@ -168,7 +119,7 @@ impl SavedPlan {
             let moved = saved.moved(live);
             if !moved.is_empty() {
                 plan.refuse();
-                plan.reasons.extend(moved.iter().map(Outdated::reason));
+                plan.reasons.extend(moved);
             }
         }
         plan
@@ -180,29 +131,32 @@ impl SavedWorkload {
     ///
     /// A changed resourceVersion does not count: every status write changes it. A pod that was created since does not
     /// count either: the plan does not show it, so it is not changed.
-    pub fn moved(&self, live: &LiveWorkload) -> Vec<Outdated> {
-        let workload = || self.plan.workload.clone();
+    fn moved(&self, live: &LiveWorkload) -> Vec<Reason> {
+        let workload = &self.plan.workload;
+        let stale = |path: String, moved: String| Reason::PlanStale { path, moved };
+        let is_another = |moved: String| stale("metadata.uid".to_owned(), moved);
         if live.workload.uid != self.plan.uid {
-            return vec![Outdated::Owner(workload())];
+            return vec![is_another(format!("{workload} was deleted and re-created"))];
         }
-        let mut moved = Vec::new();
+        let mut found = Vec::new();
         let paths = template::changed_paths(&self.template, &template_of(live), "template");
-        if !paths.is_empty() {
-            moved.push(Outdated::Template(workload(), paths));
+        if let Some(first) = paths.first() {
+            found.push(stale(first.clone(), format!("the template of {workload} changed: {}", paths.join(", "))));
         }
-        for saved in &self.images {
-            let Some(now) = live.pods.iter().find(|pod| pod.key == saved.pod).and_then(images) else {
-                moved.push(Outdated::Pod(saved.pod.clone()));
+        for PodImages { pod, images: planned } in &self.images {
+            let Some(now) = live.pods.iter().find(|known| known.key == *pod).and_then(images) else {
+                found.push(is_another(format!("{pod} is gone, or another pod has its name")));
                 continue;
             };
-            for (container, planned) in &saved.images {
+            for (container, planned) in planned {
                 let now = now.images.get(container).map_or("(no such container)", String::as_str);
                 if now != planned {
-                    moved.push(Outdated::Image(saved.pod.clone(), container.clone(), planned.clone(), now.to_owned()));
+                    let moved = format!("container {container} of {pod} has the image {now}; it was {planned}");
+                    found.push(stale(format!("spec.containers[{container}].image"), moved));
                 }
             }
         }
-        moved
+        found
     }
 }
 
@@ -291,7 +245,7 @@ mod tests {
         let moved = |change: fn(&mut LiveWorkload)| {
             let mut live = live();
             change(&mut live);
-            saved.workloads[0].moved(&live).iter().map(ToString::to_string).collect::<Vec<_>>()
+            saved.workloads[0].moved(&live).iter().map(Reason::sentence).collect::<Vec<_>>()
         };
         assert_eq!(moved(|_| {}), [""; 0]);
         assert_eq!(moved(|live| live.pods[0].resource_version = 99), [""; 0]);

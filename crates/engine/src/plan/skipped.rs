@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::target::UPDATED_BY_CONTROLLER;
 use crate::kinds::WorkloadKind;
-use crate::plan::outline::{Hook, Outline};
-use crate::plan::written::Written;
+use crate::plan::outline::{Hook, Outline, Written};
 
 /// An object that is not looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,15 +17,11 @@ use crate::plan::written::Written;
 pub struct SkippedObject {
     /// As written.
     pub api_version: String,
-    /// The kind.
     pub kind: String,
     /// The namespace as written; empty where there is none.
     pub namespace: String,
-    /// The name.
     pub name: String,
-    /// Why it is skipped.
     pub why: SkippedBecause,
-    /// What becomes of it.
     pub change: SkippedChange,
 }
 
@@ -40,7 +35,6 @@ pub enum SkippedBecause {
     OtherVersion(WorkloadKind),
     /// Its own controller updates the pods.
     ItsController,
-    /// No kind that is updated here.
     OtherKind,
 }
 

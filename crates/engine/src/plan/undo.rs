@@ -1,14 +1,15 @@
 //! What `undo` goes back to: what was recorded before an update in place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::known::{ByPod, Purpose};
+use super::context::ByPod;
 use crate::change::reason::Reason;
 use crate::change::{Change, FieldChanges, Row, TemplateImage, image_in, list_in};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
+use crate::plan::intent::IntentError;
 use crate::plan::live::LiveWorkload;
 use crate::plan::updates::{Update, updates};
 use crate::state::durable::history::{self, HistoryEntry};
@@ -17,71 +18,19 @@ use crate::state::outcome::EndResult;
 use crate::state::record::{ContainerRecord, UpdateRecord};
 use crate::value::image::{ImageReference, repo_digest};
 
-/// Why there is nothing to go back to.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UndoError {
-    /// No update in place is recorded.
-    #[error("no update in place is recorded")]
-    NothingRecorded,
-    /// What is recorded was rolled back by itself, or overwritten by another client.
-    #[error("there is nothing to undo: its last update in place, \"{id}\", {became}")]
-    NothingLeft {
-        /// The update.
-        id: String,
-        /// What became of it.
-        became: &'static str,
-    },
-    /// The template has been changed since the last update.
-    #[error(
-        "its last update in place, \"{id}\", set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
-    )]
-    ChangedSince {
-        /// The update.
-        id: String,
-        /// The container, label or annotation.
-        what: String,
-        /// What the update set.
-        to: String,
-        /// What is there now; empty where there is none.
-        now: String,
-    },
-    /// No pod asks any more for what the last update of pods alone set.
-    #[error("no pod has what its last update in place, \"{id}\", set: another client has changed it since")]
-    PodsChangedSince {
-        /// The update.
-        id: String,
-    },
-    /// A rollout of the template and its pods whose lock was removed, or the history that had its end.
-    #[error(
-        "how its last update in place, \"{id}\", ended is not recorded (another client removed its lock or its history), so its template cannot be rolled back with the pods"
-    )]
-    EndNotRecorded {
-        /// The update.
-        id: String,
-    },
-    /// The id is not recorded.
-    #[error("no update \"{id}\" is recorded; recorded are: {known}")]
-    NotRecorded {
-        /// As given.
-        id: String,
-        /// What is, each in quotes, separated by commas.
-        known: String,
-    },
-}
-
 /// Returns what is wanted of a workload that goes back to what it was before an update: the last one, or the one named.
 ///
 /// A rollout of the template is undone in the template; an update of pods alone, pod by pod from what each recorded.
 ///
 /// # Errors
 /// When nothing fitting is recorded.
-pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Undone, UndoError> {
+pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Undone, IntentError> {
     Ok(match chosen(live, to)? {
         Chosen::Rollout(entry) => Undone::Template(template(live, &entry, pin_digest)),
         Chosen::PodsOnly(id) => {
             let wanted = recorded(live, &id, pin_digest);
             if wanted.images.is_empty() && wanted.resources.is_empty() && wanted.reasons.is_empty() {
-                return Err(UndoError::PodsChangedSince { id: id.to_string() });
+                return Err(IntentError::PodsChangedSince { id: id.to_string() });
             }
             Undone::Pods(wanted)
         }
@@ -100,7 +49,7 @@ pub(super) enum Undone {
 ///
 /// # Errors
 /// When nothing fitting is recorded.
-pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, UndoError> {
+pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, IntentError> {
     let id = match chosen(live, to)? {
         Chosen::Rollout(entry) => entry.rollout.id,
         Chosen::PodsOnly(id) => id,
@@ -114,7 +63,7 @@ enum Chosen {
     PodsOnly(RolloutId),
 }
 
-fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
+fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, IntentError> {
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
     let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
@@ -137,9 +86,9 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
             (Some(last), _) => is_in_force(live, &last).map(|()| Chosen::Rollout(Box::new(last))),
             (None, Some((_, id))) => of_pods(live, &records, id),
             (None, None) => Err(match last {
-                Some((id, EndResult::Aborted)) => UndoError::NothingLeft { id, became: "was rolled back already" },
-                Some((id, _)) => UndoError::NothingLeft { id, became: "was superseded by another client's template" },
-                None => UndoError::NothingRecorded,
+                Some((id, EndResult::Aborted)) => IntentError::NothingLeft { id, became: "was rolled back already" },
+                Some((id, _)) => IntentError::NothingLeft { id, became: "was superseded by another client's template" },
+                None => IntentError::NothingRecorded,
             }),
         };
     };
@@ -152,17 +101,17 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let known = entries.iter().map(|entry| &entry.rollout.id).chain(records.keys());
     let known: Vec<String> = known.map(|id| format!("\"{id}\"")).collect();
     match known.is_empty() {
-        true => Err(UndoError::NothingRecorded),
-        false => Err(UndoError::NotRecorded { id: to.to_owned(), known: known.join(", ") }),
+        true => Err(IntentError::NothingRecorded),
+        false => Err(IntentError::NotRecorded { id: to.to_owned(), known: known.join(", ") }),
     }
 }
 
 /// An update that only pods have recorded. One of a template whose lock is gone is no update of pods alone.
-fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, UndoError> {
+fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, IntentError> {
     let is_held = matches!(Lock::of(&live.workload.object), Ok(Some(lock)) if lock.rollout.id == id);
     let is_durable = records.get(&id).is_some_and(|pods| pods.iter().any(|(_, record)| record.durable));
     if is_durable && !is_held {
-        return Err(UndoError::EndNotRecorded { id: id.to_string() });
+        return Err(IntentError::EndNotRecorded { id: id.to_string() });
     }
     Ok(Chosen::PodsOnly(id))
 }
@@ -193,9 +142,9 @@ fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
 }
 
 /// Whether the template still has what a rollout set: only that can be taken back.
-fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoError> {
+fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), IntentError> {
     let template = live.workload.template();
-    let changed = |what: String, to: &str, now: &str| UndoError::ChangedSince {
+    let changed = |what: String, to: &str, now: &str| IntentError::ChangedSince {
         id: entry.rollout.id.to_string(),
         what,
         to: to.to_owned(),
@@ -257,7 +206,7 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Resu
 }
 
 fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
-    let mut wanted = ByPod::new(Purpose::Undo, BTreeSet::new());
+    let mut wanted = ByPod::default();
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
         for (name, container) in &record.containers {

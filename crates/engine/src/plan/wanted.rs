@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::known::{ByPod, Known, Purpose, template_containers};
+use super::context::{ByPod, Known, template_containers};
 use super::outline::leave_out_notes;
 use super::undo::{self, Undone};
 use super::{Intent, IntentError, Manifest, restart as restarts, rules};
@@ -29,9 +29,7 @@ pub(super) struct Wanted<'a> {
     of_pods: Option<FieldChanges>,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
-    /// It comes from a manifest.
     is_of_manifest: bool,
-    /// The manifest's template.
     manifest_template: Option<Value>,
     /// Every image of the owner's template, by container.
     template: BTreeMap<ContainerName, String>,
@@ -154,7 +152,7 @@ impl<'a> Wanted<'a> {
     }
 
     pub(super) fn is_restart(&self) -> bool {
-        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.purpose == Purpose::Restart)
+        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.is_restart)
     }
 
     /// Returns why a pod cannot have its images, as far as that was known before.

@@ -12,36 +12,28 @@ use crate::state::durable::StepName;
 use crate::state::hook::{HookEnd, HookPhase};
 use crate::state::outcome::EndResult;
 
-/// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type")]
 pub enum Notice {
-    /// A pod is in another phase.
     Pod {
-        /// The pod.
         pod: PodKey,
-        /// Its phase now.
         #[serde(flatten)]
         phase: PodProgress,
     },
     /// A step on the owner was done.
     Owner {
-        /// Which.
         step: StepName,
     },
     /// Nothing is changed before the first pod may go down.
     WaitsToBegin {
-        /// What keeps it.
         why: String,
     },
     /// Every pod of the plan is done or has left, and those that came in place of others are not ready yet.
     WaitsToEnd {
-        /// Which.
         why: String,
     },
     /// A PodDisruptionBudget allows no further pod to be taken down now.
     DisruptionBudgetHolds {
-        /// Which, and why.
         why: String,
     },
     /// The PodDisruptionBudgets may not be read, and so they are not respected.
@@ -51,16 +43,11 @@ pub enum Notice {
     },
     /// A node begins to pull what it lacks, before anything is touched.
     PullBegins {
-        /// The node.
         node: String,
-        /// The images.
         images: Vec<String>,
     },
-    /// A node has an image.
     Pulled {
-        /// The node.
         node: String,
-        /// The image.
         image: String,
         /// What the runtime says it is (`imageID`); empty where it did not say.
         #[serde(rename = "imageID")]
@@ -70,67 +57,48 @@ pub enum Notice {
     PrePullSkipped {
         /// The node; empty where it is about none in particular.
         node: String,
-        /// Why.
         why: String,
     },
     /// A tag means something else on another node.
     TagDiffersByNode {
-        /// Which, and what on which node.
         what: String,
     },
     /// A pod is not in its Services as it should be.
     Drain {
-        /// The pod.
         pod: PodKey,
-        /// What, and why.
         why: String,
     },
-    /// The user's own command begins.
     HookBegins {
-        /// Around which pod.
         pod: PodKey,
-        /// Which.
         hook: HookPhase,
     },
     /// The user's own command has ended.
     HookEnded {
-        /// Around which pod.
         pod: PodKey,
-        /// Which.
         hook: HookPhase,
-        /// How.
         #[serde(flatten)]
         end: HookEnd,
     },
     /// What shows that a container is the one asked for, where neither its status nor an event says it outright.
     Evidence {
-        /// The pod.
         pod: PodKey,
-        /// The container.
         container: ContainerName,
-        /// What it rests on.
         why: String,
     },
     /// The server refused a patch, or the answer was lost; the pod is read again.
     Retrying {
-        /// The pod.
         pod: PodKey,
         /// The server's words.
         why: String,
     },
     /// A patch was refused, and is not sent again: the pod is another run's now, or it left.
     NotPatched {
-        /// The pod.
         pod: PodKey,
-        /// Why.
         why: String,
     },
-    /// The watch broke.
     WatchLost {
-        /// Why.
         why: String,
     },
-    /// The watch is back.
     WatchRestored,
     /// No further pod may be taken down now.
     BudgetHolds {
@@ -141,11 +109,8 @@ pub enum Notice {
     },
     /// Nothing changed for half a minute.
     StillWaiting {
-        /// Pods done.
         done: usize,
-        /// Pods in all.
         total: usize,
-        /// The pods in progress.
         pods: Vec<PodKey>,
         /// Why the workload cannot be read, without which no pod is taken.
         why: Option<String>,
@@ -171,9 +136,7 @@ impl Notice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The workload.
     pub workload: WorkloadRef,
-    /// The word and exit code.
     pub result: EndResult,
     /// Each pod of the goal, in its order.
     pub pods: Vec<PodEnd>,
@@ -210,7 +173,6 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Standing {
-    /// The container.
     pub container: ContainerName,
     /// The image of the owner's template; `None` where it was not read since the last write, or is not the run's business.
     pub template: Option<String>,
@@ -235,7 +197,6 @@ fn is_none(number: &usize) -> bool {
 pub struct StandingField {
     /// The field in a few words, such as `app requests.cpu`.
     pub what: String,
-    /// What it was to be.
     pub wanted: FieldValue,
     /// What the owner's template has.
     pub template: FieldValue,
@@ -250,15 +211,12 @@ pub struct StandingField {
     pub lack: Option<usize>,
 }
 
-/// What a field has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FieldValue {
     /// It was not read since the last write.
     Unread,
-    /// It is not there.
     Absent,
-    /// This.
     Is(String),
 }
 
@@ -294,11 +252,8 @@ impl NewPods {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StandingImage {
-    /// The image.
     pub image: String,
-    /// How many pods.
     pub pods: usize,
-    /// How many of them are ready.
     pub ready: usize,
 }
 
@@ -306,7 +261,6 @@ pub struct StandingImage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadEnd {
-    /// The workload.
     pub workload: WorkloadRef,
     /// The word and exit code; `None` of one that was not begun.
     pub result: Option<EndResult>,
@@ -318,7 +272,6 @@ pub struct WorkloadEnd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodEnd {
-    /// The pod.
     pub pod: PodKey,
     /// Where it stood at the end.
     #[serde(flatten)]
@@ -343,7 +296,6 @@ pub struct PodEnd {
     pub not_ready: Option<NotReady>,
 }
 
-/// Why a pod is not ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotReady {
@@ -376,7 +328,6 @@ impl PodEnd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerEnd {
-    /// The container.
     pub container: ContainerName,
     /// The image before, where known.
     pub from: Option<String>,
@@ -405,7 +356,6 @@ pub struct ContainerEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedAgain {
-    /// How often.
     pub times: u64,
     /// How the one before the one that runs ended; `None` where the API shows none of the update's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,6 @@ use crate::k8s::failure::Failure;
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::state::hook::HookPhase;
 
-/// The phase of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "phase")]
 pub enum PodProgress {
@@ -17,12 +16,10 @@ pub enum PodProgress {
     Waiting,
     /// The user's own command runs.
     Hook {
-        /// Which.
         hook: HookPhase,
     },
     /// In progress, and these containers are to be patched next.
     Next {
-        /// Which.
         containers: Vec<ContainerName>,
     },
     /// It is being taken out of its Services.
@@ -61,7 +58,6 @@ pub enum PodProgress {
     Left {
         /// The kubelet's words, if it says something.
         why: Option<String>,
-        /// The kubelet's node.
         node: String,
     },
     /// The new containers run; the pod is not ready yet.
@@ -73,7 +69,6 @@ pub enum PodProgress {
     /// Ready; ready must hold.
     #[serde(rename = "settling")]
     Stabilizing {
-        /// For this many seconds in all.
         #[serde(rename = "holdSeconds")]
         hold_seconds: u32,
     },
@@ -87,24 +82,20 @@ pub enum PodProgress {
     },
     /// Done: proven.
     Done,
-    /// Failed.
     Failing(Failure),
     /// Somebody else set another image.
     #[serde(rename = "moved")]
     Conflict {
-        /// The container.
         container: ContainerName,
         /// The present image.
         image: String,
     },
     /// Somebody else set another value of what this changes besides images.
     Overtaken {
-        /// Of which, in a few words.
         why: String,
     },
     /// The pod is gone, is going, or has another controller.
     Gone {
-        /// In a few words.
         why: String,
     },
 }
@@ -114,15 +105,12 @@ pub enum PodProgress {
 pub struct Progress {
     /// Pods in all.
     pub pods: usize,
-    /// Those that are done.
     pub done: usize,
-    /// Those that failed.
     pub failed: usize,
     /// Those whose turn has not come.
     pub waiting: usize,
     /// How many of these are taken before the rollout pauses or ends.
     pub to_come: usize,
-    /// Those that are updated now.
     pub in_progress: usize,
     /// The first of these.
     pub shown: Vec<PodInProgress>,
@@ -134,9 +122,7 @@ pub const NOT_SCHEDULED: &str = "not scheduled";
 /// How far a pod is that is updated now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodInProgress {
-    /// The pod.
     pub pod: PodKey,
-    /// Its phase.
     pub phase: PodProgress,
     /// Its node; empty where that is not known.
     pub node: String,
@@ -166,11 +152,9 @@ pub enum Stage {
     Waiting,
     /// Begun, and neither done nor failed.
     InProgress,
-    /// Done.
     Done,
     /// Left to its kubelet, with everything done that is not the kubelet's.
     Left,
-    /// Failed.
     Failed,
     /// Gone, or changed by another client: no longer the pod of the plan.
     Lost,

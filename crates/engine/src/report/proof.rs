@@ -17,9 +17,7 @@ use crate::value::image;
 /// The shortest and the longest of some times, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// The shortest.
     pub min: f64,
-    /// The longest.
     pub max: f64,
     /// How many there are.
     pub pods: usize,
@@ -37,7 +35,6 @@ impl Spread {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerProof {
-    /// The container.
     pub container: ContainerName,
     /// Pulls by the kubelet after the restart began.
     pub pull_seconds: Option<Spread>,
@@ -53,28 +50,22 @@ pub struct ContainerProof {
 /// In how many pods something happened to a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InPods {
-    /// The container.
     pub container: ContainerName,
-    /// In how many pods.
     pub pods: usize,
     /// How often in all of them, where that may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<usize>,
 }
 
-/// A pod that left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Replaced {
-    /// The pod.
     #[serde(flatten)]
     pub pod: PodKey,
-    /// Why.
     pub message: String,
 }
 
 type ByContainer<T> = BTreeMap<ContainerName, T>;
 
-/// What a rollout did.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proof {
@@ -89,9 +80,7 @@ pub struct Proof {
     pub resized: ByContainer<InPods>,
     /// How many pods were resized as a whole.
     pub resized_as_a_whole: usize,
-    /// The pods that left.
     pub replaced: Vec<Replaced>,
-    /// The times of each container.
     #[serde(serialize_with = "rows")]
     pub times: ByContainer<ContainerProof>,
 }

@@ -114,7 +114,6 @@ pub enum InLoop {
 }
 
 impl InLoop {
-    /// Notes it.
     pub fn of(status: &ContainerStatus) -> Self {
         let has_crashed = status.last_state.terminated.as_ref().is_some_and(|ended| !ended.was_stopped());
         match (&status.state.running, has_crashed) {

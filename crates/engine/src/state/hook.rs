@@ -26,7 +26,6 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -36,7 +35,6 @@ impl Hooks {
         [HookPhase::Before, HookPhase::After].into_iter().filter(|phase| self.command(*phase).is_some())
     }
 
-    /// Returns the command of a phase, if there is one.
     pub fn command(&self, phase: HookPhase) -> Option<&str> {
         match phase {
             HookPhase::Before => self.before_pod.as_deref(),
@@ -57,7 +55,6 @@ words! {
 }
 
 impl HookPhase {
-    /// Returns the flag.
     pub fn flag(self) -> &'static str {
         match self {
             Self::Before => "--before-pod",
@@ -75,9 +72,7 @@ impl HookPhase {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookRun {
-    /// When.
     pub phase: HookPhase,
-    /// Around which pod.
     pub pod: PodKey,
     /// Its node; empty where it has none.
     pub node: String,
@@ -107,7 +102,6 @@ impl HookRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookEnd {
-    /// In which way.
     #[serde(flatten)]
     pub how: HookResult,
     /// Its last lines, or why it could not be started.
@@ -115,7 +109,6 @@ pub struct HookEnd {
     pub message: String,
 }
 
-/// In which way a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "ended")]
 pub enum HookResult {
@@ -125,12 +118,9 @@ pub enum HookResult {
         #[serde(rename = "exitCode")]
         exit_code: i64,
     },
-    /// By a signal.
     Signalled {
-        /// Which.
         signal: i64,
     },
-    /// It never began.
     NotStarted,
 }
 

@@ -16,7 +16,6 @@ const TAKEN_OVER: [&str; 3] = ["kubectl", "before-first-apply", "kustomize-contr
 /// A name that a field manager of this program cannot have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ManagerError {
-    /// There is none.
     #[error("a name is needed")]
     Empty,
     /// It begins like those whose fields Flux takes over.

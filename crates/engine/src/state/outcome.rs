@@ -38,7 +38,6 @@ words! {
 }
 
 impl EndResult {
-    /// Returns the exit code.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Complete | Self::NothingToDo | Self::Paused | Self::Aborted => 0,
@@ -85,9 +84,7 @@ impl EndResult {
 /// How `diff` ended: its exit codes are those of `kubectl diff`, not those of [`EndResult`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DiffResult {
-    /// Nothing differs.
     Same,
-    /// Something differs.
     Different,
     /// An error, wrong usage among them.
     Failed,
@@ -98,7 +95,6 @@ pub enum DiffResult {
 }
 
 impl DiffResult {
-    /// Returns the exit code.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Same => 0,
@@ -115,12 +111,10 @@ impl DiffResult {
 pub enum Ending {
     /// As every command but `diff`.
     Command(EndResult),
-    /// As `diff`.
     Diff(DiffResult),
 }
 
 impl Ending {
-    /// Returns the exit code.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Command(result) => result.exit_code(),

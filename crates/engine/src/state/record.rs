@@ -21,7 +21,7 @@ pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
 pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
 
 /// One in-place update of one pod.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateRecord {
     /// The rollout that made it.
@@ -75,7 +75,6 @@ pub struct TakenOver {
 pub struct LaterChange {
     /// The image in the spec now.
     pub from: String,
-    /// The image wanted.
     pub to: String,
 }
 
@@ -116,9 +115,7 @@ pub struct DrainedGate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainedLabel {
-    /// Its key.
     pub key: String,
-    /// Its value.
     pub value: String,
 }
 
@@ -126,7 +123,6 @@ pub struct DrainedLabel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResizeRecord {
-    /// The values before and after.
     #[serde(flatten)]
     pub change: HolderChange,
     /// `status.containerStatuses[].containerID` before.
@@ -138,7 +134,7 @@ pub struct ResizeRecord {
 }
 
 /// One changed container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerRecord {
     /// The image in the spec before.
@@ -190,17 +186,9 @@ impl UpdateRecord {
         let ours =
             pod.image_set.iter().filter(|(_, set)| is_same_writer(&set.manager, field_manager) && !set.time.is_empty());
         Self {
-            id: "".into(),
             manager: field_manager.to_owned(),
-            containers: BTreeMap::new(),
-            resized: BTreeMap::new(),
-            earlier: BTreeMap::new(),
-            drained: None,
-            later: BTreeMap::new(),
-            owes_after_pod: false,
-            durable: false,
-            taken_over: None,
             set_at: ours.map(|(name, set)| (name.clone(), set.time.clone())).collect(),
+            ..Self::default()
         }
     }
 
@@ -214,7 +202,6 @@ impl UpdateRecord {
         !self.containers.is_empty() || !self.resized.is_empty()
     }
 
-    /// Returns what was resized.
     pub fn resources(&self) -> ResourcesChange {
         ResourcesChange(self.resized.iter().map(|(holder, record)| (holder.clone(), record.change.clone())).collect())
     }
@@ -229,18 +216,14 @@ impl UpdateRecord {
     pub fn resize_baseline(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
         let record = self.restarts_by_resize(name)?;
         let (_, _, container) = pod.container(name).filter(|_| !self.containers.contains_key(name))?;
-        let status = pod.container_status(name).map(|(_, _, status)| status);
+        let status = pod.status_of(name);
         Some(ContainerRecord {
             from: container.image.clone(),
             to: container.image.clone(),
             image_id: status.map(|status| status.image_id.clone()).unwrap_or_default(),
             container_id: record.container_id.clone(),
             restarts: record.restarts,
-            waiting: None,
-            never_ran: false,
-            in_flight: None,
-            down_since: None,
-            starts: Vec::new(),
+            ..ContainerRecord::default()
         })
     }
 
@@ -263,7 +246,7 @@ impl UpdateRecord {
     /// Returns whether a container that restarts for its resize is still the old one; not where its image was
     /// changed after it.
     pub fn is_before_its_resize(&self, pod: &Pod, name: &ContainerName) -> bool {
-        let status = pod.container_status(name).map(|(_, _, status)| status);
+        let status = pod.status_of(name);
         let before = self.restarts_by_resize(name).filter(|_| !self.containers.contains_key(name));
         before.zip(status).is_some_and(|(record, status)| record.container_id == status.container_id)
     }

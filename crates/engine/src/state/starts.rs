@@ -32,7 +32,7 @@ pub fn noted(pod: &Pod, name: &ContainerName) -> Vec<NotedStart> {
     let known = record.as_ref().and_then(|record| record.containers.get(name).or_else(|| record.earlier.get(name)));
     let mut starts = known.map(|known| known.starts.clone()).unwrap_or_default();
     if let Some((_, _, container)) = pod.container(name)
-        && let Some((_, _, status)) = pod.container_status(name)
+        && let Some(status) = pod.status_of(name)
         && let Some((times, at)) = present(&Baseline::of(pod, name), status, &container.image)
     {
         let start = || NotedStart { image: container.image.clone(), at: at.to_owned() };

@@ -18,7 +18,7 @@ fn was_pulled(pod: &Pod, name: &ContainerName, image: &str) -> Option<bool> {
     let (_, _, container) = pod.container(name)?;
     let waits_for_it = |reason: &str| failure::is_pull(reason);
     if container.image == image {
-        let state = &pod.container_status(name)?.2.state;
+        let state = &pod.status_of(name)?.state;
         let waiting = state.waiting.as_ref();
         return match waiting {
             Some(waiting) if waits_for_it(&waiting.reason) => Some(false),

@@ -15,9 +15,7 @@ use crate::value::words;
 /// One container, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContainerReport {
-    /// The container.
     pub container: ContainerName,
-    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image that the pod's spec asks for.
     pub image: String,
@@ -33,7 +31,6 @@ pub struct ContainerReport {
     pub last_end: Option<LastEnd>,
     /// It runs again after an end that came after the change, and may yet end as it did.
     pub again: Option<Again>,
-    /// How it does.
     pub condition: Condition,
     /// How what it asks for compares with the template.
     pub comparison: Comparison,
@@ -42,7 +39,6 @@ pub struct ContainerReport {
 /// How a container ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastEnd {
-    /// Its exit code.
     pub exit_code: i64,
     /// The runtime's word, such as `OOMKilled`.
     pub reason: Option<String>,
@@ -57,7 +53,6 @@ impl LastEnd {
     }
 }
 
-/// How a container does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// It runs, and is of the image that the pod asks for.
@@ -72,16 +67,13 @@ pub enum Condition {
     Restarted {
         /// Its probes pass, if it has any.
         ready: bool,
-        /// When it started (RFC 3339).
         since: Option<String>,
     },
     /// It runs, but one read cannot show whether it is of the image that the pod asks for.
     Unverified {
-        /// Why not.
         why: String,
         /// Its probes pass, if it has any.
         ready: bool,
-        /// When it started (RFC 3339).
         since: Option<String>,
     },
     /// The pod asks for another image than the one that runs or ran: the change is on its way.
@@ -104,7 +96,6 @@ pub enum Condition {
 }
 
 impl ContainerReport {
-    /// Returns with what it ended last.
     pub fn last_exit_code(&self) -> Option<i64> {
         self.last_end.as_ref().map(|end| end.exit_code)
     }
@@ -120,7 +111,6 @@ impl ContainerReport {
 }
 
 impl Condition {
-    /// Returns its word in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Running { ready: true, .. } => "ready",
@@ -164,7 +154,7 @@ pub(super) fn report(
     asked: &Asked<'_>,
     is_older: bool,
 ) -> ContainerReport {
-    let status = pod.container_status(&container.name).map(|(_, _, status)| status);
+    let status = pod.status_of(&container.name);
     let record = UpdateRecord::of(pod);
     let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
     let again = status.and_then(|status| again::again(pod, status, asked.now));
@@ -233,18 +223,9 @@ fn may_be_of_template(pod: &Pod, status: Option<&ContainerStatus>, template: Opt
 }
 
 fn unverified_rewrite(condition: Condition) -> Condition {
-    match condition {
-        Condition::Running { ready, since } => {
-            let why = "the runtime shows the template's image, and admission has changed it when the pod was created, or with an update since";
-            Condition::Unverified { why: why.to_owned(), ready, since }
-        }
-        condition @ (Condition::Restarted { .. }
-        | Condition::Unverified { .. }
-        | Condition::Updating { .. }
-        | Condition::Failed(_)
-        | Condition::Starting { .. }
-        | Condition::Ended { .. }) => condition,
-    }
+    let Condition::Running { ready, since } = condition else { return condition };
+    let why = "the runtime shows the template's image, and admission has changed it when the pod was created, or with an update since";
+    Condition::Unverified { why: why.to_owned(), ready, since }
 }
 
 fn comparison(pod: &Pod, container: &Container, asked: &Asked<'_>, is_older: bool) -> Comparison {

@@ -11,15 +11,11 @@ use crate::value::count::pods_that;
 /// One container whose image differs from the template in some pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
-    /// Whose template it is.
     pub workload: WorkloadRef,
-    /// The container.
     pub container: ContainerName,
-    /// What the template says.
     pub template: String,
     /// What pods ask for in place of it.
     pub images: BTreeSet<String>,
-    /// How many pods.
     pub pods: usize,
 }
 

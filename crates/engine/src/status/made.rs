@@ -19,7 +19,6 @@ use crate::state::evidence::Baseline;
 pub struct Rewritten {
     /// The container's name, or `CONTAINER requests.cpu`.
     pub what: String,
-    /// What the template says.
     pub template: String,
     /// What the server makes of it; `None` where it removes it.
     pub made: Option<String>,

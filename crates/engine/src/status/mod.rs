@@ -42,9 +42,7 @@ pub use owner::OwnerState;
 /// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadStatus {
-    /// The workload.
     pub workload: WorkloadRef,
-    /// Its uid.
     pub uid: Uid,
     /// How many pods the owner wants.
     pub desired: u32,
@@ -73,9 +71,7 @@ pub struct WorkloadStatus {
 /// One container of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateContainer {
-    /// The container.
     pub container: ContainerName,
-    /// Its list in the pod spec.
     pub list: ContainerList,
     /// The image that it asks for.
     pub image: String,
@@ -84,11 +80,9 @@ pub struct TemplateContainer {
 /// One pod, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodStatus {
-    /// The pod.
     pub key: PodKey,
     /// Its node; empty while it has none.
     pub node: String,
-    /// The one word for it.
     pub state: PodState,
     /// The condition `Ready` is `True`.
     pub ready: bool,
@@ -118,7 +112,6 @@ pub struct PodStatus {
 words! {
     /// The one word for a pod: the first of these that is so.
     PodState {
-        /// It is being deleted.
         Terminating = "terminating",
         /// It has ended for good.
         Finished = "finished",
@@ -186,7 +179,6 @@ impl PodStatus {
 }
 
 impl WorkloadStatus {
-    /// Returns how many pods have a state.
     pub fn count(&self, state: PodState) -> usize {
         self.pods.iter().filter(|pod| pod.state == state).count()
     }
@@ -215,7 +207,6 @@ impl WorkloadStatus {
     }
 }
 
-/// Returns the state of a workload.
 pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let workload = &live.workload;
     let found = lock_of(workload);

@@ -13,10 +13,8 @@ use crate::state::durable::lock::Lock;
 use crate::state::hook::HookPhase;
 use crate::state::unpulled::cannot_be_pulled;
 
-/// One command that leads on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextCommand {
-    /// What it does.
     pub action: NextAction,
     /// What is printed before it, without a colon.
     pub label: &'static str,
@@ -28,18 +26,12 @@ pub struct NextCommand {
     pub hooks: BTreeSet<HookPhase>,
 }
 
-/// What is done about a rollout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextAction {
-    /// `follow`.
     Follow,
-    /// `resume`.
     Resume,
-    /// `abort`.
     Abort,
-    /// `abort --release`.
     Release,
-    /// `apply` of these images.
     Apply(BTreeMap<ContainerName, String>),
     /// `kubectl set image`: the template gets these.
     SetImage(BTreeMap<ContainerName, String>),

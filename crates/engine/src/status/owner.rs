@@ -11,22 +11,17 @@ use crate::state::durable::lock::Lock;
 /// What an owner's controller is at, by the owner's own words: also of rollouts that are not this program's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnerState {
-    /// It is being deleted.
     Terminating,
     /// Its controller has not observed the latest spec.
     NotObserved,
-    /// Its controller is replacing pods.
     RollingOut {
-        /// How far it is.
         status: String,
     },
-    /// Somebody has paused its rollouts.
     Paused,
     /// It has the update strategy OnDelete, and pods are of an older revision.
     OnDelete,
     /// A PodDisruptionBudget allows no pod to be down that the rollout has still to restart.
     DisruptionBudget {
-        /// Which one, and why.
         why: String,
     },
     /// Its controller says that it is not progressing.
@@ -39,7 +34,6 @@ pub enum OwnerState {
 }
 
 impl OwnerState {
-    /// Returns its word in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Terminating => "terminating",

@@ -1,7 +1,5 @@
 //! Values without an owner: quantities, images, durations, selectors, versions, how words are suggested and quoted, and hints.
 
-#![expect(missing_docs, reason = "a name that says everything has no comment")]
-
 pub mod address;
 pub mod count;
 pub mod duration;
@@ -14,7 +12,6 @@ pub mod kubelet_version;
 pub mod qos;
 pub mod quantity;
 pub mod selector;
-pub mod shell_words;
 pub mod suggest;
 
 /// Defines an enum whose members stand for words of the command line or of documents, `ALL` in their order, and `word`.
@@ -27,10 +24,8 @@ macro_rules! words {
         }
 
         impl $type {
-            /// Every member, in order.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$member),+];
 
-            /// Returns the word that stands for it.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$member => $word,)+

@@ -3,7 +3,6 @@
 use super::{Reason, ReasonCode};
 use crate::value::count::count;
 
-/// The kinds of obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReasonClass {
     /// What is asked for cannot be done in place.

@@ -3,8 +3,6 @@
 //! A closed set each. Nothing is refused without a reason, and a warning applies to exactly the plan that it is in. What a code
 //! means at length is in `docs/reference/reasons.md`.
 
-#![expect(missing_docs, reason = "a row's name and sentence say what it is")]
-
 mod admission;
 mod class;
 mod code;
@@ -88,7 +86,6 @@ findings! {
     PodFinished { phase: String } => format!("the pod has ended ({phase}); nothing is started in it any more");
     MirrorPod => "this is the mirror of a static pod; its kubelet runs the file on the node, not this object";
     RestartPolicyNotAlways(why: Box<NotStartedAgain>) => why.sentence();
-    /// `kubelet` is a version.
     SidecarNeedsNewerKubelet { container: ContainerName, kubelet: String } =>
         format!("the node's kubelet {kubelet} does not restart the sidecar {container} when its image changes (1.32 does)");
     SidecarStartupPending { container: ContainerName } =>
@@ -178,7 +175,6 @@ findings! {
         format!("the API server is Kubernetes {server}, and this needs {needs} or newer");
 }
 
-/// Why a paused owner is refused.
 fn paused(if_resumed: IfResumed, by_a_rollout: bool) -> String {
     let then = if_resumed.sentence();
     if by_a_rollout {

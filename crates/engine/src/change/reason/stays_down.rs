@@ -30,7 +30,6 @@ pub struct Own {
     pub container: ContainerName,
 }
 
-/// A container that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ended {

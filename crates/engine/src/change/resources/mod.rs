@@ -244,18 +244,8 @@ impl ResourcesChange {
         }
         found
     }
-}
 
-impl FieldChange for ResourcesChange {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn part(&self) -> PodPart {
-        PodPart::Resize
-    }
-
-    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
+    pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         let specs = (&before["spec"], &after["spec"]);
         let mut changes = BTreeMap::new();
         for (list, name, old, new) in in_both(before, after) {
@@ -267,13 +257,44 @@ impl FieldChange for ResourcesChange {
         Self(changes)
     }
 
-    fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         let turned = |values: &Values| values.iter().map(|(field, value)| (*field, value.reversed())).collect();
         let turn = |change: &HolderChange| {
             let (values, in_pods) = (turned(&change.values), turned(&change.in_pods));
             HolderChange { values, in_pods, ..change.clone() }
         };
         Self(self.0.iter().map(|(holder, change)| (holder.clone(), turn(change))).collect())
+    }
+
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let sets =
+            |holder, field| self.0.get(holder).is_some_and(|change: &HolderChange| change.of_pod(field).is_some());
+        other.0.iter().all(|(holder, change)| change.of_pods().all(|(field, _)| sets(holder, field)))
+    }
+
+    pub(super) fn begin_where(&mut self, first: &Self) {
+        for (holder, change) in &mut self.0 {
+            if let Some(first) = first.0.get(holder) {
+                ValueChange::begin_where(&mut change.values, &first.values);
+                ValueChange::begin_where(&mut change.in_pods, &first.in_pods);
+            }
+        }
+    }
+
+    /// What a pod asks for and does not have yet is left, too.
+    pub(super) fn left_in(&self, pod: &Pod) -> Self {
+        let is_done = self.progress_in(pod) == FieldProgress::Done;
+        if is_done { Self::default() } else { self.in_values_of(pod, |_| true) }
+    }
+}
+
+impl FieldChange for ResourcesChange {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn part(&self) -> PodPart {
+        PodPart::Resize
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {
@@ -290,21 +311,6 @@ impl FieldChange for ResourcesChange {
             }
         }
         Some(())
-    }
-
-    fn covers(&self, other: &Self) -> bool {
-        let sets =
-            |holder, field| self.0.get(holder).is_some_and(|change: &HolderChange| change.of_pod(field).is_some());
-        other.0.iter().all(|(holder, change)| change.of_pods().all(|(field, _)| sets(holder, field)))
-    }
-
-    fn begin_where(&mut self, first: &Self) {
-        for (holder, change) in &mut self.0 {
-            if let Some(first) = first.0.get(holder) {
-                ValueChange::begin_where(&mut change.values, &first.values);
-                ValueChange::begin_where(&mut change.in_pods, &first.in_pods);
-            }
-        }
     }
 
     /// `requests` and `limits` may be added and changed, and not removed.
@@ -336,12 +342,6 @@ impl FieldChange for ResourcesChange {
             Some(Warning::MemoryTiny { path: path(change.list, holder, field), value: value.to.clone()?, bytes })
         });
         tiny.collect()
-    }
-
-    /// What a pod asks for and does not have yet is left, too.
-    fn left_in(&self, pod: &Pod) -> Self {
-        let is_done = self.progress_in(pod) == FieldProgress::Done;
-        if is_done { Self::default() } else { self.in_values_of(pod, |_| true) }
     }
 
     fn conflict_in(&self, pod: &Pod) -> Option<String> {

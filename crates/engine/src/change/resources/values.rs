@@ -108,12 +108,10 @@ impl ResourceField {
         u64::try_from(thousandths / 1000).ok().filter(|_| is_tiny)
     }
 
-    /// The limit of a request.
     fn limit(self) -> Option<Self> {
         Self::PAIRS.into_iter().find(|(request, _)| *request == self).map(|(_, limit)| limit)
     }
 
-    /// The request of a limit.
     pub(super) fn request(self) -> Option<Self> {
         Self::PAIRS.into_iter().find(|(_, limit)| *limit == self).map(|(request, _)| request)
     }

@@ -42,50 +42,12 @@ pub struct BudgetLimit {
     pub budget: String,
     /// How many more ready pods that it selects may go down now.
     pub allowed: usize,
-    pub why: Bound,
+    /// What keeps it from allowing more.
+    pub why: String,
     /// The names of the other budgets that select a pod of ours with it. The disruption controller keeps only one of them up
     /// to date, and evictions of such pods fail.
     pub overlaps: Vec<String>,
     selector: Value,
-}
-
-/// What keeps a budget from allowing more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bound {
-    /// The disruption controller has not observed the budget's present generation.
-    NotObserved,
-    /// The disruption controller could not work it out: a DaemonSet with a percentage, for example.
-    SyncFailed {
-        /// Its words.
-        message: String,
-    },
-    /// It says neither minAvailable nor maxUnavailable, or one that cannot be read: it allows none.
-    NoRule,
-    /// Its rule leaves no room however many pods are healthy.
-    NoRoom {
-        /// `minAvailable 2`, `maxUnavailable 25%`.
-        rule: String,
-        /// How many pods there are to be.
-        expected: usize,
-        /// How many must stay healthy.
-        desired: usize,
-    },
-    /// Its rule, applied to our own count.
-    Counted {
-        /// `minAvailable 2`, `maxUnavailable 25%`.
-        rule: String,
-        /// Healthy pods, without those in progress.
-        healthy: usize,
-        /// How many must stay healthy.
-        desired: usize,
-    },
-    /// Its status allows less than its rule: it counts others, an eviction is in progress, or it lags behind.
-    Status {
-        /// `status.disruptionsAllowed`.
-        disruptions_allowed: usize,
-        /// Pods in progress that it still counts as healthy.
-        in_progress: usize,
-    },
 }
 
 impl fmt::Display for BudgetLimit {
@@ -98,31 +60,6 @@ impl fmt::Display for BudgetLimit {
         }
         let Some(other) = overlaps.first().filter(|_| *allowed == 0) else { return Ok(()) };
         write!(f, "; poddisruptionbudget/{other} selects the same pods, and only one of them is kept up to date")
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotObserved => f.write_str("the disruption controller has not seen it as it is now"),
-            Self::SyncFailed { message } => write!(f, "the disruption controller cannot work it out: {message}"),
-            Self::NoRule => f.write_str("it has no minAvailable or maxUnavailable that can be read"),
-            Self::NoRoom { rule, expected, desired } => {
-                write!(f, "of {} {desired} must be healthy ({rule})", count(*expected, "pod"))
-            }
-            Self::Counted { rule, healthy, desired } => {
-                write!(f, "{} healthy and {desired} must be ({rule})", pods_that(*healthy, "is", "are"))
-            }
-            Self::Status { disruptions_allowed, in_progress: 0 } => {
-                write!(f, "its status allows {disruptions_allowed} disruptions")
-            }
-            Self::Status { disruptions_allowed, in_progress } => {
-                write!(
-                    f,
-                    "its status allows {disruptions_allowed} disruptions, and {in_progress} of its pods are in progress"
-                )
-            }
-        }
     }
 }
 
@@ -166,12 +103,12 @@ pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec
     let never = |budget: &&Value| is_observed(budget) && sync_failed(budget).is_none();
     let known: Vec<Value> = budgets.iter().filter(never).cloned().collect();
     let limit = |(limit, budget): (BudgetLimit, &Value)| {
-        let Some(rule) = Rule::of(budget) else { return Some(BudgetLimit { why: Bound::NoRule, ..limit }) };
+        let Some(rule) = Rule::of(budget) else { return Some(BudgetLimit { why: NO_RULE.to_owned(), ..limit }) };
         let selected = pods.iter().filter(|pod| limit.selects(pod.labels) && !pod.terminating).count();
         // With pods that are missing now it may have room once they exist.
         let expected = number(budget, "/status/expectedPods").max(selected).max(replicas);
         let desired = rule.desired(expected);
-        let why = Bound::NoRoom { rule: rule.to_string(), expected, desired };
+        let why = format!("of {} {desired} must be healthy ({rule})", count(expected, "pod"));
         (desired >= expected).then_some(BudgetLimit { why, ..limit })
     };
     let named = |limit: BudgetLimit| {
@@ -199,41 +136,39 @@ fn covering<'l>(limits: &'l [BudgetLimit], labels: &BTreeMap<String, String>) ->
     limits.iter().filter(move |limit| selector::matches(&limit.selector, labels))
 }
 
-/// What the disruption controller last wrote.
-struct Status {
-    disruptions_allowed: usize,
-    current_healthy: usize,
-    expected_pods: usize,
-}
+const NO_RULE: &str = "it has no minAvailable or maxUnavailable that can be read";
 
 fn number(budget: &Value, pointer: &str) -> usize {
     budget.pointer(pointer).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
 }
 
-fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, Bound) {
-    // What it could not work out it does not note as observed.
+/// How many more pods a budget lets be down, and what keeps it from allowing more.
+fn allowed(budget: &Value, replicas: usize, pods: &[CountedPod<'_>]) -> (usize, String) {
+    // What it could not work out, such as a DaemonSet with a percentage, it does not note as observed.
     if let Some(message) = sync_failed(budget) {
-        return (0, Bound::SyncFailed { message });
+        return (0, format!("the disruption controller cannot work it out: {message}"));
     }
     if !is_observed(budget) {
-        return (0, Bound::NotObserved);
+        return (0, "the disruption controller has not seen it as it is now".to_owned());
     }
-    let status = Status {
-        disruptions_allowed: number(budget, "/status/disruptionsAllowed"),
-        current_healthy: number(budget, "/status/currentHealthy"),
-        expected_pods: number(budget, "/status/expectedPods"),
-    };
-    let Some(rule) = Rule::of(budget) else { return (0, Bound::NoRule) };
-    let healthy = healthy(&status, rule.expected_of_ours(replicas, pods.len()), pods);
+    let Some(rule) = Rule::of(budget) else { return (0, NO_RULE.to_owned()) };
+    let expected_of_ours = rule.expected_of_ours(replicas, pods.len());
+    let healthy = healthy(budget, expected_of_ours, pods);
     // While the status lags behind a scaling, the greater number demands more.
-    let desired = rule.desired(status.expected_pods.max(rule.expected_of_ours(replicas, pods.len())));
+    let desired = rule.desired(number(budget, "/status/expectedPods").max(expected_of_ours));
     let counted = healthy.saturating_sub(desired);
+    // The status still counts them as healthy. It may also count others, or an eviction that is in progress.
     let in_progress = pods.iter().filter(|pod| pod.in_progress && pod.ready && !pod.terminating).count();
-    let by_status = status.disruptions_allowed.saturating_sub(in_progress);
-    if by_status < counted {
-        return (by_status, Bound::Status { disruptions_allowed: status.disruptions_allowed, in_progress });
+    let disruptions_allowed = number(budget, "/status/disruptionsAllowed");
+    let by_status = disruptions_allowed.saturating_sub(in_progress);
+    if by_status >= counted {
+        return (counted, format!("{} healthy and {desired} must be ({rule})", pods_that(healthy, "is", "are")));
     }
-    (counted, Bound::Counted { rule: rule.to_string(), healthy, desired })
+    let why = format!("its status allows {disruptions_allowed} disruptions");
+    match in_progress {
+        0 => (by_status, why),
+        _ => (by_status, format!("{why}, and {in_progress} of its pods are in progress")),
+    }
 }
 
 /// The condition `DisruptionAllowed` with the reason `SyncFailed` (`failSafe`), if it is of the budget's present
@@ -253,12 +188,12 @@ fn sync_failed(budget: &Value) -> Option<String> {
 /// Counts the pods that are up: ours by what we see, those of other owners by what the status leaves for them. A pod of
 /// ours that is or was ready may be in the status's figure, so it is subtracted; that errs to the safe side while pods
 /// are in progress, and is right once they are done. A pod that goes away may be in it as well: the status lags behind.
-fn healthy(status: &Status, expected_of_ours: usize, pods: &[CountedPod<'_>]) -> usize {
+fn healthy(budget: &Value, expected_of_ours: usize, pods: &[CountedPod<'_>]) -> usize {
     let there = || pods.iter().filter(|pod| !pod.terminating);
     let ours = there().filter(|pod| pod.ready && !pod.in_progress).count();
     let perhaps_counted = pods.iter().filter(|pod| pod.ready || pod.in_progress || pod.terminating).count();
-    let of_others = status.expected_pods.saturating_sub(expected_of_ours);
-    ours + of_others.min(status.current_healthy.saturating_sub(perhaps_counted))
+    let of_others = number(budget, "/status/expectedPods").saturating_sub(expected_of_ours);
+    ours + of_others.min(number(budget, "/status/currentHealthy").saturating_sub(perhaps_counted))
 }
 
 /// The one rule of a budget.

@@ -232,7 +232,7 @@ fn only_a_rule_that_can_never_have_room_blocks_for_good() {
     ] {
         let web = labels(&[("app", "web")]);
         let found = never(&[budget("web", &rule, &status)], replicas, &pods(letters, &web));
-        let why = found.first().map(|limit| limit.why.to_string());
+        let why = found.first().map(|limit| limit.why.clone());
         assert_eq!(why.as_deref(), expected, "{rule} {status} {letters}");
     }
     let other = labels(&[("app", "other")]);

@@ -12,74 +12,23 @@ mod go_json;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::value::kubelet_version::KubeletVersion;
 
 use go_json::GoJson;
 
-/// Names what a kubelet of some version puts into the hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum HashEra {
-    /// Kubelets 1.16 to 1.30 hash every field of the container that they know, so the version decides which those are.
-    WholeContainer {
-        /// The version of the kubelet, from 1.16 to 1.30.
-        kubelet: KubeletVersion,
-    },
-    /// Kubelets from 1.31 on hash nothing but name and image (`pickFieldsToHash`).
-    NameAndImage,
-}
-
-impl HashEra {
-    /// Returns the era of a kubelet, or `None` below 1.16, where the hash depended on the kubelet's very build.
-    pub fn of_kubelet(version: &KubeletVersion) -> Option<Self> {
-        if version.at_least(1, 31) {
-            Some(Self::NameAndImage)
-        } else if version.at_least(1, 16) {
-            Some(Self::WholeContainer { kubelet: *version })
-        } else {
-            None
-        }
-    }
-}
-
-/// Holds a container hash. `Display` and JSON give it as the kubelet writes it: lower-case hexadecimal without padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContainerHash(u32);
-
-impl ContainerHash {
-    /// Returns the number itself.
-    pub const fn value(self) -> u32 {
-        self.0
-    }
-}
-
-impl fmt::Display for ContainerHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:x}", self.0)
-    }
-}
-
-impl Serialize for ContainerHash {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// Computes the hash that a kubelet of `era` gives to `container`, one element of a pod's `spec.containers` or
-/// `spec.initContainers`.
+/// Computes the hash that a kubelet gives to `container`, one element of a pod's `spec.containers` or
+/// `spec.initContainers`, as the kubelet writes it: lower-case hexadecimal without padding. `None` below 1.16, where the
+/// hash depended on the kubelet's very build.
 ///
-/// Fields that the kubelet does not know are left out, as its decoder drops them. A value of a type that the API does not
-/// allow counts as absent.
-pub fn container_hash(era: HashEra, container: &Value) -> ContainerHash {
-    let json = match era {
-        HashEra::WholeContainer { kubelet } => GoJson::of_kubelet(kubelet).text("Container", Some(container)),
-        HashEra::NameAndImage => GoJson::of_kubelet(KubeletVersion::new(1, 31)).text("NameAndImage", Some(container)),
-    };
-    ContainerHash(fnv1a_of_spew(json.as_bytes()))
+/// Kubelets from 1.31 on hash nothing but name and image (`pickFieldsToHash`), those before it every field of the container
+/// that they know. Fields that the kubelet does not know are left out, as its decoder drops them. A value of a type that
+/// the API does not allow counts as absent.
+pub fn container_hash(kubelet: KubeletVersion, container: &Value) -> Option<String> {
+    let go_type = if kubelet.at_least(1, 31) { "NameAndImage" } else { "Container" };
+    let json = GoJson::of_kubelet(kubelet).text(go_type, Some(container));
+    kubelet.at_least(1, 16).then(|| format!("{:x}", fnv1a_of_spew(json.as_bytes())))
 }
 
 /// Returns FNV-1a (32 bit) over the text that spew's `%#v` makes of a byte slice: `([]uint8)[123 34 105]`

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::*;
 
-fn whole(minor: u32) -> HashEra {
-    HashEra::WholeContainer { kubelet: KubeletVersion::new(1, minor) }
+fn hash(minor: u32, container: &Value) -> u32 {
+    let hash = container_hash(KubeletVersion::new(1, minor), container).unwrap();
+    u32::from_str_radix(&hash, 16).unwrap()
 }
 
 /// `sampleContainer` of `pkg/kubelet/kuberuntime/container_hash_test.go`.
@@ -30,17 +31,12 @@ fn hash_container_case() -> Value {
 }
 
 #[test]
-fn era_of_each_kubelet() {
-    for (version, era) in [
-        ("v1.15.12", None),
-        ("v1.16.0", Some(whole(16))),
-        ("v1.30.14", Some(whole(30))),
-        ("v1.31.0", Some(HashEra::NameAndImage)),
-        ("v1.36.3", Some(HashEra::NameAndImage)),
-        ("v2.0.0", Some(HashEra::NameAndImage)),
-    ] {
-        assert_eq!(HashEra::of_kubelet(&version.parse().unwrap()), era, "{version}");
-    }
+fn the_version_decides_what_is_hashed() {
+    let more = json!({"name": "nginx", "image": "nginx:1.25", "tty": true});
+    let of = |version: &str| container_hash(version.parse().unwrap(), &more);
+    assert_eq!(of("v1.15.12"), None);
+    assert!(of("v1.16.0").is_some() && of("v1.30.14").is_some() && of("v1.30.14") != of("v1.31.0"));
+    assert_eq!((of("v1.31.0").as_deref(), of("v1.31.0")), (Some("5d0e8bc9"), of("v2.0.0")));
 }
 
 #[test]
@@ -64,7 +60,7 @@ fn upstream_hashes_of_name_and_image() {
         (json!({"name": "nginx", "image": "nginx:1.26"}), 0x284f_a8da),
         (json!({"name": "app", "image": "a&b<c>"}), 0x5a41_d2c5),
     ] {
-        assert_eq!(container_hash(HashEra::NameAndImage, &container).value(), expected, "{container}");
+        assert_eq!(hash(36, &container), expected, "{container}");
     }
 }
 
@@ -77,15 +73,15 @@ fn hashes_of_a_running_kubelet() {
         ("side", "registry.test/side:v2", "bffef4db"),
     ] {
         let container = json!({"name": name, "image": image, "imagePullPolicy": "Always"});
-        assert_eq!(container_hash(HashEra::NameAndImage, &container).to_string(), expected, "{image}");
+        assert_eq!(container_hash(KubeletVersion::new(1, 36), &container).as_deref(), Some(expected), "{image}");
     }
 }
 
 #[test]
 fn upstream_hashes_of_the_whole_container() {
     for minor in 16..=30 {
-        assert_eq!(container_hash(whole(minor), &sample_container()).to_string(), "311670a", "1.{minor}");
-        assert_eq!(container_hash(whole(minor), &hash_container_case()).value(), 0x3c42_280f, "1.{minor}");
+        assert_eq!(hash(minor, &sample_container()), 0x0311_670a, "1.{minor}");
+        assert_eq!(hash(minor, &hash_container_case()), 0x3c42_280f, "1.{minor}");
     }
 }
 
@@ -98,9 +94,9 @@ fn upstream_hashes_without_resources() {
         let container = json!({"name": "foo", "image": "bar", "resizePolicy": [
             {"resourceName": "cpu", "restartPolicy": cpu}, {"resourceName": "memory", "restartPolicy": memory}]});
         for minor in 27..=30 {
-            assert_eq!(container_hash(whole(minor), &container).value(), expected, "1.{minor} {container}");
+            assert_eq!(hash(minor, &container), expected, "1.{minor} {container}");
         }
-        assert_ne!(container_hash(whole(26), &container).value(), expected, "{container}");
+        assert_ne!(hash(26, &container), expected, "{container}");
     }
 }
 

@@ -16,7 +16,7 @@ use std::fmt;
 use crate::kinds::WorkloadKind;
 use crate::value::words;
 
-use table::{Mode, ROWS, Row};
+use table::{ROWS, Row};
 
 words! {
     /// The commands that talk to the cluster about workloads.
@@ -129,7 +129,6 @@ pub struct Asked {
 pub struct Deed {
     /// The owner's template is left alone.
     pub pods_only: bool,
-    /// cpu or memory of pods changes.
     pub resizes: bool,
 }
 
@@ -165,7 +164,7 @@ impl Asked {
     }
 
     fn resources<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = AccessResource> + 'a {
-        let kinds = self.kinds.iter().copied().filter(|kind| row.kinds.has(*kind));
+        let kinds = self.kinds.iter().copied().filter(|kind| (row.kinds)(*kind));
         kinds.flat_map(|kind| row.subject.resources(kind))
     }
 
@@ -174,9 +173,9 @@ impl Asked {
     pub fn permissions(&self) -> Vec<Permission> {
         // A restart never changes a template.
         let leaves_template = self.pods_only || self.command == ClusterCommand::Restart;
-        let mode = if leaves_template { Mode::PodsOnly } else { Mode::Durable };
+        let is_meant = |row: &&Row| row.pods_only.is_none_or(|pods_only| pods_only == leaves_template);
         let mut found: Vec<Permission> = Vec::new();
-        for row in ROWS.iter().filter(|row| row.commands.contains(&self.command) && row.modes.contains(&mode)) {
+        for row in ROWS.iter().filter(|row| row.commands.contains(&self.command)).filter(is_meant) {
             for resource in self.resources(row) {
                 for verb in row.verbs {
                     add(&mut found, *verb, resource, row.need, row.reason);
@@ -230,7 +229,6 @@ pub fn missing(answers: &[AccessAnswer]) -> Vec<&AccessAnswer> {
 pub struct RoleRule {
     pub resource: AccessResource,
     pub need: Need,
-    /// The verbs, each with its reasons.
     pub verbs: Vec<(AccessVerb, Vec<&'static str>)>,
 }
 

@@ -8,41 +8,9 @@ use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, R
 use Need::{Optional, Required};
 use Subject::{Maker, OwnedThrough, Selecting, Workload};
 
-/// Whether the owner's template changes too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    Durable,
-    PodsOnly,
-}
+/// Of which kinds of workloads a row is.
+type Kinds = fn(WorkloadKind) -> bool;
 
-/// Of which kinds of workloads a row is, by what they can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kinds {
-    Every,
-    WithTemplate,
-    /// Those that own their pods through objects of another kind.
-    OwningThrough,
-    WithControllerRevisions,
-    /// Those whose objects may be created by the controller of another kind.
-    MadeByAnother,
-    /// Those that are one pod, on one node.
-    WithoutTemplate,
-}
-
-impl Kinds {
-    pub(super) fn has(self, kind: WorkloadKind) -> bool {
-        match self {
-            Self::Every => true,
-            Self::WithTemplate => kind.has_template(),
-            Self::OwningThrough => kind.owns_through().is_some(),
-            Self::WithControllerRevisions => matches!(kind.revisions(), Revisions::ControllerRevisions(_)),
-            Self::MadeByAnother => kind.made_by().is_some(),
-            Self::WithoutTemplate => !kind.has_template(),
-        }
-    }
-}
-
-/// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Workload,
@@ -71,7 +39,7 @@ impl Subject {
 pub(super) struct Row {
     pub(super) commands: &'static [ClusterCommand],
     pub(super) kinds: Kinds,
-    pub(super) modes: &'static [Mode],
+    pub(super) pods_only: PodsOnly,
     pub(super) subject: Subject,
     pub(super) verbs: &'static [AccessVerb],
     pub(super) need: Need,
@@ -93,16 +61,21 @@ const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];
 /// Those that plan a change of cpu and memory.
 const RESIZING: &[ClusterCommand] = &[Plan, Apply, Undo];
 
-const KINDS: Kinds = Kinds::Every;
-const OWNERS: Kinds = Kinds::WithTemplate;
-const BARE: Kinds = Kinds::WithoutTemplate;
-const OWNING_THROUGH: Kinds = Kinds::OwningThrough;
-const MADE: Kinds = Kinds::MadeByAnother;
-const WITH_REVISIONS: Kinds = Kinds::WithControllerRevisions;
+const KINDS: Kinds = |_| true;
+const OWNERS: Kinds = WorkloadKind::has_template;
+/// Those that are one pod, on one node.
+const BARE: Kinds = |kind| !kind.has_template();
+/// Those that own their pods through objects of another kind.
+const OWNING_THROUGH: Kinds = |kind| kind.owns_through().is_some();
+/// Those whose objects may be created by the controller of another kind.
+const MADE: Kinds = |kind| kind.made_by().is_some();
+const WITH_REVISIONS: Kinds = |kind| matches!(kind.revisions(), Revisions::ControllerRevisions(_));
 
-const BOTH: &[Mode] = &[Mode::Durable, Mode::PodsOnly];
-const DURABLE: &[Mode] = &[Mode::Durable];
-const PODS_ONLY: &[Mode] = &[Mode::PodsOnly];
+/// Whether a row is only for commands that leave the owner's template alone, or only for those that do not.
+type PodsOnly = Option<bool>;
+const BOTH: PodsOnly = None;
+const DURABLE: PodsOnly = Some(false);
+const PODS_ONLY: PodsOnly = Some(true);
 
 const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
 const POD_RESIZE: Subject = Subject::Other(AccessResource::POD_RESIZE);
@@ -127,13 +100,13 @@ const SELECTS: &str = "sees that nothing else selects a pod by the label that is
 
 /// Makes a row of the table below: who, what, and why.
 const fn row(
-    (commands, kinds, modes): (&'static [ClusterCommand], Kinds, &'static [Mode]),
+    (commands, kinds, pods_only): (&'static [ClusterCommand], Kinds, PodsOnly),
     subject: Subject,
     verbs: &'static [AccessVerb],
     need: Need,
     reason: &'static str,
 ) -> Row {
-    Row { commands, kinds, modes, subject, verbs, need, reason }
+    Row { commands, kinds, pods_only, subject, verbs, need, reason }
 }
 
 /// The table. Rows of the workload come first, then its pods, its revisions, and what bears on it.

@@ -213,7 +213,7 @@ fn every_row_is_of_use_and_what_only_looks_asks_for_no_change() {
     for row in ROWS {
         assert!(
             !row.commands.is_empty()
-                && WorkloadKind::ALL.into_iter().any(|kind| row.kinds.has(kind))
+                && WorkloadKind::ALL.into_iter().any(|kind| (row.kinds)(kind))
                 && !row.verbs.is_empty(),
             "{row:?}"
         );

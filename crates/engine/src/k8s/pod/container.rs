@@ -60,7 +60,6 @@ pub struct Lifecycle {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PreStop {
-    /// It only sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep: Option<Sleep>,
 }

@@ -83,7 +83,6 @@ pub struct OwnerReference {
     pub kind: String,
     pub name: String,
     pub uid: Uid,
-    /// It is the managing controller.
     pub controller: bool,
 }
 
@@ -108,15 +107,12 @@ pub struct PodSpec {
     /// The taints that it tolerates: its template's, and those that admission and controllers add.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,
-    /// Its PriorityClass; quotas may be for some of them.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub priority_class_name: String,
     /// Of the pod as a whole (1.34).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
-    /// The operating system of its containers, where it says so.
+    /// The operating system of its containers, `linux` or `windows`, where it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub os: Option<PodOs>,
+    pub os: Option<NameRef>,
     /// What a pod of its RuntimeClass costs besides its containers, by resource.
     #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
     pub overhead: BTreeMap<String, String>,
@@ -124,13 +120,6 @@ pub struct PodSpec {
     pub containers: Vec<Container>,
     #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(default)]
-pub struct PodOs {
-    /// `linux` or `windows`.
-    pub name: String,
 }
 
 /// A toleration, field by field as the API has it.
@@ -143,7 +132,6 @@ pub struct Toleration {
     /// `Exists` or `Equal`, which is the default.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub operator: String,
-    /// The taint's value.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub value: String,
     /// The taint's effect; empty for every one.
@@ -302,6 +290,10 @@ impl Pod {
             self.statuses(list).iter().enumerate().find(|(_, c)| c.name == *name).map(|(index, c)| (list, index, c))
         };
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
+    }
+
+    pub fn status_of(&self, name: &ContainerName) -> Option<&ContainerStatus> {
+        self.container_status(name).map(|(_, _, status)| status)
     }
 
     pub fn condition(&self, kind: &str) -> Option<&Condition> {

@@ -126,7 +126,7 @@ impl Pod {
     /// start it again, or may not.
     pub fn stays_down(&self, name: &ContainerName, kubelet: Option<KubeletVersion>) -> Option<StaysDown<'_>> {
         let (list, _, container) = self.container(name)?;
-        let ended = self.container_status(name)?.2.state.terminated.as_ref()?;
+        let ended = self.status_of(name)?.state.terminated.as_ref()?;
         let policy = self.restart_policy(name, kubelet)?;
         let starts = policy.starts_again(ended.exit_code);
         let is_meant = container.is_long_lived(list) && self.is_present() && ended.reason != RESTARTING_ALL;

@@ -123,7 +123,6 @@ pub struct Terminated {
     pub started_at: Option<String>,
     /// RFC 3339, whole seconds.
     pub finished_at: Option<String>,
-    /// Which container this was.
     #[serde(rename = "containerID")]
     pub container_id: Option<String>,
 }

@@ -5,16 +5,48 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    CONTROLLER_REVISION_HASH, Course, FixedFields, Foreseen, HoldsBy, KindSpec, Obstacle, PodOrder, PodOwnership,
-    Replicas, RevisionLabel, Revisions, Rounding, Unavailability, UpdatedBy, status, unordered,
-};
+use super::{CONTROLLER_REVISION_HASH, KindSpec, MaxUnavailable, OF_APPS, RevisionLabel, Revisions, status};
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::{element, join, text};
 use crate::value::selector;
 
+/// Compares two states of a workload, both as a server stores them, by the rules of its controller.
+pub type Foresee = fn(before: &Value, after: &Value) -> Foreseen;
+
+/// What a controller does with the present pods.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Foreseen {
+    /// What it does not do in place. Where there is none, whatever changes of the template changes in place.
+    pub obstacles: Vec<Obstacle>,
+    /// Which pods it leaves unchanged, or when it goes on, as in "it updates ...".
+    pub limits: Vec<String>,
+}
+
+/// One thing that a controller does not do in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The path: of the template, or of the workload.
+    pub path: String,
+    pub course: Course,
+    /// Why, as in "..., since ...".
+    pub because: String,
+}
+
+/// What happens where a controller does not change pods in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Course {
+    ReplacesPods,
+    /// The change is refused, by its webhook.
+    RefusesChange,
+    /// It rests on what no manifest shows.
+    NotKnown,
+}
+
+/// No rollout of this program's holds it.
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "CloneSet",
     group: "apps.kruise.io",
@@ -22,40 +54,32 @@ pub(super) const SPEC: KindSpec = KindSpec {
     plural: "clonesets",
     singular: "cloneset",
     short_names: &["clone"],
-    template: "/spec/template",
-    selector: Some("/spec/selector"),
-    updated_by: UpdatedBy::ItsController(foresee),
-    pods: PodOwnership::Directly,
-    replicas: Replicas::Spec,
+    foresee: Some(foresee),
     revisions: Revisions::ControllerRevisions(RevisionLabel::Name),
-    // No rollout of this program's holds it.
-    holds_by: HoldsBy::Nothing,
-    unavailability: Unavailability::MaxUnavailable {
+    max_unavailable: Some(MaxUnavailable {
         path: "spec.updateStrategy.maxUnavailable",
-        rounding: Rounding::Up,
+        rounds_up: true,
         value: max_unavailable,
-    },
-    order: PodOrder::Name,
-    is_ordered_ready: unordered,
+    }),
     rolling_out,
-    // `validateCloneSetUpdate` in `pkg/webhook/cloneset/validating/validation.go`.
-    fixed: FixedFields::AllBut(&[
-        "lifecycle",
-        "minReadySeconds",
-        "progressDeadlineSeconds",
-        "replicas",
-        "revisionHistoryLimit",
-        "scaleStrategy",
-        "template",
-        "updateStrategy",
-        "volumeClaimTemplates",
-    ]),
+    is_fixed: |field| !CHANGEABLE.contains(&field),
     has_kubectl_rollout: false,
     pod_labels: &[CONTROLLER_REVISION_HASH, "apps.kruise.io/cloneset-instance-id"],
-    pod_prefixes: &[],
-    counters: &[],
-    template_generation: None,
+    ..OF_APPS
 };
+
+/// `validateCloneSetUpdate` in `pkg/webhook/cloneset/validating/validation.go`.
+const CHANGEABLE: [&str; 9] = [
+    "lifecycle",
+    "minReadySeconds",
+    "progressDeadlineSeconds",
+    "replicas",
+    "revisionHistoryLimit",
+    "scaleStrategy",
+    "template",
+    "updateStrategy",
+    "volumeClaimTemplates",
+];
 
 const STRATEGY: &str = "spec.updateStrategy";
 const RE_CREATE: &str = "ReCreate";
@@ -152,9 +176,7 @@ struct TemplateChange {
     steps: Vec<String>,
     /// The same as it is shown.
     path: String,
-    /// The value exists before.
     was_there: bool,
-    /// The value exists after.
     is_there: bool,
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::{DELETE_FROM_LIST, Error, PATCH, RETAIN_KEYS, SET_ORDER, at, field};
 use crate::merge::schema::{ListMerge, Schema};
 
-/// What a patch is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// An object: directives are carried out, nulls delete.

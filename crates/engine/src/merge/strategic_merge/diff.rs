@@ -10,9 +10,7 @@ use crate::merge::schema::{Field, ListMerge, Schema};
 /// Which half of the difference a patch is to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// What is new or changed.
     Changes,
-    /// What is gone.
     Deletions,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn plan(
 ) -> WorkloadPlan {
     let kind = plan.workload.kind;
     let before = &workload.object;
-    let outside = rules::outside(kind, before, after);
+    let (immutable, paths) = rules::outside(kind, before, after);
     let [old, template] = [before, after].map(|object| template_of(kind, object));
     let diff = change::diff(&old, &template);
     let Foreseen { obstacles, limits } = foresee(before, after);
@@ -35,7 +35,7 @@ pub(super) fn plan(
         course: obstacle.course,
         because: obstacle.because,
     }));
-    reasons.extend(outside.immutable.into_iter().map(|path| Reason::OwnerFieldImmutable { path }));
+    reasons.extend(immutable.into_iter().map(|path| Reason::OwnerFieldImmutable { path }));
     let verdict = match (reasons.is_empty(), diff.change.is_empty()) {
         (false, _) => Verdict::NotEligible,
         (true, false) => Verdict::InPlaceByController,
@@ -53,9 +53,9 @@ pub(super) fn plan(
             .collect();
     warnings.extend(by_restart_policy(kind, &template, &containers).1);
     match verdict {
-        Verdict::InPlaceByController => warnings.push(Warning::UpdatedByController { limits, paths: outside.other }),
-        Verdict::NothingToDo if !outside.other.is_empty() => {
-            warnings.push(Warning::UpdatedByController { limits: Vec::new(), paths: outside.other });
+        Verdict::InPlaceByController => warnings.push(Warning::UpdatedByController { limits, paths }),
+        Verdict::NothingToDo if !paths.is_empty() => {
+            warnings.push(Warning::UpdatedByController { limits: Vec::new(), paths });
         }
         // What the controller does is reported by the reasons.
         Verdict::NothingToDo | Verdict::NotEligible | Verdict::InPlace => {}

@@ -18,21 +18,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::known::template_containers;
-use super::outline::Hook;
+use super::context::template_containers;
+use super::outline::{Hook, Written, written};
 use super::policy::policy;
 use super::rules;
 use super::skipped;
 use super::wanted::template_of;
 use super::warnings::failed_start;
-use super::written::{Written, written};
 use super::{ContainerPlan, Effect, Plan, Verdict, WorkloadPlan};
 use crate::change::reason::{NotStartedAgain, Reason, Warning};
 use crate::change::{self, Difference, Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, RestartPolicy};
 use crate::k8s::workload::Workload;
-use crate::kinds::{Replicas, UpdatedBy, WorkloadKind};
+use crate::kinds::{Replicas, WorkloadKind};
 use crate::merge::strategic_merge;
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::availability::Restarted;
@@ -49,14 +48,12 @@ pub enum OfflineError {
     /// One side has two manifests of one workload.
     #[error("{workload} is given twice in the {side} manifests: with and without namespace {namespace}")]
     Twice {
-        /// The workload.
         workload: String,
         /// `older` or `newer`.
         side: &'static str,
         /// The namespace that makes them the same.
         namespace: String,
     },
-    /// More than `MAX_ROWS`.
     #[error(
         "the manifests differ in more than {MAX_ROWS} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
     )]
@@ -131,14 +128,14 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let kind = reference.kind;
     let mut reasons = Vec::new();
     let (live, desired) = stored(kind, old, new, &mut reasons);
-    if let UpdatedBy::ItsController(foresee) = kind.updated_by() {
+    if let Some(foresee) = kind.spec().foresee {
         let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
         let nothing = bare(reference, desired.clone(), BTreeSet::new(), options);
         return by_controller::plan(nothing, (&workload, &desired), (foresee, options), reasons);
     }
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     reasons.extend(rules::claims_refused(&workload, &desired));
-    let outside = rules::outside(kind, &workload.object, &desired);
+    let (immutable, other) = rules::outside(kind, &workload.object, &desired);
     let template = template_of(kind, &desired);
     let diff = change::diff(&template_of(kind, &workload.object), &template);
     reasons.extend(rules::refused(&diff, &workload, Direction::Forward));
@@ -151,14 +148,14 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
             reasons.push(reason);
         }
     }
-    let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
+    let immutable = immutable.into_iter().filter(|path| !is_a_claim(path));
     reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
     let (not_started_again, failed_starts) = by_restart_policy(kind, &template, &containers);
     reasons.extend(not_started_again.into_iter().map(Reason::from));
     let mut warnings = unasked.warnings();
     warnings.extend(failed_starts);
-    if !outside.other.is_empty() {
-        warnings.insert(Warning::OutsideTemplate { paths: outside.other });
+    if !other.is_empty() {
+        warnings.insert(Warning::OutsideTemplate { paths: other });
     }
     let verdict = match (reasons.is_empty(), change.is_empty()) {
         (false, _) => Verdict::NotEligible,

@@ -15,7 +15,7 @@ use crate::k8s::workload::Workload;
 use crate::kinds::{self, IfResumed};
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::build::{controlled, none_unavailable, subset_not_durable};
-use crate::plan::known::template_containers;
+use crate::plan::context::template_containers;
 use crate::plan::live::Options;
 use crate::plan::pods::of_the_pod;
 use crate::plan::policy::policy;

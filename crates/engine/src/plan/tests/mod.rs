@@ -13,7 +13,7 @@ use crate::k8s::workload::Workload;
 use crate::kinds::WorkloadKind;
 use crate::merge::strategic_merge::apply;
 use crate::plan::assemble::{Objects, assemble};
-use crate::rollout::patch::PodPart;
+use crate::rollout::patch::{PodPart, PodPatch};
 use crate::rollout::pre_pull::Lacking;
 use crate::value::int_or_percent::IntOrPercent;
 
@@ -126,11 +126,18 @@ fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
 
 /// The plan with this pod as the server's answer to the only question.
 fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload) -> WorkloadPlan {
-    let (pod, pods) = (answer.key.clone(), vec![answer.key.clone()]);
-    let answers = vec![Answered { pod, pods, part, answer: PatchAnswer::Pod(Box::new(answer)) }];
-    let dry_run =
-        Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None, asked_pulls: vec![] });
-    plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run, is_way_back: false }, live)
+    let (key, pods) = (answer.key.clone(), vec![answer.key.clone()]);
+    let patch = PodPatch { key, part, operations: json_patch::Patch(Vec::new()), field_manager: String::new() };
+    let answers = vec![(Question { patch, pods }, PatchAnswer::Pod(Box::new(answer)))];
+    let dry_run = Some(DryRun {
+        answers,
+        is_way_back: false,
+        asked_all: true,
+        lacking: Lacking::default(),
+        pulls_denied: None,
+        asked_pulls: vec![],
+    });
+    plan.with_answers(Ok(Vec::new()), dry_run, live)
 }
 
 /// What admission makes of the template, and of the one that the plan leads to.
@@ -565,7 +572,7 @@ fn a_restart_needs_to_know_which_container() {
     live.controllers = ["rs".into()].into();
     let wanted = |live: &LiveWorkload, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
-        restart::restart(live, &known::Known::of(live), &names).map_err(|error| error.to_string())
+        restart::restart(live, &context::Known::of(live), &names).map_err(|error| error.to_string())
     };
     assert_eq!(wanted(&live, &[]).err().unwrap(), "it has several containers, and none was named: app, side, mesh");
     assert_eq!(

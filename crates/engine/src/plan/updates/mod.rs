@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::change::{Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
+use crate::plan::life;
 use crate::plan::live::LiveWorkload;
 use crate::state::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
 use crate::state::durable::lease::LeaseState;
@@ -26,22 +27,17 @@ use crate::value::duration::seconds_between;
 /// What was done to one workload in place, as far as it is recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadUpdates {
-    /// The workload.
     pub workload: WorkloadRef,
-    /// Its uid.
     pub uid: Uid,
     /// The newest last; a rollout in progress comes after it.
     pub updates: Vec<Update>,
-    /// Records that cannot be read.
     pub unreadable: Vec<UnreadableNote>,
     /// What could not be read from the server, and what follows from it.
     pub not_read: Vec<String>,
 }
 
-/// One in-place update.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
-    /// The rollout.
     pub id: RolloutId,
     /// What it changed, and how it ended.
     pub course: Course,
@@ -51,7 +47,6 @@ pub struct Update {
     pub began: Option<String>,
     /// When it ended (RFC 3339).
     pub ended: Option<String>,
-    /// Why, in the user's words.
     pub reason: Option<String>,
     /// The images that changed, by container; several of one container where pods came from different ones.
     pub images: Vec<UpdatedImage>,
@@ -65,15 +60,10 @@ pub enum Course {
     /// The owner's template and its pods: it has ended with this result.
     Ended(EndResult),
     /// Another rollout took its place before it had ended.
-    Replaced {
-        /// That one.
-        by: RolloutId,
-    },
+    Replaced { by: RolloutId },
     /// The owner's template and its pods: it still holds the workload.
     UnderWay {
-        /// Whether a run is active.
         state: LockState,
-        /// Forward, or back.
         direction: Direction,
         /// Its lock names a run that is gone.
         is_left: bool,
@@ -91,14 +81,10 @@ pub enum Course {
     },
 }
 
-/// One container's images.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UpdatedImage {
-    /// The container.
     pub container: ContainerName,
-    /// Before.
     pub from: String,
-    /// After.
     pub to: String,
     /// What ran before (`imageID`), where all pods ran the same.
     pub image_id: Option<String>,
@@ -109,7 +95,6 @@ pub struct UpdatedImage {
 pub struct UnreadableNote {
     /// Its object, such as `replicaset/web-6b867cfc99`.
     pub object: String,
-    /// The annotation's key.
     pub annotation: &'static str,
 }
 
@@ -185,9 +170,7 @@ fn of_entry(entry: HistoryEntry) -> Update {
 }
 
 fn of_lock(lock: Lock, live: &LiveWorkload) -> Update {
-    let surroundings = &live.surroundings;
-    let now = surroundings.server_now.as_deref();
-    let is_left = match LeaseState::of(&lock, &live.workload.object, now, surroundings.holder) {
+    let is_left = match life(live, &lock) {
         LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => true,
         LeaseState::Ended | LeaseState::Alive(_) | LeaseState::Unknown(_) => false,
     };
@@ -286,14 +269,7 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
 
 /// Reads from an id such as `20260301-101500-00ab12` when the rollout began; ids begin with the time in UTC.
 fn began(id: &RolloutId) -> Option<String> {
-    let (date, rest) = id.as_str().split_once('-')?;
-    let (time, _) = rest.split_once('-')?;
-    let part = |text: &str, from: usize, to: usize| Some(text.get(from..to)?.to_owned());
-    if date.len() != 8 || time.len() != 6 {
-        return None;
-    }
-    let (year, month, day) = (part(date, 0, 4)?, part(date, 4, 6)?, part(date, 6, 8)?);
-    let (hour, minute, second) = (part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?);
-    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z");
-    text.parse::<jiff::Timestamp>().is_ok().then_some(text)
+    let (time, _) = id.as_str().rsplit_once('-')?;
+    let time = jiff::civil::DateTime::strptime("%Y%m%d-%H%M%S", time).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

@@ -137,7 +137,7 @@ fn running_digests<'a>(pods: &'a [(PodPlan, &'a Pod)]) -> BTreeMap<(&'a Containe
 
 /// The digest that a container runs, if it does; runtimes write it in several ways (`repository@sha256:...`, `docker-pullable://`).
 fn digest_of(pod: &Pod, name: &ContainerName) -> Option<String> {
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     status.state.running.as_ref()?;
     let (_, digest) = status.image_id.rsplit_once('@')?;
     (!digest.is_empty()).then(|| digest.to_owned())

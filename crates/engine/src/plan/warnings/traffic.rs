@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Updated, Warnings};
 use crate::change::reason::Warning;
 use crate::k8s::pod::{Container, ContainerPort, Pod};
-use crate::plan::drains::{drain_of, unrestored};
+use crate::plan::pods::{drain_of, unrestored};
 use crate::plan::{LiveWorkload, PodVerdict};
 use crate::rollout::drain::{self, Drain};
 use crate::state::record::Drained;

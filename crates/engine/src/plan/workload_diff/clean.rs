@@ -24,7 +24,6 @@ pub(super) fn as_written(object: &Value) -> Value {
     in_reading_order(without_server_fields(object))
 }
 
-/// Cleans both states of one object.
 pub(super) fn both(kind: WorkloadKind, before: &Value, after: &Value) -> (Value, Value) {
     let (mut before, mut after) = (as_stored(kind, before), as_stored(kind, after));
     for list in [ContainerList::Containers, ContainerList::InitContainers] {

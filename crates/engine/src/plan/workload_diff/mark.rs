@@ -59,7 +59,6 @@ impl Effect {
 pub struct Mark {
     /// The path from the object's root, list elements by name: `spec.template.spec.containers[side].image`.
     pub path: String,
-    /// What the change does.
     pub effect: Effect,
 }
 
@@ -70,7 +69,6 @@ impl Mark {
     }
 }
 
-/// Reads the marks off a plan.
 pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
     let prefix = kind.template_pointer().trim_start_matches('/').replace('/', ".");
     let in_template = |path: &str| {

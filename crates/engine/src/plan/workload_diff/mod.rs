@@ -30,7 +30,6 @@ use crate::plan::{Options, WorkloadPlan};
 /// The difference that a change makes to one workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadDiff {
-    /// The workload.
     pub workload: WorkloadRef,
     /// The live object, without what no user wrote; keys in reading order.
     pub before: Value,
@@ -41,7 +40,6 @@ pub struct WorkloadDiff {
 }
 
 impl WorkloadDiff {
-    /// Returns whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.before == self.after
     }

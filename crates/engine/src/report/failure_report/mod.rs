@@ -41,7 +41,6 @@ pub const LATE: &str = "TimedOut";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureReport {
-    /// The workload.
     pub workload: WorkloadRef,
     /// The pods that failed, or that were late, in the order of the goal.
     pub pods: Vec<FailedPod>,
@@ -49,17 +48,13 @@ pub struct FailureReport {
     pub left_out: usize,
 }
 
-/// One pod that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedPod {
-    /// The pod.
     pub pod: PodKey,
-    /// Its node, where known.
     pub node: Option<String>,
     /// The container; absent when the pod as a whole is meant.
     pub container: Option<ContainerName>,
-    /// The image that it asks for.
     pub image: Option<String>,
     /// CamelCase.
     pub reason: String,
@@ -91,17 +86,14 @@ pub struct FailedPod {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Log {
-    /// Whose.
     pub instance: Instance,
     /// The last lines, without credentials.
     pub lines: Vec<String>,
 }
 
-/// Which of a container's instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Instance {
-    /// The one before the present one.
     Previous,
     /// The present one, also where it has ended.
     Current,
@@ -120,11 +112,9 @@ pub struct Moment {
 /// What was read about one pod, for [`FailedPod::of`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
-    /// The pod, as last read.
     pub pod: Option<Pod>,
     /// The end of the log of [`wanted_log`].
     pub log: Option<(Instance, String)>,
-    /// Events of the pod.
     pub events: Vec<Event>,
     /// What could not be read, and why.
     pub not_read: Vec<String>,
@@ -148,7 +138,7 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
 /// Returns the container that a pod's report is about: the one that failed, else the first that is waited for, or that is
 /// not ready. One that is being stopped is shown as ready until the next one starts.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
-    let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
+    let unready = |name: &&ContainerName| pod.status_of(name).is_none_or(|status| !status.ready);
     if let PodProgress::Failing(failure) = &end.phase {
         let is_late = failure.reason == LATE && end.patched;
         let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
@@ -169,7 +159,7 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
 /// Returns which instance's log shows the failure: the one that ended, else the one that runs. `None` where no
 /// container of the new image has started: the log would be the old container's.
 pub fn wanted_log(pod: &Pod, name: &ContainerName) -> Option<Instance> {
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let baseline = Baseline::of(pod, name);
     let is_new = |id: Option<&str>, started: Option<&str>| baseline.is_newer(id, started) != Some(false);
     let ran = |ended: &&Terminated| {

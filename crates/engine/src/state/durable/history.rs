@@ -21,7 +21,6 @@ pub const ABORTED: &str = "it was aborted by another run";
 /// Rollouts that are kept.
 pub const KEPT: usize = 10;
 
-/// One rollout that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryEntry {
@@ -33,7 +32,6 @@ pub struct HistoryEntry {
     /// Who ended it, where that was somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,
-    /// How it ended.
     pub outcome: EndResult,
     /// The rollout that took its place before it had ended: then it is superseded by that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,12 +33,10 @@ const LABEL_FORMAT: &str = "%Y%m%dT%H%M%SZ";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Process {
-    /// The name of the machine.
     pub host: String,
     /// This boot of the machine and its process namespace; empty where they are not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub boot: String,
-    /// Its number.
     pub pid: u32,
     /// When it began, in the machine's own units; empty where that is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -51,7 +49,6 @@ pub struct Process {
 pub struct Lease {
     /// The user as the server knows it.
     pub who: String,
-    /// The process.
     #[serde(flatten)]
     pub process: Process,
     /// The server's time when it took the lock (RFC 3339): it is renewed by the label.
@@ -72,11 +69,9 @@ pub enum ProcessState {
     /// It is another machine's, or this one does not show it.
     #[default]
     NotKnown,
-    /// It is there.
     Running,
     /// It is there, and stopped (`SIGSTOP`, `SIGTSTP`, a debugger).
     Stopped,
-    /// It is not there any more.
     Gone,
 }
 
@@ -93,7 +88,6 @@ pub enum LeaseState {
     Silent(Duration),
     /// Likewise, and its process exists on this machine.
     Stalled {
-        /// For how long.
         silent: Duration,
         /// Somebody has stopped the process.
         stopped: bool,

@@ -48,7 +48,6 @@ impl LockState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lock {
-    /// What holds the owner.
     #[serde(flatten)]
     pub rollout: Rollout,
     /// Which run of it holds the lock: another one that goes on with it writes its own.
@@ -56,9 +55,7 @@ pub struct Lock {
     /// Who holds it now: not always who began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// The program's version.
     pub version: String,
-    /// Whether a run is active.
     pub state: LockState,
     /// The pause of a Deployment was lifted again: a pause that is found now is somebody else's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -80,7 +77,6 @@ impl Lock {
         }
     }
 
-    /// Reads the annotation's value.
     pub fn read(text: &str) -> Option<Self> {
         let mut lock: Self = serde_json::from_str(text).ok()?;
         lock.rollout.policy = lock.rollout.policy.bounded();

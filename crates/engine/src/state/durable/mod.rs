@@ -40,11 +40,9 @@ pub use objects::{ObjectKey, ObjectKind, ObjectWrite, StepName};
 pub use owner::{OwnLock, Owner, Stored};
 pub use step::{Decision, Next};
 
-/// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerGoal {
-    /// The owner, by uid.
     pub uid: Uid,
     /// The lock that this run writes and tests.
     pub lock: Lock,
@@ -65,7 +63,6 @@ pub struct OwnerGoal {
     pub after: Value,
     /// The wall clock at the time 0 of this run (RFC 3339).
     pub clock: String,
-    /// The field manager of the writes.
     pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
@@ -250,7 +247,6 @@ fn without_ownership<'a>(object: &'a Value, patch: Guarded<'a>) -> Guarded<'a> {
     })
 }
 
-/// Returns the template that a revision of a workload of this kind holds.
 pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {
     match kind.revisions() {
         Revisions::ReplicaSets => deployment::template_of(revision),

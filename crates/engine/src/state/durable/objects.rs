@@ -13,7 +13,6 @@ use crate::kinds::WorkloadKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ObjectKind {
-    /// The owner itself.
     Workload(WorkloadKind),
     /// A revision of a StatefulSet or DaemonSet.
     ControllerRevision,
@@ -23,18 +22,13 @@ pub enum ObjectKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectKey {
-    /// Its kind.
     pub kind: ObjectKind,
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
-    /// Its uid.
     pub uid: Uid,
 }
 
 impl ObjectKey {
-    /// Reads the key of an object.
     pub fn of(kind: ObjectKind, object: &Value) -> Self {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         Self {
@@ -46,7 +40,6 @@ impl ObjectKey {
     }
 }
 
-/// One write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ObjectWrite {
@@ -58,17 +51,9 @@ pub enum ObjectWrite {
         operations: JsonPatch,
     },
     /// A create under a name derived from the rollout: done twice it is done once.
-    Create {
-        /// Its kind.
-        kind: ObjectKind,
-        /// The namespace.
-        namespace: String,
-        /// The whole object.
-        object: Value,
-    },
+    Create { kind: ObjectKind, namespace: String, object: Value },
     /// A delete of an object of our own, with its uid as precondition.
     Delete {
-        /// The object, by uid.
         object: ObjectKey,
         /// Its resourceVersion, as one more precondition: it must not have changed since it was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +127,6 @@ impl StepName {
     }
 }
 
-/// Returns an object's resourceVersion.
 pub(super) fn version_of(object: &Value) -> Option<String> {
     object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
 }
@@ -234,7 +218,6 @@ impl<'a> Guarded<'a> {
         self
     }
 
-    /// The finished write.
     pub(super) fn write(self) -> ObjectWrite {
         ObjectWrite::Patch { object: self.key, operations: JsonPatch(self.operations) }
     }

@@ -19,7 +19,6 @@ use crate::state::outcome::EndResult;
 /// lock looks the same before a rollout's first write and after a PUT of the whole object as it was then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OwnLock {
-    /// It has not been written.
     #[default]
     Unwritten,
     /// It was written, and no answer says whether it was stored.
@@ -36,10 +35,8 @@ pub enum OwnLock {
     Closed,
 }
 
-/// Whether a write was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
-    /// It was.
     Yes,
     /// It certainly was not.
     No,
@@ -114,7 +111,6 @@ impl<'a> Owner<'a> {
         Self { own_lock, ended, ..self }
     }
 
-    /// Returns its `metadata.generation`.
     pub fn generation(&self) -> i64 {
         self.integer("/metadata/generation")
     }

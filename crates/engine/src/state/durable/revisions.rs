@@ -31,7 +31,6 @@ pub fn number_of(revision: &Value) -> Option<i64> {
     revision.get("revision").and_then(Value::as_i64)
 }
 
-/// Returns the name.
 pub fn name_of(revision: &Value) -> &str {
     revision.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
 }

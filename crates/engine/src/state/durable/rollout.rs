@@ -37,16 +37,12 @@ impl HistoryStep {
 /// A revision, and the ReplicaSet or ControllerRevision that holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevisionRef {
-    /// The object's name.
     pub name: String,
-    /// Its uid.
     pub uid: Uid,
-    /// The revision's number.
     pub revision: i64,
 }
 
 impl RevisionRef {
-    /// Returns what refers to an object.
     pub fn of(object: &Value) -> Self {
         Self {
             name: text(object, "/metadata/name").to_owned(),
@@ -55,7 +51,6 @@ impl RevisionRef {
         }
     }
 
-    /// Returns the object.
     pub fn find<'o>(&self, owned: &'o [Value]) -> Option<&'o Value> {
         owned.iter().find(|object| is(object, &self.uid))
     }
@@ -75,7 +70,6 @@ pub struct Rollout {
     /// Why, in the user's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Forward, or back.
     pub direction: Direction,
     /// What changes in the template.
     pub change: Change,
@@ -108,7 +102,6 @@ pub struct Rollout {
     /// When the run that began it runs a command around each pod: the commands themselves are never written down.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub hooks: BTreeSet<HookPhase>,
-    /// How fast, how careful.
     #[serde(default, skip_serializing_if = "Policy::is_default")]
     pub policy: Policy,
     /// The unfinished rollouts whose place it took: they are written into the history with it.

@@ -69,7 +69,6 @@ const ALL_UPDATED: &str = "the controller to count every pod as updated";
 const STRATEGY_CHANGED: &str =
     "its update strategy was changed by another client, so that its controller replaces pods by itself";
 
-/// Returns the partition of an update strategy.
 pub fn partition_of(strategy: &Value) -> i64 {
     integer(strategy, "/rollingUpdate/partition")
 }

@@ -24,9 +24,7 @@ pub struct Decision {
 /// The first step that is not done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// This write is sent.
     Write(StepName, ObjectWrite),
-    /// It waits for this.
     Wait(&'static str),
     /// The pods are taken over from the run before.
     TakePods,
@@ -35,7 +33,6 @@ pub enum Next {
         /// Their label `controller-revision-hash`, where the kind's pods carry it.
         revision: Option<String>,
     },
-    /// Every step is done.
     Nothing,
 }
 
@@ -50,7 +47,6 @@ pub(super) struct Table<'t> {
     pub(super) cleanup: &'t [Step],
 }
 
-/// One row of a table.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     /// It stays true once later steps are done.
@@ -106,7 +102,6 @@ pub(super) const CLOSE: Step = write(StepName::Close, |owner| owner.entry.is_som
 /// sign of life that belongs to it.
 pub(super) const REMOVE_REMAINS: Step = write(StepName::RemoveCopy, |owner| !has_remains(owner), remove_remains);
 
-/// Says what the owner needs next.
 pub(super) fn next(owner: &Owner<'_>, table: &Table<'_>) -> Decision {
     let conflict = conflict(owner, table);
     let steps = match &conflict {

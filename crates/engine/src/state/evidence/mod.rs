@@ -36,14 +36,11 @@ pub enum Baseline {
 pub enum Proof {
     /// It was created after the image was set, by a kubelet that knew it.
     New,
-    /// It is the old one.
     Old,
-    /// It is unknown, and why.
     Unverified(String),
 }
 
 impl Baseline {
-    /// Finds the baseline of a container of the pod.
     pub fn of(pod: &Pod, name: &ContainerName) -> Self {
         let record = UpdateRecord::of(pod);
         match record.as_ref().and_then(|record| record.baseline(pod, name)) {
@@ -193,7 +190,7 @@ impl Baseline {
 /// none ends with 0 by itself, in the moment between the patch and the kubelet's observation of it. A container in
 /// flight at the patch is stopped as well and may have been another one: then nothing is proven.
 pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let set = &UpdateRecord::set_at(pod, name)?;
     let started = status.state.running.as_ref()?.started_at.as_deref()?;
     let before = status.last_state.terminated.as_ref().filter(|before| before.was_stopped())?;
@@ -232,7 +229,7 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
         .all_containers()
         .filter(|(list, other)| other.name != *name && (*list == ContainerList::Containers || other.is_sidecar()));
     others.any(|(_, other)| {
-        let Some((_, _, status)) = pod.container_status(&other.name) else { return false };
+        let Some(status) = pod.status_of(&other.name) else { return false };
         if Baseline::of(pod, &other.name).proof(status, &other.image, false, None) != Proof::New {
             return false;
         }
@@ -252,7 +249,7 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
 pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<String> {
     let record = UpdateRecord::of(pod).filter(|record| record.id == *id)?;
     let known = record.container(pod, name)?;
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let ended = last_ended(status)?;
     let is_first = ended.container_id == known.container_id;
     let stays = status.state.running.is_some()
@@ -306,7 +303,7 @@ pub fn hold_seconds(pod: &Pod, name: &ContainerName, pulled: Option<&str>) -> Op
     }
     if has_seen(pod) && shows_wanted(pod, name) {
         let may_be_stopped = |other: &&Container| {
-            let status = pod.container_status(&other.name).map(|(_, _, status)| status);
+            let status = pod.status_of(&other.name);
             let proof = |status| Baseline::of(pod, &other.name).proof(status, &other.image, false, None);
             status.map(proof) != Some(Proof::New)
         };
@@ -353,7 +350,7 @@ fn shows(status: &ContainerStatus, wanted: &str) -> bool {
 }
 
 fn shows_wanted(pod: &Pod, name: &ContainerName) -> bool {
-    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let status = pod.status_of(name);
     pod.container(name).zip(status).is_some_and(|((_, _, container), status)| shows(status, &container.image))
 }
 
