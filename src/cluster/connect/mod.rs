@@ -36,7 +36,7 @@ use kube::config::{AuthInfo, AuthProviderConfig};
 use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::error::{ClusterError, CredentialPluginError};
+use super::error::ClusterError;
 use credentials::Source;
 use engine::value::address;
 use entries::{Cluster, User};
@@ -45,7 +45,8 @@ use trace::Trace;
 use transport::{Limits, Transport};
 use warnings::{ServerClock, Warnings};
 
-pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
+pub use credential_policy::resolve;
+pub use kubeconfig::{KubeconfigNames, names as kubeconfig_names};
 
 #[cfg(test)]
 mod fixtures;
@@ -107,16 +108,10 @@ pub enum ServerNotice {
     Silent {
         /// Host and port.
         server: String,
-        /// For how long.
         after: Duration,
     },
     /// A request is repeated after a pause.
-    Retrying {
-        /// The pause.
-        after: Duration,
-        /// Why, as a sentence fragment.
-        why: String,
-    },
+    Retrying { after: Duration, why: String },
     /// A credential plugin that may ask questions writes to standard error, such as a code to enter.
     CredentialPlugin(String),
 }
