@@ -143,7 +143,7 @@ impl Cluster {
         what: &RequestDescription,
     ) -> Result<T, ClusterError> {
         let request = request.body(body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        self.connection.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
+        self.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
     }
 
     pub(super) async fn get(
@@ -211,7 +211,7 @@ impl Cluster {
         let uri = format!("{}/log{}", pods.path(Some(&pod.namespace), Some(&pod.name)), query(&pairs));
         let request =
             Request::get(uri).body(Vec::new()).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self.connection.client.request_text(request).await {
+        match self.client.request_text(request).await {
             Ok(text) => Ok(text),
             Err(kube::Error::FromUtf8(error)) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             Err(error) => Err(ClusterError::from_kube(error, &what)),

@@ -65,7 +65,7 @@ impl Cluster {
             PodScope::Name(name) => watcher::Config::default().fields(&format!("metadata.name={name}")),
         };
         let watching = Watching {
-            api: Api::namespaced_with(self.connection.client.clone(), namespace, &resource),
+            api: Api::namespaced_with(self.client.clone(), namespace, &resource),
             config,
             what: RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace),
             events: None,

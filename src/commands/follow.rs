@@ -48,10 +48,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     let record_to = RecordTo::new(args.record.as_deref());
     let mut result = EndResult::NothingToDo;
     for (workload, intent) in targets::find(asked, &args.targets, global, &cluster).await? {
-        let images = match intent {
-            Intent::Images(images) => Some(images),
-            Intent::None | Intent::Manifest(_) | Intent::Undo { .. } | Intent::Restart { .. } => None,
-        };
+        let images = if let Intent::Images(images) = intent { Some(images) } else { None };
         let mut live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
         if images.is_some() {
             // Pods may have what admission makes of them.

@@ -89,19 +89,14 @@ pub(super) fn not_reported(live: &LiveWorkload, error: &IntentError) -> CommandE
 fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
     let workload = &live.workload.reference;
     let error_of = CommandError::usage(format!("{workload}: {error}"));
-    let error_of = match error {
-        UndoError::ChangedSince { id, .. } => {
-            let undo = inplace("undo").of(workload).and("--to").of(id).in_namespace(&workload.namespace);
-            error_of.hint(Hint::from("go back from that update all the same: ").command(undo))
-        }
-        UndoError::EndNotRecorded { .. } => {
-            let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
-            error_of.hint(Hint::from("set the images yourself: ").command(set))
-        }
-        UndoError::NothingRecorded
-        | UndoError::NothingLeft { .. }
-        | UndoError::PodsChangedSince { .. }
-        | UndoError::NotRecorded { .. } => error_of,
+    let error_of = if let UndoError::ChangedSince { id, .. } = error {
+        let undo = inplace("undo").of(workload).and("--to").of(id).in_namespace(&workload.namespace);
+        error_of.hint(Hint::from("go back from that update all the same: ").command(undo))
+    } else if let UndoError::EndNotRecorded { .. } = error {
+        let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
+        error_of.hint(Hint::from("set the images yourself: ").command(set))
+    } else {
+        error_of
     };
     let history = inplace("history").of(workload).in_namespace(&workload.namespace);
     error_of.hint(Hint::from("see what was done in place: ").command(history))

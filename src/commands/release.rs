@@ -57,9 +57,7 @@ impl Rolling<'_> {
         if self.dry_run != DryRun::None {
             return Ok(true);
         }
-        if !approve::question(&format!("Release {workload} from its rollout"), self.cluster, yes, shell)? {
-            return Err(approve::declined());
-        }
+        approve::confirm(&format!("Release {workload} from its rollout"), self.cluster, yes, shell)?;
         for write in &writes {
             self.cluster.write(write, &self.start.field_manager).await?;
         }

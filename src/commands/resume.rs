@@ -121,8 +121,8 @@ pub(super) async fn go_on(
         if rolling.dry_run != DryRun::Client {
             goal.pulls = pulls_first(&goal, &live, rolling, shell).await?;
         }
-        if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
-            return Err(approve::declined());
+        if rolling.dry_run == DryRun::None {
+            approve(&goal, cluster, yes, shell)?;
         }
         goals.push((goal, live));
     }
@@ -254,11 +254,11 @@ fn say_that_no_budget_is_asked(goal: &Goal, options: &plan::Options, shell: &She
     }
 }
 
-fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
-    let Some(owner) = &goal.owner else { return Ok(true) };
+fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+    let Some(owner) = &goal.owner else { return Ok(()) };
     let verb = match owner.lock.rollout.direction {
         Direction::Forward => "Resume",
         Direction::Back => "Abort",
     };
-    approve::question(&format!("{verb} the rollout of {}", goal.workload), cluster, yes, shell)
+    approve::confirm(&format!("{verb} the rollout of {}", goal.workload), cluster, yes, shell)
 }

@@ -155,11 +155,6 @@ impl Shell {
         }
     }
 
-    /// Returns whether only results, warnings and errors are to be shown.
-    pub fn is_quiet(&self) -> bool {
-        self.global.quiet
-    }
-
     /// Tells on stderr how an unfinished rollout ended whose end nobody reads on stdout any more: what leads on from it must
     /// not be lost with it.
     pub(super) fn tell_the_end(&self, goal: &Goal, next: &NextSteps, outcome: &Outcome) {

@@ -277,13 +277,10 @@ pub(super) fn refuse_misspelt(manifests: &[Manifest]) -> Result<(), CommandError
 /// Says which objects of the manifests are not looked at, where the command shows no plan that does.
 pub(super) fn note_skipped(skipped: &[SkippedObject], shell: &Shell) {
     for object in skipped {
-        let why = match object.why {
-            SkippedBecause::ItsController => {
-                shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: ")))
-            }
-            SkippedBecause::Hook(_) | SkippedBecause::OtherVersion(_) | SkippedBecause::OtherKind => {
-                object.why.sentence()
-            }
+        let why = if matches!(object.why, SkippedBecause::ItsController) {
+            shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: ")))
+        } else {
+            object.why.sentence()
         };
         shell.note(&format!("{}: skipped: {why}", object.resource()));
     }

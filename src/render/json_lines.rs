@@ -35,7 +35,6 @@ pub struct JsonLines<'a> {
 }
 
 impl<'a> JsonLines<'a> {
-    /// Returns a listener that writes to `out`.
     pub fn new(out: Writer<'a>) -> Self {
         Self { out, err: None, run: None, steps: Vec::new(), names_workload: false }
     }
@@ -130,7 +129,6 @@ impl Listener for JsonLines<'_> {
     }
 }
 
-/// Writes one line.
 pub(super) fn line(name: &str, elapsed: Duration, fields: Value, out: &mut dyn Write) -> io::Result<()> {
     let head = json!({"type": name, "version": LINES_VERSION, "elapsedSeconds": seconds(elapsed)});
     writeln!(out, "{}", escape::json(&joined([head, fields]).to_string()))

@@ -103,12 +103,7 @@ impl NextSteps {
 
 /// Whether its time was up while a kubelet said that it cannot resize a pod now.
 fn waits_for_a_resize(outcome: &Outcome) -> bool {
-    let waits = |end: &PodEnd| {
-        matches!(
-            end.phase,
-            PodProgress::Resizing { why: Some(_), .. } | PodProgress::Resizing { deferred_by: Some(_), .. }
-        )
-    };
+    let waits = |end: &PodEnd| matches!(&end.phase, PodProgress::Resizing { why, deferred_by } if why.is_some() || deferred_by.is_some());
     outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
 

@@ -46,7 +46,6 @@ const LONGEST: usize = 60_000;
 /// A timer that ends this late shows that the process was stopped, for example by a laptop that sleeps.
 const LATE: Duration = Duration::from_millis(500);
 
-/// How long things may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// One request with its repetitions; `None` is no limit.

@@ -287,23 +287,15 @@ impl Ending<'_> {
     }
 
     fn deciding_pods(&self, out: &mut dyn Write) -> io::Result<()> {
-        let decides = |pod: &&PodEnd| match self.outcome.result {
-            EndResult::Failed => pod.phase.stage() == Stage::Failed,
-            EndResult::Superseded => pod.phase.stage() == Stage::Lost,
-            EndResult::Deferred => {
-                let waits = matches!(pod.phase, PodProgress::Resizing { deferred_by: Some(_), .. });
-                waits || pod.phase.stage() == Stage::Left
-            }
-            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
-                pod.is_in_progress() || self.waits_for_somebody(pod)
-            }
-            EndResult::Complete
-            | EndResult::NothingToDo
-            | EndResult::Paused
-            | EndResult::Aborted
-            | EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible => false,
+        let result = self.outcome.result;
+        let is_cut_short = matches!(result, EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated);
+        let decides = |pod: &&PodEnd| {
+            let stage = pod.phase.stage();
+            let waits = matches!(pod.phase, PodProgress::Resizing { deferred_by: Some(_), .. });
+            result == EndResult::Failed && stage == Stage::Failed
+                || result == EndResult::Superseded && stage == Stage::Lost
+                || result == EndResult::Deferred && (waits || stage == Stage::Left)
+                || is_cut_short && (pod.is_in_progress() || self.waits_for_somebody(pod))
         };
         // What the report says of a pod is not said again; of one that was late it may know no more than that.
         let is_reported = |end: &&PodEnd| {

@@ -3,17 +3,14 @@
 //! Promise: one run is one process, which reads standard input only where the user can answer and nobody else reads it,
 //! and whose standard error never reaches ours. When to run it is decided in [`super::transport`].
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::process::Stdio;
-use std::task::ready;
 use std::time::Duration;
 
 use futures::future::{Either, select};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
 use super::super::error::ClusterError;
@@ -42,7 +39,6 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 /// The name of the cluster's extension that a plugin gets.
 const EXTENSION: &str = "client.authentication.k8s.io/exec";
 
-/// A user's credential plugin, ready to run.
 pub(super) struct CredentialPlugin {
     command: String,
     args: Vec<String>,
@@ -103,7 +99,6 @@ impl CredentialPlugin {
         Ok(Self { command, args, env, api_version, info, interactive, install_hint })
     }
 
-    /// Runs the plugin once.
     pub(super) async fn run(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
         let mut command = Command::new(&self.command);
         command.args(&self.args).env("KUBERNETES_EXEC_INFO", &self.info).envs(self.env.iter().cloned());
@@ -148,8 +143,8 @@ impl CredentialPlugin {
     async fn listen(&self, pipe: Option<ChildStderr>, text: &mut Vec<u8>, notices: &Warnings) {
         let Some(mut pipe) = pipe else { return };
         let mut buffer = [0; 1024];
-        loop {
-            let Some(new) = read_some(&mut pipe, &mut buffer).await else { return };
+        while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
+            let new = buffer.get(..length).unwrap_or_default();
             text.extend_from_slice(new);
             let surplus = text.len().saturating_sub(KEPT);
             text.drain(..surplus);
@@ -239,20 +234,6 @@ fn cluster_info(cluster: &Cluster) -> Value {
     ];
     let given = fields.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-/// Reads what there is; `None` at the end.
-async fn read_some<'a>(pipe: &mut ChildStderr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    let read = poll_fn(|context| {
-        let mut target = ReadBuf::new(buffer);
-        let result = ready!(Pin::new(&mut *pipe).poll_read(context, &mut target));
-        std::task::Poll::Ready(result.map(|()| target.filled().len()))
-    })
-    .await;
-    match read {
-        Ok(0) | Err(_) => None,
-        Ok(length) => buffer.get(..length),
-    }
 }
 
 /// Gives the end of a text in one piece, without blank lines around it.

@@ -16,7 +16,6 @@ use file::{Entries, Kubeconfig, find};
 #[cfg(test)]
 mod tests;
 
-/// What was chosen.
 pub(super) struct Selected {
     pub(super) cluster: Cluster,
     pub(super) user: User,
@@ -48,7 +47,6 @@ pub struct KubeconfigNames {
     pub users: Vec<String>,
 }
 
-/// Reads which names there are.
 pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, ClusterError> {
     let (paths, must_exist) = files(options, environment);
     let (_, config) = merged(&paths, must_exist)?;
@@ -85,7 +83,6 @@ fn listed(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Chooses cluster, user and namespace.
 pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Result<Selected, ClusterError> {
     let (paths, must_exist) = files(options, environment);
     let (found, config) = merged(&paths, must_exist)?;

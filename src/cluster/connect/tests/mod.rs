@@ -42,7 +42,7 @@ fn setup(server: &str, cluster: &str, user: &str) -> Setup {
 }
 
 impl Setup {
-    async fn connect(&self) -> Result<Connection, ClusterError> {
+    async fn connect(&self) -> Result<crate::cluster::Cluster, ClusterError> {
         let mut limits = Limits::new(self.options.request_timeout);
         limits.backoff = Duration::from_millis(1);
         connect_with(&self.options, &self.environment, limits).await
