@@ -56,10 +56,8 @@ pub use typed::{Line, Typed, first_word, named_flag, resolved, root};
     max_term_width = 100
 )]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Flags of every command.
     #[command(flatten)]
     pub global: GlobalArgs,
     /// Print the version.
@@ -125,10 +123,8 @@ pub enum Command {
 /// `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    /// Which workloads, and which images.
     #[command(flatten)]
     pub change: ChangeArgs,
-    /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Compare -f with older manifests, without a cluster
@@ -162,7 +158,6 @@ pub struct PlanArgs {
 /// `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// Which workloads, and which images.
     #[command(flatten)]
     pub change: ChangeArgs,
     /// Unchanged lines around each change
@@ -190,10 +185,8 @@ pub struct HashArgs {
 /// `apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// Which workloads, and which images.
     #[command(flatten)]
     pub change: ChangeArgs,
-    /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do not ask; required where there is no terminal
@@ -212,13 +205,10 @@ pub struct ApplyArgs {
     /// Do exactly what a saved plan says; refused if what it was made from has changed since. Pods that came with a scale-up get the same.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "kustomize", "selector", "field_selector", "validate", "all", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
     pub plan: Option<PathBuf>,
-    /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// What is written to the owner.
     #[command(flatten)]
     pub owner: OwnerArgs,
-    /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,
     /// Name of the field manager
@@ -249,7 +239,6 @@ pub struct FollowArgs {
     /// Which workloads; with images, until they run these.
     #[command(flatten)]
     pub targets: TargetArgs,
-    /// How long ready must hold, and how long to wait.
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
     /// Output format

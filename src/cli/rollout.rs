@@ -36,10 +36,8 @@ fn command(given: &str) -> Result<String, &'static str> {
 /// How fast, how careful, and which pods.
 #[derive(Debug, Args, Default)]
 pub struct PolicyArgs {
-    /// How fast, how careful.
     #[command(flatten)]
     pub pace: PaceArgs,
-    /// Which pods, and in which order.
     #[command(flatten)]
     pub choice: ChoiceArgs,
 }
@@ -170,16 +168,13 @@ pub struct ResizeArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("pods_only", |flag| flag.hide(true)))]
 pub struct RestartArgs {
-    /// Which workloads.
     #[command(flatten)]
     pub targets: WorkloadArgs,
     /// The containers that restart, separated by commas; required unless there is one
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
-    /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
     /// Do not ask; required where there is no terminal
@@ -217,7 +212,6 @@ impl DisruptionBudget {
 /// `resume`.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
-    /// Which workloads.
     #[command(flatten)]
     pub targets: WorkloadArgs,
     /// How fast, how careful; what is given replaces what the rollout began with.
@@ -229,10 +223,8 @@ pub struct ResumeArgs {
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
     #[arg(long, hide_short_help = true)]
     pub keep_field_ownership: bool,
-    /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,
     /// Do not ask; required where there is no terminal
@@ -254,7 +246,6 @@ pub struct ResumeArgs {
 /// `abort`.
 #[derive(Debug, Args)]
 pub struct AbortArgs {
-    /// What it has in common with `resume`.
     #[command(flatten)]
     pub resume: ResumeArgs,
     /// Roll nothing back: remove what the rollout has set on the workload, and let its controller go, which may then replace pods
@@ -265,19 +256,14 @@ pub struct AbortArgs {
 /// `undo`.
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// Which workloads.
     #[command(flatten)]
     pub targets: WorkloadArgs,
-    /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// What is written to the owner.
     #[command(flatten)]
     pub owner: OwnerArgs,
-    /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,
     /// Back to what ran before this update, as kubectl inplace history names it [default: the last one]

@@ -71,7 +71,6 @@ pub struct StatusArgs {
 /// `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// Which workloads.
     #[command(flatten)]
     pub targets: WorkloadArgs,
     /// Output format

@@ -55,7 +55,6 @@ pub struct TargetArgs {
 /// Which workloads, and what is wanted of their containers.
 #[derive(Debug, Args, Default)]
 pub struct ChangeArgs {
-    /// Which workloads, and which images.
     #[command(flatten)]
     pub targets: TargetArgs,
     /// Container, where --image does not name it

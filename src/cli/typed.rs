@@ -88,12 +88,8 @@ const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
 /// Reads the value of a boolean as Go does.
-fn boolean(text: &str) -> Result<bool, String> {
-    match (TRUE.contains(&text), FALSE.contains(&text)) {
-        (true, _) => Ok(true),
-        (false, true) => Ok(false),
-        (false, false) => Err("true or false is expected".to_owned()),
-    }
+fn boolean(text: &str) -> Option<bool> {
+    if TRUE.contains(&text) { Some(true) } else { FALSE.contains(&text).then_some(false) }
 }
 
 /// Brings boolean flags as kubectl takes them (`--yes`, `--yes=true`, `--yes=false`, `-y=false`; the last one counts) into
@@ -111,9 +107,9 @@ pub fn resolved(root: &Command, arguments: &[String]) -> Vec<String> {
             argument.split_once('=').and_then(|(name, value)| Some((name, value, spellings(root, command, name)?)));
         match given {
             Some((name, value, spellings)) => match boolean(value) {
-                Ok(true) => resolved.push(name.to_owned()),
-                Ok(false) => resolved.retain(|earlier| !spellings.contains(earlier)),
-                Err(_) => resolved.push(argument.clone()),
+                Some(true) => resolved.push(name.to_owned()),
+                Some(false) => resolved.retain(|earlier| !spellings.contains(earlier)),
+                None => resolved.push(argument.clone()),
             },
             None => resolved.push(argument.clone()),
         }

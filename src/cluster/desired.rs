@@ -46,11 +46,9 @@ impl Cluster {
         if kind == PatchKind::Apply {
             parameters.push(("force", "true"));
         }
-        let body = serde_json::to_vec(&body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self
-            .patch(reference.kind.into(), (&reference.namespace, &reference.name, None), (kind, body), &parameters)
-            .await
-        {
+        let place = (reference.namespace.as_str(), reference.name.as_str(), None);
+        let body = (kind, body.to_string().into_bytes());
+        match self.patch(reference.kind.into(), place, body, &parameters).await {
             Ok(object) => Ok(Manifest::Stored { object, removals_unseen }),
             Err(error) if is_refusal(&error) => {
                 Ok(Manifest::Refused { message: without_patch(&error.to_string()).to_owned() })

@@ -1,6 +1,6 @@
 //! Which types of resources a server has, for a word that names no workload.
 
-use http::{Method, Request};
+use http::Request;
 use serde_json::Value;
 
 use super::Cluster;
@@ -24,7 +24,7 @@ impl Cluster {
 
     async fn groups(&self, path: &str) -> Result<Value, ClusterError> {
         let what = RequestDescription::new(AccessVerb::List, "the types of resources");
-        let request = Request::builder().method(Method::GET).uri(path).header(http::header::ACCEPT, AGGREGATED);
+        let request = Request::get(path).header(http::header::ACCEPT, AGGREGATED);
         self.request(request, Vec::new(), &what).await
     }
 }

@@ -14,8 +14,7 @@ mod watch;
 
 use std::time::Duration;
 
-use connect::{ConnectOptions, Connection, Environment};
-use error::ClusterError;
+use connect::warnings::{ServerClock, Warnings};
 
 pub use desired::{drops_template, merged_here};
 pub use namespace::NamespaceFacts;
@@ -29,37 +28,40 @@ const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// A client for one API server.
 #[derive(Clone)]
+#[expect(clippy::disallowed_types, reason = "holds the client")]
 pub struct Cluster {
-    connection: Connection,
+    client: kube::Client,
+    namespace: String,
+    context: Option<String>,
+    /// The address, in the form that the user checks before confirming.
+    server: String,
+    warnings: Warnings,
+    clock: ServerClock,
 }
 
 impl Cluster {
-    /// Connects; asks the server nothing.
-    pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self, ClusterError> {
-        Ok(Self { connection: connect::connect(options, environment).await? })
-    }
-
     /// Returns the namespace of the flag, else of the context, else `default`.
     pub fn namespace(&self) -> &str {
-        &self.connection.namespace
+        &self.namespace
     }
 
     pub fn context(&self) -> Option<&str> {
-        self.connection.context.as_deref()
+        self.context.as_deref()
     }
 
     pub fn server(&self) -> &str {
-        &self.connection.server
+        &self.server
     }
 
     /// Returns the server's time by its newest answer (RFC 3339, whole seconds); `None` until an answer has had it.
     pub fn now(&self) -> Option<String> {
-        self.connection.clock.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        self.clock.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
     /// Returns the warnings that the server has sent so far, each once.
     pub fn warnings(&self) -> Vec<String> {
-        self.connection.warnings.texts()
+        self.warnings.texts()
     }
 }

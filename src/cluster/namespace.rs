@@ -39,26 +39,24 @@ impl Cluster {
             self.list_if_there(SERVICES, namespace),
             self.list_if_there(AUTOSCALERS, namespace),
         );
-        let mut facts = NamespaceFacts::default();
-        match budgets {
-            Ok(budgets) => facts.surroundings.budgets = budgets,
-            Err(error) => facts.not_read.push(format!(
-                "the PodDisruptionBudgets could not be read ({error}), so it is not known whether one allows no pod to be down"
-            )),
-        }
-        match services {
-            Ok(services) => facts.surroundings.services = services,
-            Err(error) => facts.not_read.push(format!(
-                "the Services could not be read ({error}), so no pod is taken out of them before it restarts (--drain)"
-            )),
-        }
-        match autoscalers {
-            Ok(autoscalers) => facts.surroundings.autoscalers = autoscalers,
-            Err(error) => facts.not_read.push(format!(
-                "the HorizontalPodAutoscalers could not be read ({error}), so it is not known whether one scales meanwhile"
-            )),
-        }
-        facts
+        let mut not_read = Vec::new();
+        let mut or_note = |read: Result<Vec<Value>, ClusterError>, what: &str, so: &str| {
+            read.unwrap_or_else(|error| {
+                not_read.push(format!("the {what} could not be read ({error}), so {so}"));
+                Vec::new()
+            })
+        };
+        let surroundings = Surroundings {
+            budgets: or_note(budgets, "PodDisruptionBudgets", "it is not known whether one allows no pod to be down"),
+            services: or_note(services, "Services", "no pod is taken out of them before it restarts (--drain)"),
+            autoscalers: or_note(
+                autoscalers,
+                "HorizontalPodAutoscalers",
+                "it is not known whether one scales meanwhile",
+            ),
+            ..Surroundings::default()
+        };
+        NamespaceFacts { surroundings, not_read }
     }
 
     /// Asks the server whether the caller may watch the namespace's pods, which a permitted list does not show.

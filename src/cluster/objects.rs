@@ -1,6 +1,6 @@
 //! Plain requests for objects as raw JSON, so that no field is lost.
 
-use http::{Method, Request};
+use http::Request;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -143,7 +143,7 @@ impl Cluster {
         what: &RequestDescription,
     ) -> Result<T, ClusterError> {
         let request = request.body(body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        self.connection.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
+        self.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
     }
 
     pub(super) async fn get(
@@ -153,8 +153,7 @@ impl Cluster {
         name: &str,
     ) -> Result<Value, ClusterError> {
         let what = resource.describe(AccessVerb::Get, namespace, Some(name));
-        let request = Request::builder().method(Method::GET).uri(resource.path(namespace, Some(name)));
-        self.request(request, Vec::new(), &what).await
+        self.request(Request::get(resource.path(namespace, Some(name))), Vec::new(), &what).await
     }
 
     /// Reads all objects that match, page by page; `namespace` `None` is all namespaces.
@@ -175,8 +174,7 @@ impl Cluster {
                 pairs.push(("continue", &next));
             }
             let uri = format!("{}{}", resource.path(namespace, None), query(&pairs));
-            let request = Request::builder().method(Method::GET).uri(uri);
-            match self.request::<Page<T>>(request, Vec::new(), &what).await {
+            match self.request::<Page<T>>(Request::get(uri), Vec::new(), &what).await {
                 // The snapshot behind the pages has expired: from the beginning.
                 Err(ClusterError::Gone { .. }) if !next.is_empty() => {
                     items.clear();
@@ -211,9 +209,9 @@ impl Cluster {
             pairs.push(("previous", "true"));
         }
         let uri = format!("{}/log{}", pods.path(Some(&pod.namespace), Some(&pod.name)), query(&pairs));
-        let request = Request::builder().method(Method::GET).uri(uri).body(Vec::new());
-        let request = request.map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        match self.connection.client.request_text(request).await {
+        let request =
+            Request::get(uri).body(Vec::new()).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        match self.client.request_text(request).await {
             Ok(text) => Ok(text),
             Err(kube::Error::FromUtf8(error)) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             Err(error) => Err(ClusterError::from_kube(error, &what)),
@@ -226,22 +224,13 @@ impl Cluster {
         resource: Resource,
         namespace: Option<&str>,
     ) -> Result<Vec<String>, ClusterError> {
-        #[derive(Deserialize)]
-        struct Named {
-            metadata: Metadata,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            name: String,
-        }
         let what = resource.describe(AccessVerb::List, namespace, None);
         let uri = format!("{}?limit={PAGE}", resource.path(namespace, None));
-        let request = Request::builder().method(Method::GET).uri(uri).header(
-            http::header::ACCEPT,
-            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
-        );
-        let page: Page<Named> = self.request(request, Vec::new(), &what).await?;
-        Ok(page.items.into_iter().map(|item| item.metadata.name).collect())
+        let names_alone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+        let request = Request::get(uri).header(http::header::ACCEPT, names_alone);
+        let page: Page<Value> = self.request(request, Vec::new(), &what).await?;
+        let name = |item: &Value| Some(item.pointer("/metadata/name")?.as_str()?.to_owned());
+        Ok(page.items.iter().filter_map(name).collect())
     }
 
     /// Makes an object; `namespace` is `None` for one that belongs to none, such as a review.
@@ -253,12 +242,9 @@ impl Cluster {
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
         let what = resource.describe(AccessVerb::Create, namespace, None);
-        let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(format!("{}{}", resource.path(namespace, None), query(parameters)))
+        let request = Request::post(format!("{}{}", resource.path(namespace, None), query(parameters)))
             .header(http::header::CONTENT_TYPE, "application/json");
-        self.request(request, body, &what).await
+        self.request(request, object.to_string().into_bytes(), &what).await
     }
 
     /// Deletes exactly this object; one of the same name with another uid stays (409).
@@ -278,9 +264,7 @@ impl Cluster {
             "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions,
             "propagationPolicy": "Background",
         });
-        let request = Request::builder()
-            .method(Method::DELETE)
-            .uri(resource.path(Some(namespace), Some(name)))
+        let request = Request::delete(resource.path(Some(namespace), Some(name)))
             .header(http::header::CONTENT_TYPE, "application/json");
         self.request::<Value>(request, options.to_string().into_bytes(), &what).await.map(drop)
     }
@@ -298,13 +282,10 @@ impl Cluster {
         let path = resource.path(Some(namespace), Some(name));
         let part = subresource.map(|subresource| format!("/{subresource}")).unwrap_or_default();
         let uri = format!("{path}{part}{}", query(parameters));
-        let request =
-            Request::builder().method(Method::PATCH).uri(uri).header(http::header::CONTENT_TYPE, kind.content_type());
+        let request = Request::patch(uri).header(http::header::CONTENT_TYPE, kind.content_type());
         self.request(request, body, &what).await
     }
-}
 
-impl Cluster {
     /// Returns whether a namespace exists; `None` when the caller may not know.
     pub async fn has_namespace(&self, name: &str) -> Option<bool> {
         match self.get(NAMESPACES, None, name).await {
@@ -332,22 +313,17 @@ impl Cluster {
     /// Returns the server's version, such as `v1.36.3`.
     pub async fn server_version(&self) -> Result<String, ClusterError> {
         let what = RequestDescription::new(AccessVerb::Get, "version");
-        let version: Value =
-            self.request(Request::builder().method(Method::GET).uri("/version"), Vec::new(), &what).await?;
+        let version: Value = self.request(Request::get("/version"), Vec::new(), &what).await?;
         Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())
     }
-}
 
-impl Cluster {
     /// Reads what the kubelet last said of a pod's containers: a hint where nothing else proves a restart.
     pub async fn pod_events(&self, pod: &PodKey) -> Result<PodEvents, ClusterError> {
         let selector = format!("involvedObject.uid={}", pod.uid);
         let events: Vec<Value> = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;
         Ok(PodEvents::of(&events.iter().map(Event::of).collect::<Vec<_>>()))
     }
-}
 
-impl Cluster {
     pub async fn kubelet(&self, node: &str) -> Result<KubeletVersion, ClusterError> {
         let object = self.get(NODES, None, node).await?;
         let version = object.pointer("/status/nodeInfo/kubeletVersion").and_then(Value::as_str).unwrap_or_default();

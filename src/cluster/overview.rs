@@ -54,10 +54,7 @@ impl Cluster {
         );
         let mut reading = Reading { now: self.now(), ..Reading::default() };
         for (kind, objects) in kinds.zip(lists) {
-            match kind.made_by() {
-                None => reading.owners(kind, objects)?,
-                Some(maker) => reading.made(kind, maker, objects)?,
-            }
+            reading.of_kind(kind, objects)?;
         }
         reading.controller_revisions(controller_revisions)?;
         let mut pods: Vec<Pod> = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
@@ -192,41 +189,28 @@ struct Reading {
 type Listed = Result<Vec<Slim>, ClusterError>;
 
 impl Reading {
-    fn owners(&mut self, kind: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
+    /// Of a kind whose objects the controller of another one makes, some are users' own.
+    fn of_kind(&mut self, kind: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
+        let maker = kind.made_by();
         match objects {
             Ok(objects) => {
                 for Slim(object) in objects {
-                    self.workloads.push(read_workload(kind, object)?);
-                }
-            }
-            Err(error) => {
-                let plural = kind.spec().plural;
-                self.not_read.push(format!("the {plural} could not be listed ({error}), so none is shown"));
-                denied(error.clone())?;
-                self.forbidden.get_or_insert(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Objects that the controller of another kind makes, and those that users write.
-    fn made(&mut self, kind: WorkloadKind, maker: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
-        match objects {
-            Err(error) => {
-                let (plural, makers) = (kind.spec().plural, maker.spec().plural);
-                self.not_read.push(format!(
-                    "the {plural} could not be listed ({error}), so none is shown, and whose the pods of {makers} are is known by their labels alone"
-                ));
-                self.replica_sets_denied = Some(denied(error.clone())?);
-                self.forbidden.get_or_insert(error);
-            }
-            Ok(objects) => {
-                for Slim(object) in objects {
-                    match owning_workload(&object) {
+                    match owning_workload(&object).filter(|_| maker.is_some()) {
                         None => self.workloads.push(read_workload(kind, object)?),
                         Some(uid) => self.owned.entry(uid).or_default().push(object),
                     }
                 }
+            }
+            Err(error) => {
+                let plural = kind.spec().plural;
+                let by_labels = |maker: WorkloadKind| {
+                    format!(", and whose the pods of {} are is known by their labels alone", maker.spec().plural)
+                };
+                let but = maker.map(by_labels).unwrap_or_default();
+                self.not_read.push(format!("the {plural} could not be listed ({error}), so none is shown{but}"));
+                let denied = denied(error.clone())?;
+                self.replica_sets_denied = maker.map(|_| denied).or(self.replica_sets_denied.take());
+                self.forbidden.get_or_insert(error);
             }
         }
         Ok(())

@@ -151,7 +151,7 @@ pub fn answer(error: &ClusterError) -> Answer {
         | ClusterError::NotFound { .. } => Answer::Conflict { message },
         ClusterError::Throttled { retry_after } => Answer::NotDone { after: *retry_after, message },
         // A caller that gets new credentials a moment later is let in; one without runs out of time.
-        ClusterError::Unreachable { .. } | ClusterError::Unauthorized | ClusterError::CredentialPlugin(_) => {
+        ClusterError::Unreachable { .. } | ClusterError::Unauthorized | ClusterError::CredentialPlugin { .. } => {
             Answer::NotDone { after: None, message }
         }
         ClusterError::Forbidden { .. } => Answer::Refused { reason: "PermissionMissing".into(), message },
@@ -165,7 +165,7 @@ pub fn answer(error: &ClusterError) -> Answer {
         | ClusterError::Invalid { .. }
         | ClusterError::Rejected { .. }
         | ClusterError::NotSent { .. }
-        | ClusterError::Kubeconfig(_) => match error.may_have_been_done() {
+        | ClusterError::Kubeconfig { .. } => match error.may_have_been_done() {
             true => Answer::Unknown { message },
             false => Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message },
         },

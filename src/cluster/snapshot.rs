@@ -18,7 +18,6 @@ use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_
 use engine::plan::{self, Denied, LiveWorkload};
 use engine::state::durable::OwnerView;
 use engine::state::durable::lease::ProcessState;
-use engine::state::durable::lock::Lock;
 
 /// Which pods' nodes are read, for the versions of their kubelets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,11 +197,8 @@ impl Cluster {
 
 /// What this machine says of the process that holds a workload.
 pub(super) fn holder(live: &LiveWorkload) -> ProcessState {
-    plan::present(live).map_or(ProcessState::NotKnown, |lock| state_of(&lock))
-}
-
-fn state_of(lock: &Lock) -> ProcessState {
-    lock.lease.as_ref().map_or(ProcessState::NotKnown, |lease| process::state(&lease.process))
+    let lease = plan::present(live).and_then(|lock| lock.lease);
+    lease.map_or(ProcessState::NotKnown, |lease| process::state(&lease.process))
 }
 
 /// What the caller may not read is part of the plan's answer; any other error is one.

@@ -10,7 +10,6 @@
 )]
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, BoxStream, StreamExt};
@@ -66,7 +65,7 @@ impl Cluster {
             PodScope::Name(name) => watcher::Config::default().fields(&format!("metadata.name={name}")),
         };
         let watching = Watching {
-            api: Api::namespaced_with(self.connection.client.clone(), namespace, &resource),
+            api: Api::namespaced_with(self.client.clone(), namespace, &resource),
             config,
             what: RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace),
             events: None,
@@ -148,15 +147,6 @@ fn sort(error: watcher::Error, what: &RequestDescription) -> ClusterError {
         watcher::Error::WatchError(status) => ClusterError::from_kube(kube::Error::Api(status), what),
         watcher::Error::NoResourceVersion => {
             ClusterError::Unreadable { request: what.to_string(), why: "the list has no resourceVersion".into() }
-        }
-    }
-}
-
-impl fmt::Display for PodScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Labels(selector) => write!(f, "pods with {selector}"),
-            Self::Name(name) => write!(f, "pod {name}"),
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     let new = objects(sources::origins(targets, shell).await?, targets, global, Some(shell))?;
     let plan = offline::compare(&old, &new, global.namespace.as_deref(), &options)
         .map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
-    plan::show((&plan, None), args.output, None, shell)?;
+    plan::show((&plan, None), args.output, (None, false), shell)?;
     Ok(if args.detailed_exitcode { plan.result() } else { EndResult::Complete })
 }
 

@@ -34,9 +34,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
             shell.note(&format!("{}: skipped: it is new; kubectl apply creates it", new.workload));
         }
     }
-    if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
-        return Err(approve::declined());
-    }
+    approve::ask(&planned.plan, &planned.cluster, args.yes, shell)?;
     carry_out(planned, &args.field_manager, args, shell).await
 }
 
@@ -75,7 +73,7 @@ async fn saved_plan(
         Reread::Fresh(planned, field_manager) => (planned, field_manager),
         Reread::Stale(plan) => {
             if args.output == StreamFormat::Json {
-                plan::show((&plan, None), PlanFormat::Json, None, shell)?;
+                plan::show((&plan, None), PlanFormat::Json, (None, false), shell)?;
             }
             shell.say(
                 Meaning::Failing,

@@ -19,8 +19,8 @@ use engine::value::count::count;
 /// Bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1024;
 
-/// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required.
-pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
+/// Asks whether a plan shall be carried out.
+pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
     let pods: usize = plan.workloads.iter().map(|workload| workload.count(PodVerdict::Update)).sum();
     let changing = plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace);
     let of = match changing.clone().count() {
@@ -36,7 +36,14 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
     } else {
         format!("Update {counted}{of} in place")
     };
-    self::question(&question, cluster, yes, shell)
+    confirm(&question, cluster, yes, shell)
+}
+
+/// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required. That somebody has not said yes is
+/// no wrong usage, so that no help is pointed at.
+pub(super) fn confirm(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+    let is_approved = yes || question(what, cluster, shell)?;
+    if is_approved { Ok(()) } else { Err(CommandError::new(ErrorKind::Declined, DECLINED)) }
 }
 
 enum Answers {
@@ -63,14 +70,9 @@ const DECLINED: &str = "not approved: nothing was changed";
 
 const MIDWAY: &str = "not approved: this run changes nothing more, and what it has changed stays";
 
-/// What ends a command that somebody has not said yes to: no wrong usage, so that no help is pointed at.
-pub(super) fn declined() -> CommandError {
-    CommandError::new(ErrorKind::Declined, DECLINED)
-}
-
 /// Asks in the middle of a rollout, where Ctrl-C is no word that nothing was changed.
 pub(super) fn question_midway(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool, CommandError> {
-    question(what, cluster, false, shell).map_err(|error| match error.kind == ErrorKind::Interrupted {
+    question(what, cluster, shell).map_err(|error| match error.kind == ErrorKind::Interrupted {
         true => CommandError::new(ErrorKind::Interrupted, MIDWAY),
         false => error,
     })
@@ -81,10 +83,7 @@ pub(super) fn can_ask(shell: &Shell) -> bool {
 }
 
 /// Asks whether something shall be done, naming context and server.
-pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
-    if yes {
-        return Ok(true);
-    }
+fn question(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool, CommandError> {
     let Some(answers) = answers(shell) else {
         let error = CommandError::usage("there is no terminal to ask on, so nothing was done");
         return Err(error.hint(meant::approved(shell.line())));

@@ -8,11 +8,11 @@ use futures::future::{self, Either};
 
 use super::Shell;
 use super::next::Verb;
-use super::planning::{follow_options, say_next};
-use super::recording::RecordTo;
+use super::planning::say_next;
+use super::recording::{RecordTo, tell_trouble};
 use super::targets;
 use super::witness::Witness;
-use crate::cli::{FollowArgs, GlobalArgs};
+use crate::cli::{FollowArgs, FollowPolicyArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::error::{CommandError, ErrorKind};
@@ -39,7 +39,8 @@ const TRIES_AFTER_A_FAILURE: u32 = 5;
 const TRIES_AGAIN_SOON: Duration = Duration::from_millis(500);
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let options = follow_options(&args.policy);
+    let FollowPolicyArgs { min_ready_seconds, timeout, total_timeout } = args.policy;
+    let options = plan::Options { min_ready_seconds, timeout, total_timeout, ..plan::Options::default() };
     let asked = targets::read(&args.targets, false, shell).await?;
     targets::note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
@@ -47,10 +48,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     let record_to = RecordTo::new(args.record.as_deref());
     let mut result = EndResult::NothingToDo;
     for (workload, intent) in targets::find(asked, &args.targets, global, &cluster).await? {
-        let images = match intent {
-            Intent::Images(images) => Some(images),
-            Intent::None | Intent::Manifest(_) | Intent::Undo { .. } | Intent::Restart { .. } => None,
-        };
+        let images = if let Intent::Images(images) = intent { Some(images) } else { None };
         let mut live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
         if images.is_some() {
             // Pods may have what admission makes of them.
@@ -80,14 +78,14 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         // Nothing more may come: the user who waits for it gets to know.
         let is_left = Cell::new(say_what_is_left(&live, &cluster, shell));
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
-        let mut recording = record_to.open(shell)?;
+        let mut recorder = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
         let (mut outcome, became) = match replacing {
             Some(status) => (stopped(&goal, replacement(&status)), None),
             None => {
                 let elsewhere = ended_elsewhere(&live, &cluster, &is_left, shell);
-                watch((&live, &goal), &cluster, elsewhere, &mut witness, &mut recording.recorder).await?
+                watch((&live, &goal), &cluster, elsewhere, &mut witness, &mut recorder).await?
             }
         };
         let taken = taken_by_its_controller(&outcome, &cluster).await;
@@ -106,7 +104,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
         }
-        recording.tell_trouble(shell);
+        tell_trouble(&mut recorder, shell);
         result = outcome.result;
         if result != EndResult::Complete {
             break;
@@ -156,7 +154,7 @@ async fn watch(
     // A run that is alive may have ended otherwise than with what its pods had by then.
     let is_whole = outcome.result == EndResult::Complete && goal.followed.is_some();
     let became = match found {
-        None if is_whole || outcome.result == EndResult::Superseded => became(live, cluster).await,
+        None if is_whole || outcome.result == EndResult::Superseded => find(live, cluster).await.and_then(Result::err),
         found => found,
     };
     if let Some(became) = became {
@@ -219,34 +217,20 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<EndedBy>, clus
     }
 }
 
-/// What has become of the rollout that held a workload.
-enum Found {
-    /// It will not bring any more what it was to bring.
-    Ended(EndedBy),
-    /// It may.
-    Held(Box<LiveWorkload>),
-}
-
-/// Returns what became of the rollout that held a workload, if that will not bring any more what it was to bring.
-async fn became(before: &LiveWorkload, cluster: &Cluster) -> Option<EndedBy> {
-    match find(before, cluster).await? {
-        Found::Ended(became) => Some(became),
-        Found::Held(_) => None,
-    }
-}
-
-async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Found> {
+/// Returns the workload that a rollout still holds, or what became of that, if it will not bring any more what it was to
+/// bring.
+async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Result<LiveWorkload, EndedBy>> {
     let followed = plan::present(before)?;
     // An owner that cannot be read now shows nothing.
     let workload = cluster.workload(&before.workload.reference).await.ok()?;
     if let Some(became) = EndedBy::of(&followed, &workload.object, &[]) {
-        return Some(Found::Ended(became));
+        return Some(Err(became));
     }
     let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
     let is_superseded = matches!(plan::rollout_state(&live), RolloutState::Superseded(_));
     let became = EndedBy::of(&followed, &live.workload.object, &live.surroundings.owned);
     let became = became.or_else(|| is_superseded.then_some(EndedBy::Superseded));
-    Some(became.map_or_else(|| Found::Held(Box::new(live)), Found::Ended))
+    Some(became.map_or(Ok(live), Err))
 }
 
 /// Waits until a rollout that is followed has ended while pods still wait for their turn: no pod shows that.
@@ -262,9 +246,9 @@ async fn ended_elsewhere(
     }
     // The pods themselves show a way back in full.
     let ended = async || match find(before, cluster).await? {
-        Found::Ended(EndedBy::GoingBack) => None,
-        Found::Ended(became) => Some(became),
-        Found::Held(live) => {
+        Err(EndedBy::GoingBack) => None,
+        Err(became) => Some(became),
+        Ok(live) => {
             is_left.set(is_left.get() || say_what_is_left(&live, cluster, shell));
             None
         }

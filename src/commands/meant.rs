@@ -93,12 +93,16 @@ fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, line: Line<'_>) 
 
 /// Whether words and images say what is meant: two containers that were meant may be one.
 pub(super) fn is_request(typed: &[Typed]) -> bool {
+    request(typed).is_ok()
+}
+
+fn request(typed: &[Typed]) -> Result<target::Request, TargetError> {
     let values = |id: &str| -> Vec<String> {
         typed.iter().filter(|typed| typed.id == id).flat_map(|typed| typed.values.clone()).collect()
     };
     let is_typed = |id: &str| typed.iter().any(|typed| typed.id == id);
     let picks = if PICKING.into_iter().any(is_typed) { Unnamed::Picked } else { Unnamed::None };
-    target::parse(&values("words"), &values("image"), picks, is_typed("all_containers")).is_ok()
+    target::parse(&values("words"), &values("image"), picks, is_typed("all_containers"))
 }
 
 pub(super) fn whole_command(words: Vec<String>, line: Line<'_>) -> Hint {
@@ -114,19 +118,13 @@ fn as_typed(words: Vec<String>, line: Line<'_>) -> Spoken {
 /// Returns what follows the command; the flags that name server and user are added to each hint.
 pub(super) fn corrected(error: &TargetError, typed: &[Typed]) -> Option<Vec<String>> {
     let mut typed = typed.to_vec();
-    let values = |typed: &[Typed], id: &str| {
-        typed.iter().find(|typed| typed.id == id).map(|typed| typed.values.clone()).unwrap_or_default()
-    };
-    let is_typed = |id: &str| typed.iter().any(|typed| typed.id == id);
-    let picks = if PICKING.into_iter().any(is_typed) { Unnamed::Picked } else { Unnamed::None };
-    let all_containers = is_typed("all_containers");
     let mut correction = error.correction()?;
     // One word may be wrong in more than one way, and others may be wrong, too.
     for _ in 0..8 {
         for list in typed.iter_mut().filter(|typed| ["words", "image"].contains(&typed.id.as_str())) {
             list.values = target::corrected(&list.values, &correction);
         }
-        match target::parse(&values(&typed, "words"), &values(&typed, "image"), picks, all_containers) {
+        match request(&typed) {
             Ok(_) => return Some(written(&typed)),
             Err(error) => correction = error.correction()?,
         }

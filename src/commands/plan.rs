@@ -34,10 +34,10 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
             return Err(CommandError::new(ErrorKind::Cluster, message));
         }
         Err(error) if error.kind == ErrorKind::NothingFound => {
-            if args.output.is_document() {
+            if matches!(args.output, PlanFormat::Json | PlanFormat::Yaml) {
                 // As kubectl get prints a list of nothing.
                 let nothing = Plan { workloads: Vec::new(), skipped: Vec::new() };
-                show((&nothing, None), args.output, None, shell)?;
+                show((&nothing, None), args.output, (None, false), shell)?;
             }
             return Err(error);
         }
@@ -51,7 +51,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     if let Some(file) = &args.out {
         saved::write(&planned, &args.field_manager, file)?;
     }
-    show(planned.shown(), args.output, next.as_deref(), shell)?;
+    show(planned.shown(), args.output, (next.as_deref(), false), shell)?;
     match args.output {
         PlanFormat::Text | PlanFormat::Wide => planned.say_what_leads_on(shell),
         // Documents carry the reason and its hint; names are for a script.
@@ -60,18 +60,9 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
 }
 
-/// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr.
+/// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr. `is_refused`: it was to be carried
+/// out, and cannot be.
 pub(super) fn show(
-    (plan, now): (&Plan, Option<&str>),
-    output: PlanFormat,
-    next: Option<&str>,
-    shell: &Shell,
-) -> Result<(), CommandError> {
-    show_as((plan, now), output, (next, false), shell)
-}
-
-/// The same; `is_refused`: it was to be carried out, and cannot be.
-pub(super) fn show_as(
     (plan, now): (&Plan, Option<&str>),
     output: PlanFormat,
     (next, is_refused): (Option<&str>, bool),
@@ -96,7 +87,7 @@ pub(super) fn show_stream(
     match output {
         StreamFormat::Text => show_before(planned, acts && yes, shell),
         StreamFormat::Json if acts && planned.plan.is_applyable() => Ok(()),
-        StreamFormat::Json => show_as(planned.shown(), PlanFormat::Json, (None, acts), shell),
+        StreamFormat::Json => show(planned.shown(), PlanFormat::Json, (None, acts), shell),
     }
 }
 
@@ -112,15 +103,13 @@ pub(super) fn approved(
     if let Some(end) = planned.ends_here(dry_run, shell) {
         return Ok(Some(end));
     }
-    match approve::ask(&planned.plan, &planned.cluster, yes, shell)? {
-        true => Ok(None),
-        false => Err(approve::declined()),
-    }
+    approve::ask(&planned.plan, &planned.cluster, yes, shell)?;
+    Ok(None)
 }
 
 /// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
 fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), CommandError> {
-    if shell.is_quiet() && yes && planned.plan.is_applyable() {
+    if shell.global.quiet && yes && planned.plan.is_applyable() {
         return Ok(render::plan_warnings(
             PlanFormat::Text,
             &planned.plan,
@@ -129,7 +118,7 @@ fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), Comman
         )?);
     }
     let next = shell.invocation(&planned.cluster).apply_to_the_others(&planned.plan);
-    show(planned.shown(), PlanFormat::Text, next.as_deref(), shell)
+    show(planned.shown(), PlanFormat::Text, (next.as_deref(), false), shell)
 }
 
 /// Returns the plan without what the shell shows on stderr itself: a server's warning would be there twice.

@@ -11,7 +11,7 @@ use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
 use super::targets;
-use crate::cli::{self, ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
+use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::error::CommandError;
@@ -311,16 +311,6 @@ fn check_order(plan: &Plan, found: &[(Workload, Intent)], options: &Options) -> 
 /// Wrong usage, and what would be right.
 pub(super) fn order_error(error: &ContainerOrderError) -> CommandError {
     CommandError::usage(format!("--container-order: {error}")).hint(error.hint())
-}
-
-/// Turns the flags of `follow` into the engine's options.
-pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Options {
-    Options {
-        min_ready_seconds: policy.min_ready_seconds,
-        timeout: policy.timeout,
-        total_timeout: policy.total_timeout,
-        ..Options::default()
-    }
 }
 
 /// Asks the server by a dry run of exactly these patches, and the nodes for what they have to pull first.

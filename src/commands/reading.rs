@@ -82,21 +82,18 @@ async fn one(
 pub(super) fn not_reported(live: &LiveWorkload, error: &IntentError) -> CommandError {
     let workload = &live.workload.reference;
     let error_of = CommandError::usage(format!("{workload}: {error}"));
-    let error_of = match error {
-        IntentError::NameOne { .. } => return error_of.hint("name the containers to restart: -c CONTAINER"),
-        IntentError::InitContainer { .. } => return error_of,
-        IntentError::ChangedSince { id, .. } => {
-            let undo = inplace("undo").of(workload).and("--to").of(id).in_namespace(&workload.namespace);
-            error_of.hint(Hint::from("go back from that update all the same: ").command(undo))
-        }
-        IntentError::EndNotRecorded { .. } => {
-            let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
-            error_of.hint(Hint::from("set the images yourself: ").command(set))
-        }
-        IntentError::NothingRecorded
-        | IntentError::NothingLeft { .. }
-        | IntentError::PodsChangedSince { .. }
-        | IntentError::NotRecorded { .. } => error_of,
+    let error_of = if let IntentError::NameOne { .. } = error {
+        return error_of.hint("name the containers to restart: -c CONTAINER");
+    } else if let IntentError::InitContainer { .. } = error {
+        return error_of;
+    } else if let IntentError::ChangedSince { id, .. } = error {
+        let undo = inplace("undo").of(workload).and("--to").of(id).in_namespace(&workload.namespace);
+        error_of.hint(Hint::from("go back from that update all the same: ").command(undo))
+    } else if let IntentError::EndNotRecorded { .. } = error {
+        let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
+        error_of.hint(Hint::from("set the images yourself: ").command(set))
+    } else {
+        error_of
     };
     let history = inplace("history").of(workload).in_namespace(&workload.namespace);
     error_of.hint(Hint::from("see what was done in place: ").command(history))

@@ -19,18 +19,14 @@ pub(super) struct RecordTo {
     opened: Arc<Mutex<(Option<File>, u64)>>,
 }
 
-pub(super) struct Recording {
-    pub(super) recorder: Recorder,
-}
-
 impl RecordTo {
     pub(super) fn new(path: Option<&Path>) -> Self {
         Self { path: path.map(Path::to_owned), opened: Arc::default() }
     }
 
     /// Opens the file, which only its owner can read, whatever stood under its name.
-    pub(super) fn open(&self, shell: &Shell) -> Result<Recording, CommandError> {
-        let Some(path) = &self.path else { return Ok(Recording { recorder: Recorder::default() }) };
+    pub(super) fn open(&self, shell: &Shell) -> Result<Recorder, CommandError> {
+        let Some(path) = &self.path else { return Ok(Recorder::default()) };
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let (kept, number) = &mut *opened;
         let is_first = kept.is_none();
@@ -47,16 +43,14 @@ impl RecordTo {
         if is_first {
             shell.note(&format!("recording to {}", path.display()));
         }
-        Ok(Recording { recorder: Recorder::to(Box::new(file), this) })
+        Ok(Recorder::to(Box::new(file), this))
     }
 }
 
-impl Recording {
-    /// Says that the file does not hold everything.
-    pub(super) fn tell_trouble(&mut self, shell: &Shell) {
-        if let Some(error) = self.recorder.trouble() {
-            shell.say(Meaning::Waiting, "Warning:", &format!("the recording is not whole: {error}"));
-        }
+/// Says that the file does not hold everything.
+pub(super) fn tell_trouble(recorder: &mut Recorder, shell: &Shell) {
+    if let Some(error) = recorder.trouble() {
+        shell.say(Meaning::Waiting, "Warning:", &format!("the recording is not whole: {error}"));
     }
 }
 

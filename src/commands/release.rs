@@ -3,7 +3,7 @@
 use super::rolling::Rolling;
 use super::several::Job;
 use super::{Shell, approve, planning, targets};
-use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
+use crate::cli::{DryRun, GlobalArgs, ResumeArgs};
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
@@ -13,11 +13,8 @@ use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, kubectl};
 
 pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let words = TargetArgs::from(&args.targets);
     let why = "abort --release restores no image; pass only the workload";
-    let asked = targets::read_workloads(&words, why, shell).await?;
-    let cluster = shell.connect(global).await?;
-    let found = targets::find(asked, &words, global, &cluster).await?;
+    let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.take_over = args.pace.take_over;
@@ -60,9 +57,7 @@ impl Rolling<'_> {
         if self.dry_run != DryRun::None {
             return Ok(true);
         }
-        if !approve::question(&format!("Release {workload} from its rollout"), self.cluster, yes, shell)? {
-            return Err(approve::declined());
-        }
+        approve::confirm(&format!("Release {workload} from its rollout"), self.cluster, yes, shell)?;
         for write in &writes {
             self.cluster.write(write, &self.start.field_manager).await?;
         }

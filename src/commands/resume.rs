@@ -8,7 +8,7 @@ use super::rolling::Rolling;
 use super::several::Job;
 use super::undo::say_what_goes_back_keeps;
 use super::{Shell, approve, planning, pulls, targets};
-use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
+use crate::cli::{DryRun, GlobalArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
@@ -32,11 +32,8 @@ pub(super) async fn run(
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
     let options = planning::pace(&args.pace)?;
-    let words = TargetArgs::from(&args.targets);
     let why = "resume and abort use the images recorded in the rollout; pass only the workload";
-    let asked = targets::read_workloads(&words, why, shell).await?;
-    let cluster = shell.connect(global).await?;
-    let found = targets::find(asked, &words, global, &cluster).await?;
+    let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
@@ -124,8 +121,8 @@ pub(super) async fn go_on(
         if rolling.dry_run != DryRun::Client {
             goal.pulls = pulls_first(&goal, &live, rolling, shell).await?;
         }
-        if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
-            return Err(approve::declined());
+        if rolling.dry_run == DryRun::None {
+            approve(&goal, cluster, yes, shell)?;
         }
         goals.push((goal, live));
     }
@@ -257,11 +254,11 @@ fn say_that_no_budget_is_asked(goal: &Goal, options: &plan::Options, shell: &She
     }
 }
 
-fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
-    let Some(owner) = &goal.owner else { return Ok(true) };
+fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+    let Some(owner) = &goal.owner else { return Ok(()) };
     let verb = match owner.lock.rollout.direction {
         Direction::Forward => "Resume",
         Direction::Back => "Abort",
     };
-    approve::question(&format!("{verb} the rollout of {}", goal.workload), cluster, yes, shell)
+    approve::confirm(&format!("{verb} the rollout of {}", goal.workload), cluster, yes, shell)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::next::{Invocation, MOST_PODS, Verb};
-use super::recording::RecordTo;
+use super::recording::{RecordTo, tell_trouble};
 use super::several::Job;
 use super::undo::say_what_goes_back_keeps;
 use super::witness::Witness;
@@ -305,18 +305,18 @@ impl<'a> Rolling<'a> {
     ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
         let next = NextSteps { expected, after: self.after, ..unless_of_no_use(self.next(goal), goal, &live) };
-        let mut recording = self.recording.open(shell)?;
+        let mut recorder = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         drop(live);
-        let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
+        let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recorder).await?;
         if !witness.end(self.cluster, &mut outcome).await? {
             shell.tell_the_end(goal, &next, &outcome);
         }
         self.tell_what_stays_down(goal, &outcome, shell);
         shell.tell_notices();
-        recording.tell_trouble(shell);
+        tell_trouble(&mut recorder, shell);
         self.say_what_is_left(goal, &outcome, shell).await;
         Ok(outcome)
     }
@@ -418,7 +418,7 @@ fn has_ended(result: EndResult) -> bool {
 
 /// The next steps without a way back to an image that cannot be pulled, as the pods show, and without undoing what repairs:
 /// where the rollout came from nothing but what only fails in the pods.
-fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSteps {
+fn unless_of_no_use(mut next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSteps {
     // What has the new image already was patched by an earlier run: it does not come from there.
     let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers).filter(|(_, wanted)| wanted.from != wanted.to);
     let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();
@@ -429,9 +429,14 @@ fn unless_of_no_use(next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSt
     // Of a rollout that took another's place, that goes back to what was there before either.
     let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.rollout.origin.get(name)).map(String::as_str);
     let back: Vec<_> = from.iter().map(|(name, image)| (*name, origin(*name).unwrap_or(image))).collect();
-    let cannot_be_pulled = back.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
-    let only_fails = back.iter().all(|(name, image)| only_fails(&pods, name, image));
-    next.unless_back_is(cannot_be_pulled).unless_undone_is(only_fails)
+    let is_gone = back.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
+    if is_gone {
+        next.abort = None;
+    }
+    if is_gone || back.iter().all(|(name, image)| only_fails(&pods, name, image)) {
+        next.take_back = None;
+    }
+    next
 }
 
 /// Says which pods cannot go back; returns whether there are any.

@@ -34,9 +34,7 @@ pub struct Shell {
     /// The exit code says what was done or found.
     pub(super) is_answer: bool,
     environment: Environment,
-    quiet: bool,
     is_silent: bool,
-    warnings_as_errors: bool,
     notices: Option<Notices>,
     /// Where several rollouts draw, once there are some.
     screen: OnceLock<SharedScreen>,
@@ -52,9 +50,7 @@ impl Shell {
             standard_input_was_read: false,
             is_answer: false,
             environment: Environment::of_process(),
-            quiet: false,
             is_silent: false,
-            warnings_as_errors: false,
             notices: None,
             screen: OnceLock::new(),
         }
@@ -65,8 +61,6 @@ impl Shell {
         self.arguments = arguments.to_vec();
         self.typed = typed;
         self.global = global.clone();
-        self.quiet = global.quiet;
-        self.warnings_as_errors = global.warnings_as_errors;
         trace(global.verbosity);
     }
 
@@ -83,7 +77,7 @@ impl Shell {
     pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
         let timeout = global.request_timeout.unwrap_or(REQUEST_TIMEOUT);
         let (sender, receiver) = mpsc::unbounded_channel();
-        self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.quiet));
+        self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.global.quiet));
         let mut options = self.options(global);
         options.request_timeout = (!timeout.is_zero()).then_some(timeout);
         options.notices = (!self.is_silent).then_some(sender);
@@ -156,14 +150,9 @@ impl Shell {
 
     /// Writes a note to stderr, unless `--quiet`.
     pub fn note(&self, text: &str) {
-        if !self.quiet {
+        if !self.global.quiet {
             self.say(Meaning::Plain, "note:", text);
         }
-    }
-
-    /// Returns whether only results, warnings and errors are to be shown.
-    pub fn is_quiet(&self) -> bool {
-        self.quiet
     }
 
     /// Tells on stderr how an unfinished rollout ended whose end nobody reads on stdout any more: what leads on from it must
@@ -188,7 +177,8 @@ impl Shell {
     /// Returns what shows a rollout: results on stdout, progress on stderr.
     /// Of several side by side each line says whose it is.
     pub(super) fn listener(&self, output: StreamFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
-        let terminal = Terminal { live: self.terminal.live && !self.quiet, quiet: self.quiet, ..self.terminal };
+        let terminal =
+            Terminal { live: self.terminal.live && !self.global.quiet, quiet: self.global.quiet, ..self.terminal };
         if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
             notices.hold();
         }
@@ -310,7 +300,7 @@ impl Shell {
         let warned = self.notices.as_ref().is_some_and(Notices::warned);
         // The changes that `--detailed-exitcode` reports are no error either.
         let is_well = result.exit_code() == 0 || result == EndResult::Changes;
-        if self.warnings_as_errors && warned && is_well {
+        if self.global.warnings_as_errors && warned && is_well {
             self.say(Meaning::Failing, "error:", "the server warned, and --warnings-as-errors was given");
             return EndResult::Error;
         }

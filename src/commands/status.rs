@@ -62,19 +62,6 @@ struct Read {
     missing: Vec<CommandError>,
 }
 
-struct Seen {
-    text: String,
-    is_empty: bool,
-    /// There is something to say of a workload.
-    is_notable: bool,
-    /// Something could not be read.
-    is_unknown: bool,
-    /// What to say beside it.
-    notes: Vec<String>,
-    /// What was named and is not there.
-    missing: Vec<CommandError>,
-}
-
 pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);
     // All of no type are those of an overview.
@@ -86,20 +73,21 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     if args.watch {
         return watch(&query, shell).await;
     }
-    let seen = query.query(shell.terminal.stdout, shell).await?;
-    shell.print(&seen.text)?;
-    if seen.is_empty {
+    let read = query.read().await?;
+    shell.print(&query.shown(&read, shell.terminal.stdout, shell)?)?;
+    if read.workloads.is_empty() {
         targets::note_nothing((!query.words.all_namespaces).then(|| query.cluster.namespace()), shell);
     }
-    for note in &seen.notes {
-        shell.note(note);
+    for note in query.notes(&read, shell) {
+        shell.note(&note);
     }
-    if let Some(result) = seen.missing.iter().map(|error| shell.tell_error(error)).last() {
+    if let Some(result) = read.missing.iter().map(|error| shell.tell_error(error)).last() {
         return Ok(result);
     }
+    let is_unknown = !read.not_read.is_empty() || read.workloads.iter().any(|workload| !workload.not_read.is_empty());
     Ok(match args.exit_code {
-        true if seen.is_notable => EndResult::Changes,
-        true if seen.is_unknown => EndResult::Error,
+        true if read.workloads.iter().any(WorkloadStatus::is_notable) => EndResult::Changes,
+        true if is_unknown => EndResult::Error,
         true | false => EndResult::Complete,
     })
 }
@@ -118,24 +106,23 @@ async fn watch(query: &Query<'_>, shell: &Shell) -> Result<EndResult, CommandErr
     let mut has_shown = false;
     loop {
         let began = Instant::now();
-        let seen = match unless_stopped(&mut signals, query.query(shown.style(shell.terminal.stdout), shell)).await {
-            Ok(seen) => seen,
+        let read = match unless_stopped(&mut signals, query.read()).await {
+            Ok(read) => read,
             Err(stop) => return Ok(leave(&mut shown, stop)),
         };
-        let notes = match seen {
-            Ok(mut seen) if !seen.missing.is_empty() => {
-                shown.show(&seen.text, &mut io::stdout().lock())?;
-                shown.leave(&mut io::stdout().lock());
-                let last = seen.missing.split_off(seen.missing.len() - 1);
-                for error in &seen.missing {
-                    shell.tell_error(error);
-                }
-                return last.into_iter().next().map_or(Ok(EndResult::Error), Err);
-            }
-            Ok(seen) => {
-                shown.show(&seen.text, &mut io::stdout().lock())?;
+        let notes = match read {
+            Ok(mut read) => {
+                let text = query.shown(&read, shown.style(shell.terminal.stdout), shell)?;
+                shown.show(&text, &mut io::stdout().lock())?;
                 has_shown = true;
-                seen.notes
+                if let Some(last) = read.missing.pop() {
+                    shown.leave(&mut io::stdout().lock());
+                    for error in &read.missing {
+                        shell.tell_error(error);
+                    }
+                    return Err(last);
+                }
+                query.notes(&read, shell)
             }
             Err(error) if has_shown && error.may_pass => vec![format!("{}; looking again", error.message)],
             Err(error) => {
@@ -168,8 +155,7 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
 }
 
 impl Query<'_> {
-    async fn query(&self, style: Style, shell: &Shell) -> Result<Seen, CommandError> {
-        let Read { workloads, not_read, pulling, missing } = self.read().await?;
+    fn shown(&self, read: &Read, style: Style, shell: &Shell) -> io::Result<String> {
         let mut text = Vec::new();
         let invocation = shell.invocation(&self.cluster);
         let commands = |status: &WorkloadStatus| invocation.next_commands(&status.next, &status.workload, None);
@@ -177,22 +163,19 @@ impl Query<'_> {
         let context = StatusContext {
             asked_for: self.asked.is_some(),
             namespace: (!self.words.all_namespaces).then(|| self.cluster.namespace()),
-            not_read: &not_read,
+            not_read: &read.not_read,
             now: &now,
             commands: &commands,
         };
-        render::status(self.output, &workloads, &context, &style, &mut text)?;
-        let is_unknown = !not_read.is_empty() || workloads.iter().any(|workload| !workload.not_read.is_empty());
+        render::status(self.output, &read.workloads, &context, &style, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// What to say beside it.
+    fn notes(&self, read: &Read, shell: &Shell) -> Vec<String> {
         let is_in_the_text = matches!(self.output, StatusFormat::Text | StatusFormat::Wide);
-        let aside = if is_in_the_text { Vec::new() } else { not_read };
-        Ok(Seen {
-            text: String::from_utf8_lossy(&text).into_owned(),
-            is_empty: workloads.is_empty(),
-            is_notable: workloads.iter().any(WorkloadStatus::is_notable),
-            is_unknown,
-            notes: [aside, pulling.iter().map(|hint| shell.with_flags(hint)).collect()].concat(),
-            missing,
-        })
+        let aside = read.not_read.iter().filter(|_| !is_in_the_text).cloned();
+        aside.chain(read.pulling.iter().map(|hint| shell.with_flags(hint))).collect()
     }
 
     async fn read(&self) -> Result<Read, CommandError> {

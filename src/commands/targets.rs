@@ -6,7 +6,7 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use super::{Shell, sources, usage};
-use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
+use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs, WorkloadArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::error::{CommandError, ErrorKind};
@@ -46,10 +46,6 @@ impl Asked {
             Self::Words(_) => &[],
             Self::Manifests(manifests) => &manifests.skipped,
         }
-    }
-
-    fn note_skipped(&self, shell: &Shell) {
-        note_skipped(self.skipped(), shell);
     }
 }
 
@@ -227,20 +223,24 @@ pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) ->
     let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
     let asked = read_words(args, unnamed, false, shell).await?;
     refuse_images(&asked, "an image was given, but this command takes workloads alone")?;
-    asked.note_skipped(shell);
+    note_skipped(asked.skipped(), shell);
     Ok(asked)
 }
 
-/// Reads words and files of a command that knows the images itself.
-pub(super) async fn read_workloads(
-    args: &TargetArgs,
+/// Reads words and files of a command that knows the images itself, connects, and finds the workloads.
+pub(super) async fn connect_and_find(
+    args: &WorkloadArgs,
     why_no_images: &str,
+    global: &GlobalArgs,
     shell: &mut Shell,
-) -> Result<Asked, CommandError> {
-    let asked = read(args, false, shell).await?;
+) -> Result<(Cluster, Vec<(Workload, Intent)>), CommandError> {
+    let args = TargetArgs::from(args);
+    let asked = read(&args, false, shell).await?;
     refuse_images(&asked, why_no_images)?;
-    asked.note_skipped(shell);
-    Ok(asked)
+    note_skipped(asked.skipped(), shell);
+    let cluster = shell.connect(global).await?;
+    let found = find(asked, &args, global, &cluster).await?;
+    Ok((cluster, found))
 }
 
 fn refuse_images(asked: &Asked, why: &str) -> Result<(), CommandError> {
@@ -277,13 +277,10 @@ pub(super) fn refuse_misspelt(manifests: &[Manifest]) -> Result<(), CommandError
 /// Says which objects of the manifests are not looked at, where the command shows no plan that does.
 pub(super) fn note_skipped(skipped: &[SkippedObject], shell: &Shell) {
     for object in skipped {
-        let why = match object.why {
-            SkippedBecause::ItsController => {
-                shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: ")))
-            }
-            SkippedBecause::Hook(_) | SkippedBecause::OtherVersion(_) | SkippedBecause::OtherKind => {
-                object.why.sentence()
-            }
+        let why = if matches!(object.why, SkippedBecause::ItsController) {
+            shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: ")))
+        } else {
+            object.why.sentence()
         };
         shell.note(&format!("{}: skipped: {why}", object.resource()));
     }
@@ -331,8 +328,9 @@ async fn of_manifests(
 ) -> Result<Found, CommandError> {
     let mut found = Found { workloads: Vec::new(), new: Vec::new() };
     for (kind, manifest) in manifests {
-        let reference = reference_of(kind, &manifest, global, cluster)?;
-        let object = manifest.object;
+        let namespace = namespace_of(&manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
+        let Manifest { name, object, .. } = manifest;
+        let reference = WorkloadRef { kind, namespace, name };
         match cluster.workload(&reference).await {
             Ok(workload) => {
                 let manifest = plan::Manifest::Given { object, validation: args.validate };
@@ -458,24 +456,10 @@ pub(super) async fn find_there(
 
 async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload, CommandError> {
     let reference = WorkloadRef { kind, namespace: cluster.namespace().to_owned(), name: name.to_owned() };
-    workload(&reference, cluster).await
-}
-
-async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload, CommandError> {
-    match cluster.workload(reference).await {
+    match cluster.workload(&reference).await {
         Ok(workload) => Ok(workload),
-        Err(error) => Err(missing(error, reference, cluster).await),
+        Err(error) => Err(missing(error, &reference, cluster).await),
     }
-}
-
-fn reference_of(
-    kind: WorkloadKind,
-    manifest: &Manifest,
-    global: &GlobalArgs,
-    cluster: &Cluster,
-) -> Result<WorkloadRef, CommandError> {
-    let namespace = namespace_of(manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
-    Ok(WorkloadRef { kind, namespace, name: manifest.name.clone() })
 }
 
 /// Returns the namespace that a manifest names, which must be that of `-n` where both are given.

@@ -4,7 +4,7 @@
 use super::planning::{self, Planned, Purpose};
 use super::rolling::Rolling;
 use super::{Shell, apply, plan, resume, targets};
-use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs, UndoArgs};
+use crate::cli::{DryRun, GlobalArgs, RestartArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::CommandError;
 use engine::change::{Direction, FieldChanges, FieldEffect, Row, resizing};
@@ -19,12 +19,8 @@ use engine::value::duration;
 
 pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
-    let words = TargetArgs::from(&args.targets);
-    let asked =
-        targets::read_workloads(&words, "undo uses the images that were recorded; pass only the workload", shell);
-    let asked = asked.await?;
-    let cluster = shell.connect(global).await?;
-    let mut found = targets::find(asked, &words, global, &cluster).await?;
+    let why = "undo uses the images that were recorded; pass only the workload";
+    let (cluster, mut found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     let writer = (args.output, args.field_manager.as_str());
     if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
         refuse_what_the_rollout_has(args)?;
@@ -160,11 +156,8 @@ pub(super) async fn restart(
     }
     // Nothing changes that a template could say.
     let options = Options { pods_only: true, ..planning::options(&args.policy)? };
-    let words = TargetArgs::from(&args.targets);
     let why = "a restart keeps the images; name the workload and its containers: -c NAME";
-    let asked = targets::read_workloads(&words, why, shell).await?;
-    let cluster = shell.connect(global).await?;
-    let mut found = targets::find(asked, &words, global, &cluster).await?;
+    let (cluster, mut found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     for (_, intent) in &mut found {
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
         *intent = Intent::Restart { containers };

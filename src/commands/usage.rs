@@ -140,14 +140,6 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
 /// How long a server may take to say which types it has: the command is wrong all the same.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the server says of a word that is no kind.
-#[derive(Default)]
-struct Asked {
-    /// Whether it has such a type; `None` where it does not say.
-    has_type: Option<bool>,
-    called: Vec<WorkloadKind>,
-}
-
 /// Adds the whole command with the words that were probably meant, where it is known to be one.
 pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -> CommandError {
     let TargetError::UnknownKind { word, .. } = &error else { return hinted(&error, None, shell) };
@@ -155,8 +147,7 @@ pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -
         let unsupported = TargetError::UnknownKind { word: word.clone(), suggestion: None };
         return CommandError::from(unsupported).hint(whole_command(whole, shell.line()));
     }
-    let Asked { has_type, called } =
-        tokio::time::timeout(TIMEOUT, ask(word, shell)).await.ok().flatten().unwrap_or_default();
+    let (has_type, called) = tokio::time::timeout(TIMEOUT, ask(word, shell)).await.ok().flatten().unwrap_or_default();
     // kubectl's sentence.
     let words = || Some(format!("the server doesn't have a resource type {word:?}"));
     let suggested = |suggestion| TargetError::UnknownKind { word: word.clone(), suggestion };
@@ -234,8 +225,9 @@ fn takes_images(shell: &Shell) -> bool {
     command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_id() == "image"))
 }
 
-/// Asks whether there is such a type, or a workload of that name; `None` where there is no way to a server.
-async fn ask(word: &str, shell: &mut Shell) -> Option<Asked> {
+/// Asks whether the server has such a type, where it says so, and for the kinds of workloads of that name; `None` where there
+/// is no way to a server.
+async fn ask(word: &str, shell: &mut Shell) -> Option<(Option<bool>, Vec<WorkloadKind>)> {
     // A name alone says nothing about every namespace.
     let in_one = !shell.typed.iter().any(|typed| typed.id == "all_namespaces");
     let is_bare = in_one && is_word(&shell.typed, word);
@@ -243,8 +235,7 @@ async fn ask(word: &str, shell: &mut Shell) -> Option<Asked> {
     let global = shell.global.clone();
     let cluster = shell.connect(&global).await.ok()?;
     let called = async { if is_bare { cluster.workloads_called(word).await } else { Vec::new() } };
-    let (has_type, called) = futures::join!(cluster.has_type(word), called);
-    Some(Asked { has_type, called })
+    Some(futures::join!(cluster.has_type(word), called))
 }
 
 fn is_word(typed: &[Typed], word: &str) -> bool {

@@ -25,7 +25,6 @@ pub(super) fn short(shell: &Shell) -> Result<EndResult, CommandError> {
     Ok(EndResult::Complete)
 }
 
-/// Returns what the program was built from.
 fn build() -> String {
     match (COMMIT, DATE) {
         (Some(commit), Some(date)) => format!("commit {commit}, {date}, {}", platform()),

@@ -52,7 +52,6 @@ pub enum Origin {
     Text {
         /// What errors and sources call it.
         name: String,
-        /// What it holds.
         bytes: Vec<u8>,
     },
 }
@@ -60,9 +59,7 @@ pub enum Origin {
 /// One Kubernetes object: a mapping with `apiVersion`, `kind` and `metadata.name`, all strings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manifest {
-    /// As written.
     pub api_version: String,
-    /// As written.
     pub kind: String,
     /// As written; empty where there is none.
     pub namespace: String,
@@ -70,7 +67,6 @@ pub struct Manifest {
     pub name: String,
     /// The object as kubectl would send it.
     pub object: Value,
-    /// Where it stood.
     pub source: Source,
 }
 

@@ -31,31 +31,19 @@ pub struct Role {
     pub permissions: Vec<Permission>,
 }
 
-struct Document {
-    kind: &'static str,
-    name: String,
-    namespace: Option<String>,
-    rules: Vec<RoleRule>,
-}
-
 impl Role {
-    /// Rules without a namespace are in a ClusterRole: the only one, or a second one where a Role has the others.
-    fn documents(&self) -> Vec<Document> {
+    /// Returns kind, namespace and rules of each object. Rules without a namespace are in a ClusterRole: the only one, or a
+    /// second one where a Role has the others.
+    fn documents(&self) -> Vec<(&'static str, Option<&str>, Vec<RoleRule>)> {
         let (wide, namespaced): (Vec<Permission>, Vec<Permission>) = self
             .permissions
             .iter()
             .cloned()
             .partition(|permission| permission.resource.cluster_wide && !self.all_namespaces);
-        let first = Document {
-            kind: if self.all_namespaces { "ClusterRole" } else { "Role" },
-            name: self.name.clone(),
-            namespace: self.namespace().map(str::to_owned),
-            rules: permissions::rules(&namespaced),
-        };
-        let mut documents = vec![first];
+        let kind = if self.all_namespaces { "ClusterRole" } else { "Role" };
+        let mut documents = vec![(kind, self.namespace(), permissions::rules(&namespaced))];
         if !wide.is_empty() {
-            let rules = permissions::rules(&wide);
-            documents.push(Document { kind: "ClusterRole", name: self.name.clone(), namespace: None, rules });
+            documents.push(("ClusterRole", None, permissions::rules(&wide)));
         }
         documents
     }
@@ -80,22 +68,22 @@ pub fn role_yaml(role: &Role, out: &mut dyn Write) -> io::Result<()> {
     if !role.optional {
         writeln!(out, "# What is optional is commented out; --optional writes it out.")?;
     }
-    for (index, document) in role.documents().iter().enumerate() {
+    for (index, (kind, namespace, rules)) in role.documents().iter().enumerate() {
         let is_active = |rule: &RoleRule| role.optional || rule.need == Need::Required;
         // A role without a rule is of no use: its head is a comment too.
-        let head = if document.rules.iter().any(is_active) { "" } else { "#" };
+        let head = if rules.iter().any(is_active) { "" } else { "#" };
         if index > 0 {
             writeln!(out, "{head}---")?;
             writeln!(out, "# Optional, and of the cluster: only a ClusterRole can give it.")?;
         }
-        writeln!(out, "{head}apiVersion: {RBAC}\n{head}kind: {}\n{head}metadata:", document.kind)?;
-        writeln!(out, "{head}  name: {}", document.name)?;
-        if let Some(namespace) = &document.namespace {
-            writeln!(out, "{head}  namespace: {}", escape::json(&Value::from(namespace.as_str()).to_string()))?;
+        writeln!(out, "{head}apiVersion: {RBAC}\n{head}kind: {kind}\n{head}metadata:")?;
+        writeln!(out, "{head}  name: {}", role.name)?;
+        if let Some(namespace) = namespace {
+            writeln!(out, "{head}  namespace: {}", escape::json(&Value::from(*namespace).to_string()))?;
         }
         writeln!(out, "{head}rules:")?;
         let mut optional_began = false;
-        for rule in &document.rules {
+        for rule in rules {
             if rule.need == Need::Optional && !optional_began && index == 0 {
                 optional_began = true;
                 writeln!(out, "  # Optional from here on: the answer is weaker without, or a flag needs it.")?;
@@ -123,25 +111,20 @@ fn yaml_rule(rule: &RoleRule, mark: &str, out: &mut dyn Write) -> io::Result<()>
 
 /// Writes the rules that apply as one JSON document: a result, for stdout.
 pub fn role_json(role: &Role, out: &mut dyn Write) -> io::Result<()> {
-    let items: Vec<Value> = role.documents().iter().filter_map(|document| json_role(document, role.optional)).collect();
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": items });
-    json::write(&list, out)
-}
-
-fn json_role(document: &Document, optional: bool) -> Option<Value> {
-    let active = document.rules.iter().filter(|rule| optional || rule.need == Need::Required);
-    let rules: Vec<Value> = active
-        .map(|rule| {
-            let verbs: Vec<&str> = rule.verbs.iter().map(|(verb, _)| verb.word()).collect();
-            json!({ "apiGroups": [rule.resource.group], "resources": [rule.resource.plural], "verbs": verbs })
-        })
-        .collect();
-    let mut metadata = json!({ "name": document.name });
-    if let (Some(namespace), Value::Object(metadata)) = (&document.namespace, &mut metadata) {
-        metadata.insert("namespace".into(), namespace.as_str().into());
+    let of_rule = |rule: &RoleRule| {
+        let verbs: Vec<&str> = rule.verbs.iter().map(|(verb, _)| verb.word()).collect();
+        json!({ "apiGroups": [rule.resource.group], "resources": [rule.resource.plural], "verbs": verbs })
+    };
+    let mut items = Vec::new();
+    for (kind, namespace, rules) in role.documents() {
+        let active = rules.iter().filter(|rule| role.optional || rule.need == Need::Required);
+        let rules: Vec<Value> = active.map(of_rule).collect();
+        if !rules.is_empty() {
+            let metadata = json::without_empty(json!({"name": role.name, "namespace": namespace}), &["namespace"]);
+            items.push(json!({"apiVersion": RBAC, "kind": kind, "metadata": metadata, "rules": rules}));
+        }
     }
-    (!rules.is_empty())
-        .then(|| json!({ "apiVersion": RBAC, "kind": document.kind, "metadata": metadata, "rules": rules }))
+    json::write(&json!({"apiVersion": "v1", "kind": "List", "items": items}), out)
 }
 
 /// Writes what the caller may do, and a last line that counts it: a result, for stdout. `namespace` `None` is all.

@@ -123,7 +123,6 @@ fn in_groups(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(move |row| !restarts(row)).chain(rows.iter().filter(restarts))
 }
 
-/// Writes them, a line each.
 pub(super) fn order_text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (index, line) in order_lines(plan).iter().enumerate() {
         let gap = if index == 0 { "\n" } else { "" };

@@ -20,13 +20,6 @@ pub enum PlanFormat {
     Markdown,
 }
 
-impl PlanFormat {
-    /// Whether a script reads it as a document.
-    pub fn is_document(self) -> bool {
-        matches!(self, Self::Json | Self::Yaml)
-    }
-}
-
 /// How it is written where workloads stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatusFormat {

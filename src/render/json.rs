@@ -81,20 +81,6 @@ fn summary(plans: &[WorkloadPlan]) -> Value {
     })
 }
 
-/// A workload, as every document and every line names it.
-#[derive(Serialize, Clone)]
-pub(super) struct WorkloadName<'a> {
-    kind: &'a str,
-    namespace: &'a str,
-    name: &'a str,
-}
-
-impl<'a> WorkloadName<'a> {
-    pub(super) fn of(workload: &'a WorkloadRef) -> Self {
-        Self { kind: workload.kind.spec().kind, namespace: &workload.namespace, name: &workload.name }
-    }
-}
-
 fn workload(plan: &WorkloadPlan) -> Value {
     let workload = json!({
         "workload": plan.workload,

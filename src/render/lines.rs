@@ -9,7 +9,7 @@ use super::style::{Meaning, Style, elided};
 use super::{Listener, Terminal, Writer, summary, words};
 use engine::k8s::names::PodKey;
 use engine::report::failure_report::FailureReport;
-use engine::report::progress::{PodProgress, Progress, Stage};
+use engine::report::progress::{PodProgress, Stage};
 use engine::report::{Notice, Outcome};
 use engine::rollout::{Goal, Mode};
 use engine::state::durable::StepName;
@@ -29,7 +29,6 @@ pub struct Lines<'a> {
     out: Writer<'a>,
     err: Writer<'a>,
     quiet: bool,
-    failure: Option<FailureReport>,
 }
 
 impl<'a> Lines<'a> {
@@ -42,27 +41,24 @@ impl<'a> Lines<'a> {
     /// Returns a listener that writes results to `out` and lines to `err`.
     pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
         let (narrator, quiet) = (Narrator::new(terminal.stderr), terminal.quiet);
-        Self { out_style: terminal.stdout, narrator, out, err, quiet, failure: None }
+        Self { out_style: terminal.stdout, narrator, out, err, quiet }
+    }
+
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.err, "{}", self.narrator.flowing(line))?;
+        self.err.flush()
     }
 }
 
 impl Listener for Lines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let line = self.narrator.start(goal, next);
-        self.failure = None;
-        if self.quiet {
-            return Ok(());
-        }
-        writeln!(self.err, "{}", self.narrator.flowing(&line))?;
-        self.err.flush()
+        if self.quiet { Ok(()) } else { self.write(&line) }
     }
 
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
-        let Some(line) = self.narrator.line(notice, elapsed).filter(|_| !self.quiet || notice.is_warning()) else {
-            return Ok(());
-        };
-        writeln!(self.err, "{}", self.narrator.flowing(&line))?;
-        self.err.flush()
+        let line = self.narrator.line(notice, elapsed).filter(|_| !self.quiet || notice.is_warning());
+        line.map_or(Ok(()), |line| self.write(&line))
     }
 
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
@@ -73,26 +69,13 @@ impl Listener for Lines<'_> {
         self.err.flush()
     }
 
-    fn tick(&mut self, _progress: &Progress, _elapsed: Duration) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn next_tick(&self) -> Option<Duration> {
-        None
-    }
-
     fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        self.failure = Some(report.clone());
+        self.narrator.failure = Some(report.clone());
         Ok(())
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
-        if self.narrator.names_workload {
-            whose(outcome, &self.out_style, &mut self.out)?;
-        }
-        let reported = Reported { run: self.narrator.run(), failure: self.failure.as_ref(), is_gone: self.quiet };
-        summary::write(reported, outcome, &self.out_style, &mut self.out)?;
-        self.out.flush()
+        self.narrator.end(outcome, self.quiet, &self.out_style, &mut self.out)
     }
 }
 
@@ -105,11 +88,13 @@ pub(super) struct Narrator {
     since: BTreeMap<PodKey, Duration>,
     /// Several rollouts write: each line says whose it is.
     names_workload: bool,
+    pub(super) failure: Option<FailureReport>,
 }
 
 impl Narrator {
     pub(super) fn new(style: Style) -> Self {
-        Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new(), names_workload: false }
+        let (said, since) = (BTreeMap::new(), BTreeMap::new());
+        Self { style, run: None, said, since, names_workload: false, failure: None }
     }
 
     pub(super) fn side_by_side(self, side_by_side: bool) -> Self {
@@ -220,6 +205,18 @@ impl Narrator {
         Some(format!("{} {whose}{}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
     }
 
+    /// Writes the end, and whose it is where there are several; `is_gone`: nothing is left of what was shown before.
+    pub(super) fn end(&self, outcome: &Outcome, is_gone: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        if self.names_workload {
+            let workload = &outcome.workload;
+            let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
+            writeln!(out, "{}", style.paint(Meaning::Heading, &name))?;
+        }
+        let reported = Reported { run: self.run(), failure: self.failure.as_ref(), is_gone };
+        summary::write(reported, outcome, style, out)?;
+        out.flush()
+    }
+
     fn pod(&mut self, pod: &PodKey, phase: &PodProgress, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
         // Between two requests for it; other notices report what it waits for.
@@ -307,11 +304,4 @@ pub(super) fn waits_to_begin(style: &Style, why: &str) -> String {
 /// What is waited for once every pod of the plan is done or has left.
 pub(super) fn waits_to_end(style: &Style, why: &str) -> String {
     format!("waiting for replacement pods: {}", style.show(why))
-}
-
-/// Writes whose end comes next, where there are several.
-pub(super) fn whose(outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let workload = &outcome.workload;
-    let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
-    writeln!(out, "{}", style.paint(Meaning::Heading, &name))
 }

@@ -134,10 +134,14 @@ pub trait Listener {
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()>;
 
     /// Hears how far it is, whenever the time has come that it named; draws again what moves with time.
-    fn tick(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()>;
+    fn tick(&mut self, _progress: &Progress, _elapsed: Duration) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
-    fn next_tick(&self) -> Option<Duration>;
+    fn next_tick(&self) -> Option<Duration> {
+        None
+    }
 
     /// Hears what was found out about the pods that failed, before it hears how the rollout ended.
     fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()>;

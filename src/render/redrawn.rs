@@ -3,7 +3,6 @@
 //! Promise: the screen is never cleared; what is shown last stays when it ends. On a terminal, what does not fit the window
 //! is cut at its lower end.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,12 +17,6 @@ pub struct Redrawn {
     bar: Option<ProgressBar>,
     last: Option<String>,
     separator: &'static str,
-}
-
-impl fmt::Debug for Redrawn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redrawn").finish_non_exhaustive()
-    }
 }
 
 impl Redrawn {

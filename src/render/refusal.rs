@@ -14,28 +14,16 @@ use engine::value::hint::{Hint, inplace};
 /// Pods of one problem that are named.
 const NAMED_PODS: usize = 3;
 
-/// A problem, and the pods that have it; none where it is the workload's.
-struct Problem<'a> {
-    reason: &'a Reason,
-    pods: Vec<&'a PodKey>,
-}
-
-fn problems(plan: &WorkloadPlan) -> Vec<Problem<'_>> {
-    let mut problems: Vec<Problem<'_>> =
-        plan.reasons.iter().map(|reason| Problem { reason, pods: Vec::new() }).collect();
+/// Returns each problem, and the pods that have it; none where it is the workload's.
+fn problems(plan: &WorkloadPlan) -> Vec<(&Reason, Vec<&PodKey>)> {
     let blocked = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Blocked);
-    for (pod, reason) in blocked.flat_map(|pod| pod.reasons.iter().map(move |reason| (&pod.pod, reason))) {
-        match problems.iter_mut().find(|problem| problem.reason == reason && !problem.pods.is_empty()) {
-            Some(problem) => problem.pods.push(pod),
-            None => problems.push(Problem { reason, pods: vec![pod] }),
-        }
-    }
-    problems
+    let of_pods = blocked.flat_map(|pod| pod.reasons.iter().map(move |reason| (&pod.pod, reason)));
+    plan.reasons.iter().map(|reason| (reason, Vec::new())).chain(words::said_once(of_pods)).collect()
 }
 
 /// Returns the verdict, which follows the workload's name and a colon.
 pub(super) fn verdict(plan: &WorkloadPlan) -> String {
-    reason::verdict(problems(plan).iter().map(|problem| problem.reason))
+    reason::verdict(problems(plan).iter().map(|(reason, _)| *reason))
 }
 
 pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -47,13 +35,12 @@ pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &
     };
     writeln!(out, "{verdict}{namespace}\n")?;
     let mut hints = BTreeSet::new();
-    for problem in problems(plan) {
+    for (reason, pods) in problems(plan) {
         let mut indent = "  ";
-        if let Some(place) = place(&problem, style) {
+        if let Some(place) = place(reason, &pods, style) {
             writeln!(out, "{indent}{place}")?;
             indent = "    ";
         }
-        let reason = problem.reason;
         writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
         let hint = guide.hint(&reason.hint_for(&plan.workload));
         // The same advice forty times is noise.
@@ -65,17 +52,17 @@ pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &
 }
 
 /// The pods, or the path that blocks the update, marked.
-fn place(problem: &Problem<'_>, style: &Style) -> Option<String> {
-    if !problem.pods.is_empty() {
-        let named = problem.pods.iter().take(NAMED_PODS).map(|pod| words::pod(style, pod));
+fn place(reason: &Reason, pods: &[&PodKey], style: &Style) -> Option<String> {
+    if !pods.is_empty() {
+        let named = pods.iter().take(NAMED_PODS).map(|pod| words::pod(style, pod));
         let named = named.collect::<Vec<_>>().join(", ");
-        return Some(match problem.pods.len().saturating_sub(NAMED_PODS) {
+        return Some(match pods.len().saturating_sub(NAMED_PODS) {
             0 => named,
             more => format!("{named} and {}", words::count(more, "more pod")),
         });
     }
-    let path = problem.reason.path()?;
-    let mark = if problem.reason.is_of_the_template() { "# not changeable in place" } else { "# blocks the update" };
+    let path = reason.path()?;
+    let mark = if reason.is_of_the_template() { "# not changeable in place" } else { "# blocks the update" };
     Some(format!("{}  {}", style.show(&path), style.paint(Meaning::Failing, mark)))
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::k8s::names::{PodKey, WorkloadRef};
+use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use engine::report::failure_report::FailureReport;
 use engine::report::progress::PodProgress;
+use engine::report::proof::Proof;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::outcome::EndResult;
@@ -47,18 +48,6 @@ pub struct NextSteps {
 }
 
 impl NextSteps {
-    /// The same without what takes back, where that leads to nothing that can run.
-    #[must_use]
-    pub fn unless_back_is(self, useless: bool) -> Self {
-        if useless { Self { take_back: None, abort: None, ..self } } else { self }
-    }
-
-    /// The same without the command that undoes a complete rollout, where that would restore a crash.
-    #[must_use]
-    pub fn unless_undone_is(self, a_crash: bool) -> Self {
-        if a_crash { Self { take_back: None, ..self } } else { self }
-    }
-
     /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is resumed or
     /// aborted; only what is complete and recorded can be undone.
     pub(super) fn that_fit(&self, outcome: &Outcome) -> Self {
@@ -75,14 +64,11 @@ impl NextSteps {
             leaving_resizes: held(&next.leaving_resizes).filter(|_| waits_for_a_resize(outcome)),
             follow: next.follow.clone(),
             is_short_of_time: self.is_short_of_time,
-            despite_failures: None,
             despite_budget: next.despite_budget(outcome),
-            again_despite_budget: None,
-            forward: None,
-            expected: None,
             after: self.after,
             undoes_failures: self.undoes_failures,
             undoes_deferred: self.undoes_deferred,
+            ..Self::default()
         }
     }
 
@@ -120,12 +106,7 @@ impl NextSteps {
 
 /// Whether its time was up while a kubelet said that it cannot resize a pod now.
 fn waits_for_a_resize(outcome: &Outcome) -> bool {
-    let waits = |end: &PodEnd| {
-        matches!(
-            end.phase,
-            PodProgress::Resizing { why: Some(_), .. } | PodProgress::Resizing { deferred_by: Some(_), .. }
-        )
-    };
+    let waits = |end: &PodEnd| matches!(&end.phase, PodProgress::Resizing { why, deferred_by } if why.is_some() || deferred_by.is_some());
     outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
 
@@ -218,6 +199,20 @@ impl Run {
     pub(super) fn pods(&self) -> usize {
         self.pods.len()
     }
+
+    /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
+    pub(super) fn restarts(&self, pod: &PodKey, container: &ContainerName) -> bool {
+        self.pod(pod).and_then(|goal| goal.containers.get(container)).is_none_or(|goal| goal.restarts)
+    }
+}
+
+/// Returns what a rollout did, by its outcome and by what was heard of what it was to do.
+pub(super) fn proof(run: Option<&Run>, outcome: &Outcome) -> Proof {
+    Proof::of(
+        outcome,
+        |end, container| run.is_none_or(|run| run.restarts(&end.pod, container)),
+        |pod| run.and_then(|run| Some(&run.pod(pod)?.fields)),
+    )
 }
 
 /// What a listener was given before the end.

@@ -96,10 +96,10 @@ impl Column {
 
     /// The narrowest that it may be, if its cells have `natural` columns and the longest of their words has `word`.
     fn narrowest(self, natural: usize, word: usize, ease: Ease) -> usize {
-        let seen = if ease.words_flow { self.seen } else { 0 };
+        let seen = if ease == Ease::WordsFlow { self.seen } else { 0 };
         match self.room {
             Room::Whole => natural,
-            Room::Name(_) if ease.names_are_seen => natural.min(self.seen),
+            Room::Name(_) if ease != Ease::Least => natural.min(self.seen),
             Room::Least(least) | Room::Name(least) => least.max(self.head.len()).min(natural),
             Room::Words => word.max(self.head.len()).max(self.reserved).max(seen).min(natural),
         }
@@ -118,19 +118,16 @@ impl Column {
     }
 }
 
-/// What is kept even if a column has to go for it.
-#[derive(Debug, Clone, Copy)]
-struct Ease {
-    names_are_seen: bool,
-    words_flow: bool,
+/// What is kept even if a column has to go for it, from the best to the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ease {
+    /// Names are seen, and words have the lines that they need.
+    WordsFlow,
+    NamesAreSeen,
+    Least,
 }
 
-/// From the best to the least.
-const EASES: [Ease; 3] = [
-    Ease { names_are_seen: true, words_flow: true },
-    Ease { names_are_seen: true, words_flow: false },
-    Ease { names_are_seen: false, words_flow: false },
-];
+const EASES: [Ease; 3] = [Ease::WordsFlow, Ease::NamesAreSeen, Ease::Least];
 
 /// Whether each column counts.
 pub(super) fn is_narrow(style: &Style) -> bool {
@@ -304,13 +301,13 @@ impl<'a> Needs<'a> {
                 *shown = !says_nothing || !goes(index) || was_there(index);
             }
         }
-        let [flowing, seen, least] = EASES;
-        for (ease, those_before_stay) in [(flowing, true), (seen, true), (least, true), (least, false)] {
+        let all_stay = EASES.map(|ease| (ease, true));
+        for (ease, those_before_stay) in all_stay.into_iter().chain([(Ease::Least, false)]) {
             while self.least(&shown, ease) > room(wide, &shown) {
                 let goes = self.columns.iter().enumerate();
-                let goes = goes.filter(|(_, column)| !(ease.names_are_seen && column.goes_after_names));
+                let goes = goes.filter(|(_, column)| ease == Ease::Least || !column.goes_after_names);
                 let goes = goes.filter_map(|(index, column)| Some((index, column.goes?)));
-                let goes = goes.filter(|(_, rank)| !ease.words_flow || *rank <= LEAST_USE);
+                let goes = goes.filter(|(_, rank)| ease != Ease::WordsFlow || *rank <= LEAST_USE);
                 let goes = goes.filter(|(index, _)| shown.get(*index) == Some(&true));
                 let goes = goes.filter(|(index, _)| !those_before_stay || before.get(*index) != Some(&true));
                 let Some((index, _)) = goes.min_by_key(|(_, rank)| *rank) else { break };

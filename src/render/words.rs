@@ -12,7 +12,7 @@ use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use engine::plan::WorkloadPlan;
-use engine::report::progress::{NOT_SCHEDULED, PodProgress};
+use engine::report::progress::{NOT_SCHEDULED, PodProgress, Stage};
 use engine::rollout::{ContainerGoal, PodGoal};
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
@@ -298,73 +298,69 @@ fn put_off(style: &Style, (how, node): (&str, &str), why: &Option<String>, goal:
 
 /// Returns the words of a phase, after the pod's name. `goal` has the containers.
 pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> (Meaning, String) {
+    let meaning = match phase.stage() {
+        Stage::Waiting => Meaning::Quiet,
+        Stage::InProgress | Stage::Left => Meaning::Waiting,
+        Stage::Done => Meaning::Ok,
+        Stage::Failed | Stage::Lost => Meaning::Failing,
+    };
+    (meaning, said_of_phase(style, phase, goal))
+}
+
+fn said_of_phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> String {
     let containers = containers(style, phase, goal);
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
-        PodProgress::Waiting => (Meaning::Quiet, "pending".into()),
-        PodProgress::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
+        PodProgress::Waiting => "pending".into(),
+        PodProgress::Hook { hook } => format!("the command of {} runs", hook.flag()),
         PodProgress::Next { containers } => {
             let own = || containers.iter().map(|name| style.show(name.as_str())).collect();
             let of_pod = || goal.map(|goal| columns::names(&goal.fields.of_resize(), style)).unwrap_or_default();
             let names: Vec<String> = if containers.is_empty() { of_pod() } else { own() };
-            (Meaning::Waiting, format!("next: {}", first_of(names.into_iter(), 4)))
+            format!("next: {}", first_of(names.into_iter(), 4))
         }
         PodProgress::Draining { services } if services.is_empty() => {
-            (Meaning::Waiting, "removed from its Services; waiting for requests in flight".into())
+            "removed from its Services; waiting for requests in flight".into()
         }
-        PodProgress::Draining { services } => {
-            (Meaning::Waiting, format!("draining from {}", self::services(style, services)))
-        }
-        PodProgress::RejoiningService { services } if services.is_empty() => {
-            (Meaning::Waiting, "being added back to its Services".into())
-        }
+        PodProgress::Draining { services } => format!("draining from {}", self::services(style, services)),
+        PodProgress::RejoiningService { services } if services.is_empty() => "being added back to its Services".into(),
         PodProgress::RejoiningService { services } => {
-            (Meaning::Waiting, format!("verified; adding back to {}", self::services(style, services)))
+            format!("verified; adding back to {}", self::services(style, services))
         }
-        PodProgress::Patched => (Meaning::Waiting, patched(style, goal)),
+        PodProgress::Patched => patched(style, goal),
         PodProgress::Restarting { until: Some(until), .. } => {
             let held = format!("held by the kubelet's back-off at least until {} UTC", style.show(clock(until)));
-            (Meaning::Waiting, if containers.is_empty() { held } else { format!("{containers}: {held}") })
+            if containers.is_empty() { held } else { format!("{containers}: {held}") }
         }
-        PodProgress::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
+        PodProgress::Restarting { waiting: None, .. } => with("restarting"),
         PodProgress::Restarting { waiting: Some(reason), .. } if reason.starts_with(NOT_SCHEDULED) => {
-            (Meaning::Waiting, style.show(reason))
+            style.show(reason)
         }
         PodProgress::Restarting { waiting: Some(reason), .. } => {
-            (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
+            format!("{}: {}", with("restarting"), style.show(reason))
         }
         PodProgress::Resizing { why, deferred_by: None } => {
             let (fields, why) = resized(style, why, goal);
-            (Meaning::Waiting, format!("{}{why}", format!("resizing {fields}").trim_end()))
+            format!("{}{why}", format!("resizing {fields}").trim_end())
         }
-        PodProgress::Resizing { why, deferred_by: Some(node) } => {
-            (Meaning::Waiting, put_off(style, ("deferred by", node), why, goal))
-        }
-        PodProgress::Left { why, node } => {
-            (Meaning::Waiting, put_off(style, ("left to the kubelet of", node), why, goal))
-        }
+        PodProgress::Resizing { why, deferred_by: Some(node) } => put_off(style, ("deferred by", node), why, goal),
+        PodProgress::Left { why, node } => put_off(style, ("left to the kubelet of", node), why, goal),
         PodProgress::Starting { containers } if containers.is_empty() => {
-            (Meaning::Waiting, format!("{}, the pod is not ready yet", with("started")))
+            format!("{}, the pod is not ready yet", with("started"))
         }
-        PodProgress::Starting { .. } => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
+        PodProgress::Starting { .. } => format!("{}, not ready yet", with("started")),
         PodProgress::Stabilizing { hold_seconds } => {
-            (Meaning::Waiting, format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds))))
+            format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds)))
         }
-        PodProgress::Unverified { why, .. } => {
-            (Meaning::Waiting, format!("{}: {}", with("not verified yet"), style.show(why)))
+        PodProgress::Unverified { why, .. } => format!("{}: {}", with("not verified yet"), style.show(why)),
+        PodProgress::Done => "done".into(),
+        PodProgress::Failing(failure) => format!("FAILED: {}", self::failure(style, failure)),
+        PodProgress::Conflict { container, image } => {
+            let (container, image) = (style.show(container.as_str()), style.show(image));
+            format!("CONFLICT: another client, or admission, set {container} to {image}")
         }
-        PodProgress::Done => (Meaning::Ok, "done".into()),
-        PodProgress::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
-        PodProgress::Conflict { container, image } => (
-            Meaning::Failing,
-            format!(
-                "CONFLICT: another client, or admission, set {} to {}",
-                style.show(container.as_str()),
-                style.show(image)
-            ),
-        ),
-        PodProgress::Overtaken { why } => (Meaning::Failing, format!("CONFLICT: {}", style.show(why))),
-        PodProgress::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
+        PodProgress::Overtaken { why } => format!("CONFLICT: {}", style.show(why)),
+        PodProgress::Gone { why } => format!("GONE: {}", style.show(why)),
     }
 }
 

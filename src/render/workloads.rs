@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::json::WorkloadName;
+use super::json_lines::joined;
 use super::style::{Meaning, Style};
 use super::table::Column;
 use super::tally::{Course, Tally};
-use super::{StreamFormat, columns, escape, json_lines, words};
+use super::{StreamFormat, columns, json_lines, words};
 use engine::report::WorkloadEnd;
 use engine::state::outcome::EndResult;
 
@@ -92,53 +92,29 @@ fn text(
     )
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WorkloadLine<'a> {
-    workload: WorkloadName<'a>,
-    /// `notStarted` besides the words of the results.
-    result: &'a str,
-    exit_code: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rolled_back: Option<bool>,
-    message: Option<&'a str>,
-    #[serde(flatten)]
-    tally: Tally,
-    not_started: usize,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EndLine<'a> {
-    result: &'a str,
-    exit_code: u8,
-    workloads: usize,
-    not_started: Vec<WorkloadName<'a>>,
-}
-
 fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &mut dyn Write) -> io::Result<()> {
     for end in ends {
-        let tally = end.outcome.as_ref().map(Tally::of).unwrap_or_default();
-        let seconds = end.outcome.as_ref().map_or(0.0, |outcome| outcome.seconds);
-        let body = WorkloadLine {
-            workload: WorkloadName::of(&end.workload),
-            result: end.result.map_or(NOT_STARTED, EndResult::word),
-            exit_code: end.result.map(EndResult::exit_code),
-            rolled_back: end.outcome.as_ref().and_then(|outcome| outcome.rolled_back),
-            message: end.outcome.as_ref().and_then(|outcome| outcome.why.as_deref()),
-            not_started: tally.not_started,
-            tally,
-        };
-        let line = json_lines::line("workload", words::from_seconds(seconds), &body)?;
-        writeln!(out, "{}", escape::json(&line.to_string()))?;
+        let outcome = end.outcome.as_ref();
+        let tally = outcome.map(Tally::of).unwrap_or_default();
+        let head = json!({
+            "workload": end.workload,
+            "result": end.result.map_or(NOT_STARTED, EndResult::word),
+            "exitCode": end.result.map(EndResult::exit_code),
+        });
+        let rolled_back = outcome.and_then(|outcome| outcome.rolled_back);
+        let rolled_back = rolled_back.map_or_else(|| json!({}), |is_whole| json!({"rolledBack": is_whole}));
+        let message = json!({"message": outcome.and_then(|outcome| outcome.why.as_ref())});
+        let rest = json!({"notStarted": tally.not_started});
+        let fields = joined([head, rolled_back, message, json!(tally), rest]);
+        let seconds = outcome.map_or(0.0, |outcome| outcome.seconds);
+        json_lines::line("workload", words::from_seconds(seconds), fields, out)?;
     }
-    let untouched = ends.iter().filter(|end| end.result.is_none()).map(|end| WorkloadName::of(&end.workload));
-    let body = EndLine {
-        result: result.word(),
-        exit_code: result.exit_code(),
-        workloads: ends.len(),
-        not_started: untouched.collect(),
-    };
-    let line = json_lines::line("end", elapsed, &body)?;
-    writeln!(out, "{}", escape::json(&line.to_string()))
+    let untouched = ends.iter().filter(|end| end.result.is_none()).map(|end| json!(end.workload));
+    let fields = json!({
+        "result": result.word(),
+        "exitCode": result.exit_code(),
+        "workloads": ends.len(),
+        "notStarted": untouched.collect::<Value>(),
+    });
+    json_lines::line("end", elapsed, fields, out)
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{CredentialPluginError, Environment};
+use super::super::error::ClusterError;
+use super::Environment;
 
 #[derive(Deserialize)]
 struct Preference {
@@ -26,26 +27,27 @@ struct AllowlistEntry {
 }
 
 /// Refuses a plugin that the policy does not allow. A missing file allows all, as in kubectl.
-pub(super) fn check(command: &str, environment: &Environment) -> Result<(), CredentialPluginError> {
+pub(super) fn check(command: &str, environment: &Environment) -> Result<(), ClusterError> {
     let Some(path) = file(environment) else { return Ok(()) };
+    let shown = path.display();
+    let bad = |why: String| {
+        let what = "could not be read for credentialPluginPolicy";
+        ClusterError::credentials(format!("kubectl's preferences {shown} {what}: {why}"))
+    };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(CredentialPluginError::Policy { path, why: error.to_string() }),
+        Err(error) => return Err(bad(error.to_string())),
     };
     if text.trim().is_empty() {
         return Ok(());
     }
-    let bad = |why: String| CredentialPluginError::Policy { path: path.clone(), why };
     let preferences: Vec<Preference> =
         serde_saphyr::from_multiple(&text).map_err(|error| bad(error.without_snippet().to_string()))?;
     let Some(preference) = preferences.into_iter().next() else { return Ok(()) };
     let denied = |policy: &str| {
-        Err(CredentialPluginError::NotAllowed {
-            command: command.to_owned(),
-            policy: policy.to_owned(),
-            path: path.clone(),
-        })
+        let why = format!("{shown} sets credentialPluginPolicy {policy}");
+        Err(ClusterError::credentials(format!("the credential plugin {command} is not allowed: {why}")))
     };
     match preference.policy.as_deref().unwrap_or_default() {
         "" | "AllowAll" => Ok(()),
@@ -74,7 +76,7 @@ fn file(environment: &Environment) -> Option<PathBuf> {
 }
 
 /// Finds the file of a command: a bare name is looked up in PATH.
-fn resolve(command: &Path, environment: &Environment) -> PathBuf {
+pub fn resolve(command: &Path, environment: &Environment) -> PathBuf {
     if command.components().count() > 1 {
         return command.to_owned();
     }

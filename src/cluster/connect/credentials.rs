@@ -10,7 +10,7 @@ use super::super::error::ClusterError;
 use super::credential_plugin::CredentialPlugin;
 use super::kubeconfig::Selected;
 use super::warnings::Warnings;
-use super::{ConnectOptions, CredentialPluginError, Environment, KubeconfigError, credential_policy, entries, usable};
+use super::{ConnectOptions, Environment, credential_policy, entries, usable};
 use engine::value::address;
 
 /// How long the content of a token file is used: client-go gives it a minute, and reads it ten seconds before its end.
@@ -64,7 +64,7 @@ impl Source {
     pub(super) async fn get(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
         match self {
             Self::Given(credential) => Ok(credential.clone()),
-            Self::Plugin(plugin) => Ok(plugin.run(notices).await?),
+            Self::Plugin(plugin) => plugin.run(notices).await,
             Self::TokenFile { path, otherwise } => match (read(path), otherwise) {
                 (Ok(authorization), _) => {
                     let renew = Timestamp::now().checked_add(TOKEN_FILE).ok();
@@ -84,16 +84,16 @@ impl Source {
 
 /// Reads a token file; blanks around the token are cut off.
 fn read(path: &str) -> Result<HeaderValue, ClusterError> {
-    let bad = |why: &str| CredentialPluginError::Provider { why: format!("the token file {path} {why}") };
+    let bad = |why: &str| ClusterError::credentials(format!("no credentials: the token file {path} {why}"));
     let text = std::fs::read(path).map_err(|error| bad(&format!("could not be read: {error}")))?;
     let text = String::from_utf8_lossy(&text);
     match text.trim() {
-        "" => Err(bad("is empty").into()),
-        token => Ok(bearer("tokenFile", token)?),
+        "" => Err(bad("is empty")),
+        token => bearer("tokenFile", token),
     }
 }
 
-fn basic(pair: &[u8]) -> Result<HeaderValue, KubeconfigError> {
+fn basic(pair: &[u8]) -> Result<HeaderValue, ClusterError> {
     let encoded = entries::base64(pair).unwrap_or_default();
     usable::header("username", &format!("Basic {encoded}"))
 }
@@ -112,6 +112,6 @@ pub(super) struct Credential {
 }
 
 /// The header of a token, which came from this field.
-pub(super) fn bearer(field: &'static str, token: &str) -> Result<HeaderValue, KubeconfigError> {
+pub(super) fn bearer(field: &str, token: &str) -> Result<HeaderValue, ClusterError> {
     usable::header(field, &format!("Bearer {token}"))
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use http::header::LOCATION;
-use http::{Request, StatusCode, Uri};
+use http::{Request, Uri};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Config;
 use kube::client::Body;
@@ -26,44 +26,12 @@ const REDIRECTIONS: usize = 10;
 
 const SILENCE: Duration = Duration::from_secs(30);
 
+/// Why a URL could not be read. It is named without its user, password and query.
 #[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// It is none, or one that names a user.
-    #[error("{url:?} is no URL that can be read: {why}")]
-    Malformed {
-        /// Without its user, password and query.
-        url: String,
-        why: &'static str,
-    },
-    #[error("unable to read URL {url:?}: {why}")]
-    Unreachable {
-        /// Without its user, password and query.
-        url: String,
-        why: String,
-    },
-    #[error("{url:?} is larger than {} MiB", limit / (1024 * 1024))]
-    TooLarge {
-        /// Without its user, password and query.
-        url: String,
-        /// In bytes.
-        limit: usize,
-    },
-    #[error("unable to read URL {url:?}, server reported {status}")]
-    Refused {
-        /// Without its user, password and query.
-        url: String,
-        status: StatusCode,
-    },
-}
-
-impl FetchError {
-    fn may_pass(&self) -> bool {
-        match self {
-            Self::Malformed { .. } | Self::TooLarge { .. } => false,
-            Self::Unreachable { .. } => true,
-            Self::Refused { status, .. } => status.is_server_error(),
-        }
-    }
+#[error("{message}")]
+pub struct FetchError {
+    message: String,
+    may_pass: bool,
 }
 
 pub fn is_url(name: &str) -> bool {
@@ -85,7 +53,7 @@ pub async fn fetch(url: &str, limit: usize, environment: &Environment) -> Result
     let mut tries = 1;
     loop {
         match once(url, limit, environment).await {
-            Err(error) if error.may_pass() && tries < TRIES => tries += 1,
+            Err(error) if error.may_pass && tries < TRIES => tries += 1,
             ended => return ended,
         }
         tokio::time::sleep(PAUSE).await;
@@ -93,14 +61,16 @@ pub async fn fetch(url: &str, limit: usize, environment: &Environment) -> Result
 }
 
 async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<u8>, FetchError> {
-    let malformed = |why| FetchError::Malformed { url: shown(url), why };
+    let failed = |message, may_pass| FetchError { message, may_pass };
+    let (name, mib) = (shown(url), limit / (1024 * 1024));
+    let malformed = |why: &str| failed(format!("{name:?} is no URL that can be read: {why}"), false);
+    let unreachable = |why: String| failed(format!("unable to read URL {name:?}: {why}"), true);
     let mut place: Uri = url.split('#').next().unwrap_or(url).parse().map_err(|_| malformed("it is malformed"))?;
     for _ in 0..=REDIRECTIONS {
         if place.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(malformed("it names a user; pipe it in: curl -u USER URL | kubectl inplace ... -f -"));
         }
-        let response =
-            ask(&place, environment).await.map_err(|why| FetchError::Unreachable { url: shown(url), why })?;
+        let response = ask(&place, environment).await.map_err(unreachable)?;
         let status = response.status();
         if status.is_redirection() {
             let next =
@@ -109,13 +79,16 @@ async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<
             continue;
         }
         if !status.is_success() {
-            return Err(FetchError::Refused { url: shown(url), status });
+            let reported = format!("unable to read URL {name:?}, server reported {status}");
+            return Err(failed(reported, status.is_server_error()));
         }
         let body = Limited::new(response.into_body(), limit).collect().await;
         return match body {
             Ok(body) => Ok(body.to_bytes().to_vec()),
-            Err(error) if error.is::<LengthLimitError>() => Err(FetchError::TooLarge { url: shown(url), limit }),
-            Err(error) => Err(FetchError::Unreachable { url: shown(url), why: error.to_string() }),
+            Err(error) if error.is::<LengthLimitError>() => {
+                Err(failed(format!("{name:?} is larger than {mib} MiB"), false))
+            }
+            Err(error) => Err(unreachable(error.to_string())),
         };
     }
     Err(malformed("it is redirected again and again"))

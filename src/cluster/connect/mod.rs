@@ -5,7 +5,7 @@
 //! and no credential is ever printed. The client returned sends every request through
 //! the module `transport`.
 //!
-//! Not done here: deciding what to ask. Nothing is sent to the server by [`connect`].
+//! Not done here: deciding what to ask. Nothing is sent to the server by [`super::Cluster::connect`].
 
 #![expect(
     clippy::disallowed_types,
@@ -24,7 +24,7 @@ mod retry;
 mod trace;
 mod transport;
 mod usable;
-mod warnings;
+pub(super) mod warnings;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ use kube::config::{AuthInfo, AuthProviderConfig};
 use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::error::{ClusterError, CredentialPluginError};
+use super::error::ClusterError;
 use credentials::Source;
 use engine::value::address;
 use entries::{Cluster, User};
@@ -45,7 +45,8 @@ use trace::Trace;
 use transport::{Limits, Transport};
 use warnings::{ServerClock, Warnings};
 
-pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
+pub use credential_policy::resolve;
+pub use kubeconfig::{KubeconfigNames, names as kubeconfig_names};
 
 #[cfg(test)]
 mod fixtures;
@@ -107,16 +108,10 @@ pub enum ServerNotice {
     Silent {
         /// Host and port.
         server: String,
-        /// For how long.
         after: Duration,
     },
     /// A request is repeated after a pause.
-    Retrying {
-        /// The pause.
-        after: Duration,
-        /// Why, as a sentence fragment.
-        why: String,
-    },
+    Retrying { after: Duration, why: String },
     /// A credential plugin that may ask questions writes to standard error, such as a code to enter.
     CredentialPlugin(String),
 }
@@ -169,31 +164,20 @@ impl Environment {
     }
 }
 
-/// A client for one API server, with its name in output; for the modules of [`crate::cluster`] alone.
-#[derive(Clone)]
-pub struct Connection {
-    pub(in crate::cluster) client: Client,
-    /// Of the flag, else of the context, else `default`.
-    pub(in crate::cluster) namespace: String,
-    pub(in crate::cluster) context: Option<String>,
-    /// The address, in the form that the user checks before confirming.
-    pub(in crate::cluster) server: String,
-    pub(in crate::cluster) warnings: Warnings,
-    pub(in crate::cluster) clock: ServerClock,
-}
-
-/// Makes a client for the server that flags, kubeconfig and environment name.
-///
-/// Runs the credential plugin, if the user has one; asks the server nothing.
-pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Connection, ClusterError> {
-    connect_with(options, environment, Limits::new(options.request_timeout)).await
+impl super::Cluster {
+    /// Makes a client for the server that flags, kubeconfig and environment name.
+    ///
+    /// Runs the credential plugin, if the user has one; asks the server nothing.
+    pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self, ClusterError> {
+        connect_with(options, environment, Limits::new(options.request_timeout)).await
+    }
 }
 
 async fn connect_with(
     options: &ConnectOptions,
     environment: &Environment,
     limits: Limits,
-) -> Result<Connection, ClusterError> {
+) -> Result<super::Cluster, ClusterError> {
     let warnings = Warnings::new(options.notices.clone());
     let mut selected = kubeconfig::select(options, environment)?;
     usable::apply_flags(&mut selected, options)?;
@@ -219,7 +203,7 @@ async fn connect_with(
         async move { transport.call(request).await.map_err(tower::BoxError::from) }
     });
     let client = Client::new(service, namespace.clone());
-    Ok(Connection { client, namespace, context: selected.context, server, warnings, clock })
+    Ok(super::Cluster { client, namespace, context: selected.context, server, warnings, clock })
 }
 
 /// Without TLS everybody on the way could read them: client-go sends none (`ClientConfig` in `client_config.go`). Whom to

@@ -8,14 +8,15 @@ use std::net::IpAddr;
 
 use http::Uri;
 
-use super::{Environment, KubeconfigError};
+use super::super::error::ClusterError;
+use super::Environment;
 
 /// Gives the proxy for the server; `None` is a direct connection.
 pub(super) fn of(
     server: &Uri,
     cluster_proxy: Option<&str>,
     environment: &Environment,
-) -> Result<Option<Uri>, KubeconfigError> {
+) -> Result<Option<Uri>, ClusterError> {
     if let Some(proxy) = cluster_proxy {
         return parse(proxy, "proxy-url").map(Some);
     }
@@ -38,8 +39,9 @@ pub(super) fn of(
     parse(&text, origin).map(Some)
 }
 
-fn parse(proxy: &str, origin: &'static str) -> Result<Uri, KubeconfigError> {
-    let bad = |why: &str| KubeconfigError::BadProxy { origin, why: why.to_owned() };
+/// Reads an address, which may hold a password: no error quotes it.
+fn parse(proxy: &str, origin: &str) -> Result<Uri, ClusterError> {
+    let bad = |why: &str| ClusterError::kubeconfig(format!("the proxy of {origin} cannot be used: {why}"));
     let uri: Uri = proxy.parse().map_err(|_| bad("it is not a valid address"))?;
     match uri.scheme_str() {
         Some("http" | "https" | "socks5") => Ok(uri),

@@ -43,36 +43,31 @@ impl RequestKind {
     }
 }
 
-/// How one try ended.
-pub(super) enum Try<'a> {
-    Answered { code: u16, retry_after: Option<Duration> },
-    Failed(&'a ClusterError),
-}
+/// How one try ended: with an HTTP status, and when the server wants to be asked again, or without an answer.
+pub(super) type Ended<'a> = Result<(u16, Option<Duration>), &'a ClusterError>;
 
 /// Gives the pause before the next try; `None` if there is none. `tries` counts those that were made, `left` is what
 /// is left of the request's time.
 pub(super) fn pause(
     kind: RequestKind,
     tries: u32,
-    ended: &Try<'_>,
+    ended: Ended<'_>,
     left: Option<Duration>,
     backoff: Duration,
 ) -> Option<Duration> {
-    let says_when = matches!(ended, Try::Answered { code: 429, retry_after: Some(_) });
+    let says_when = matches!(ended, Ok((429, Some(_))));
     if tries >= if says_when { TRIES_OF_BUSY } else { TRIES } {
         return None;
     }
     let growing = backoff.saturating_mul(4_u32.saturating_pow(tries.saturating_sub(1)));
     let pause = match (kind, ended) {
         (RequestKind::Stream, _) => None,
-        (RequestKind::Read, Try::Answered { code: 429 | 500..=599, retry_after }) => {
-            Some(retry_after.unwrap_or(growing))
-        }
-        (RequestKind::Write, Try::Answered { code: 429, retry_after }) => *retry_after,
-        (RequestKind::Read | RequestKind::Write, Try::Answered { .. }) => None,
-        (RequestKind::Read, Try::Failed(error)) => may_pass(error).then_some(growing),
-        (RequestKind::Write, Try::Failed(ClusterError::Unreachable { why: Unreached::Refused, .. })) => Some(growing),
-        (RequestKind::Write, Try::Failed(_)) => None,
+        (RequestKind::Read, Ok((429 | 500..=599, retry_after))) => Some(retry_after.unwrap_or(growing)),
+        (RequestKind::Write, Ok((429, retry_after))) => retry_after,
+        (RequestKind::Read | RequestKind::Write, Ok(_)) => None,
+        (RequestKind::Read, Err(error)) => may_pass(error).then_some(growing),
+        (RequestKind::Write, Err(ClusterError::Unreachable { why: Unreached::Refused, .. })) => Some(growing),
+        (RequestKind::Write, Err(_)) => None,
     }?;
     let fits = left.is_none_or(|left| pause < left);
     (fits && pause <= LONGEST_PAUSE).then_some(pause)
@@ -96,8 +91,8 @@ mod tests {
 
     const BACKOFF: Duration = Duration::from_millis(250);
 
-    fn answered(code: u16, retry_after: Option<u64>) -> Try<'static> {
-        Try::Answered { code, retry_after: retry_after.map(Duration::from_secs) }
+    fn answered(code: u16, retry_after: Option<u64>) -> Ended<'static> {
+        Ok((code, retry_after.map(Duration::from_secs)))
     }
 
     #[test]
@@ -124,11 +119,11 @@ mod tests {
             (RequestKind::Stream, 1, answered(429, Some(3)), None),
         ];
         for (at, (kind, tries, ended, expected)) in cases.into_iter().enumerate() {
-            assert_eq!(pause(kind, tries, &ended, None, BACKOFF), expected, "case {at}");
+            assert_eq!(pause(kind, tries, ended, None, BACKOFF), expected, "case {at}");
         }
         let busy = answered(429, Some(3));
-        assert_eq!(pause(RequestKind::Read, 1, &busy, Some(seconds(4)), BACKOFF), Some(seconds(3)));
-        assert_eq!(pause(RequestKind::Read, 1, &busy, Some(seconds(3)), BACKOFF), None);
+        assert_eq!(pause(RequestKind::Read, 1, busy, Some(seconds(4)), BACKOFF), Some(seconds(3)));
+        assert_eq!(pause(RequestKind::Read, 1, busy, Some(seconds(3)), BACKOFF), None);
     }
 
     #[test]
@@ -147,7 +142,7 @@ mod tests {
             (&timed_out, false, false),
         ];
         for (error, read, write) in cases {
-            let repeated = |kind| pause(kind, 1, &Try::Failed(error), None, BACKOFF).is_some();
+            let repeated = |kind| pause(kind, 1, Err(error), None, BACKOFF).is_some();
             assert_eq!(repeated(RequestKind::Read), read, "{error}");
             assert_eq!(repeated(RequestKind::Write), write, "{error}");
             assert!(!repeated(RequestKind::Stream), "{error}");

@@ -34,10 +34,10 @@ use tower_http::decompression::DecompressionLayer;
 use super::super::TCP_TIMEOUT;
 use super::super::error::{ClusterError, of_transport};
 use super::credentials::{Credential, Source};
-use super::retry::{self, RequestKind, Try};
+use super::retry::{self, Ended, RequestKind};
 use super::trace::Trace;
 use super::warnings::{ServerClock, Warnings};
-use super::{KubeconfigError, ServerNotice, entries};
+use super::{ServerNotice, entries};
 use engine::value::address;
 
 /// How long an address may be: `http` takes no longer one, and kube panics where the server's path makes it longer.
@@ -46,7 +46,6 @@ const LONGEST: usize = 60_000;
 /// A timer that ends this late shows that the process was stopped, for example by a laptop that sleeps.
 const LATE: Duration = Duration::from_millis(500);
 
-/// How long things may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// One request with its repetitions; `None` is no limit.
@@ -143,7 +142,7 @@ impl Transport {
                 }
             }
             let left = deadline.map(|deadline: Instant| deadline.saturating_duration_since(Instant::now()));
-            let pause = retry::pause(kind, tries, &summary(&ended), left, self.limits.backoff);
+            let pause = retry::pause(kind, tries, summary(&ended), left, self.limits.backoff);
             let (Some(pause), Some(next)) = (pause, next) else { return ended };
             self.warnings.tell(ServerNotice::Retrying { after: pause, why: why(&ended) });
             tokio::time::sleep(pause).await;
@@ -269,22 +268,17 @@ fn client(config: &Config, credential: &Credential) -> Result<Client, ClusterErr
     }
     match client_of(config) {
         Ok(client) => Ok(client),
-        Err(kube::Error::Auth(error)) => Err(super::CredentialPluginError::of_provider(&error).into()),
+        Err(kube::Error::Auth(error)) => Err(ClusterError::credentials(format!("no credentials: {error}"))),
         Err(error) => {
             // kube puts what it wraps into its own text too; the innermost text says it once.
             let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            Err(KubeconfigError::Tls { why }.into())
+            Err(ClusterError::kubeconfig(format!("the connection cannot be set up: {why}")))
         }
     }
 }
 
-fn summary(ended: &Result<Response<Body>, ClusterError>) -> Try<'_> {
-    match ended {
-        Ok(answer) => {
-            Try::Answered { code: answer.status().as_u16(), retry_after: retry::retry_after(answer.headers()) }
-        }
-        Err(error) => Try::Failed(error),
-    }
+fn summary(ended: &Result<Response<Body>, ClusterError>) -> Ended<'_> {
+    ended.as_ref().map(|answer| (answer.status().as_u16(), retry::retry_after(answer.headers())))
 }
 
 fn why(ended: &Result<Response<Body>, ClusterError>) -> String {

@@ -9,12 +9,13 @@
 
 use http::HeaderValue;
 
+use super::super::error::ClusterError;
+use super::ConnectOptions;
 use super::entries::{Cluster, Field, Flag, Pem, Text, User, from_base64};
 use super::kubeconfig::{Selected, given};
-use super::{ConnectOptions, KubeconfigError};
 
 /// Refuses what kubectl refuses, and puts certificates and keys from files into their data.
-pub(super) fn check(selected: &mut Selected) -> Result<(), KubeconfigError> {
+pub(super) fn check(selected: &mut Selected) -> Result<(), ClusterError> {
     let cluster = &mut selected.cluster;
     load("certificate-authority", &cluster.certificate_authority, &mut cluster.certificate_authority_data)?;
     let user = &mut selected.user;
@@ -23,69 +24,74 @@ pub(super) fn check(selected: &mut Selected) -> Result<(), KubeconfigError> {
         load("client-key", &user.client_key, &mut user.client_key_data)?;
     }
     if let Some(certificate) = &*user.client_certificate_data {
-        let key = user.client_key_data.as_ref().ok_or_else(|| bad("client-certificate", "it needs a client-key"))?;
+        let key = user
+            .client_key_data
+            .as_ref()
+            .ok_or_else(|| ClusterError::unusable("client-certificate", "it needs a client-key"))?;
         check_pair(&certificate.0, &key.0)?;
     }
     check_methods(user)?;
     check_impersonation(user)
 }
 
-fn bad(field: &'static str, why: &str) -> KubeconfigError {
-    KubeconfigError::BadData { field, why: why.to_owned() }
-}
-
-fn load(field: &'static str, path: &Text, data: &mut Field<Pem>) -> Result<(), KubeconfigError> {
+fn load(field: &str, path: &Text, data: &mut Field<Pem>) -> Result<(), ClusterError> {
     let Some(path) = &**path else { return Ok(()) };
     if data.is_some() {
-        return Err(bad(field, "it is given as a file and as data"));
+        return Err(ClusterError::unusable(field, "it is given as a file and as data"));
     }
-    let bytes = std::fs::read(path).map_err(|error| KubeconfigError::BadFile {
-        field,
-        path: path.clone(),
-        why: error.to_string(),
-    })?;
+    let unread = |why: &str| ClusterError::kubeconfig(format!("{field} {path} could not be read: {why}"));
+    let bytes = std::fs::read(path).map_err(|error| unread(&error.to_string()))?;
     if bytes.is_empty() {
-        return Err(KubeconfigError::BadFile { field, path: path.clone(), why: "it is empty".to_owned() });
+        return Err(unread("it is empty"));
     }
     *data = Field::new(Some(Pem(bytes)));
     Ok(())
 }
 
 /// A client certificate and its key must be PEM.
-pub(super) fn check_pair(certificate: &[u8], key: &[u8]) -> Result<(), KubeconfigError> {
+pub(super) fn check_pair(certificate: &[u8], key: &[u8]) -> Result<(), ClusterError> {
     let has = |pem: &[u8], end: &str| String::from_utf8_lossy(pem).contains(end);
     if !has(certificate, "-----END CERTIFICATE-----") {
-        return Err(bad("client-certificate", "it holds no PEM certificate"));
+        return Err(ClusterError::unusable("client-certificate", "it holds no PEM certificate"));
     }
     if !has(key, "PRIVATE KEY-----") {
-        return Err(bad("client-key", "it holds no PEM private key"));
+        return Err(ClusterError::unusable("client-key", "it holds no PEM private key"));
     }
     Ok(())
 }
 
 /// Only one way to authenticate may be given.
-fn check_methods(user: &User) -> Result<(), KubeconfigError> {
+fn check_methods(user: &User) -> Result<(), ClusterError> {
     let has_name = user.username.is_some() || user.password.is_some();
     if has_name && (user.token.is_some() || user.token_file.is_some()) {
-        return Err(bad("token", "a username and a password are given as well, and only one of both is allowed"));
+        return Err(ClusterError::unusable(
+            "token",
+            "a username and a password are given as well, and only one of both is allowed",
+        ));
     }
     if user.password.is_some() && user.username.is_none() {
-        return Err(bad("password", "it needs a username"));
+        return Err(ClusterError::unusable("password", "it needs a username"));
     }
     let Some(provider) = &user.auth_provider else { return Ok(()) };
     if user.exec.is_some() {
-        return Err(bad("auth-provider", "an exec is given as well, and only one of both is allowed"));
+        return Err(ClusterError::unusable(
+            "auth-provider",
+            "an exec is given as well, and only one of both is allowed",
+        ));
     }
     let name = provider.name.as_deref().unwrap_or_default();
     if name != OIDC {
-        return Err(bad("auth-provider", &format!("it is \"{name}\", and only {OIDC} is supported; use exec instead")));
+        return Err(ClusterError::unusable(
+            "auth-provider",
+            &format!("it is \"{name}\", and only {OIDC} is supported; use exec instead"),
+        ));
     }
     let token = provider.config.as_ref().and_then(|config| config.get("id-token"));
     token.map_or(Ok(()), |token| header("id-token", token).map(drop))
 }
 
 /// Whom to impersonate, as headers can have it.
-fn check_impersonation(user: &User) -> Result<(), KubeconfigError> {
+fn check_impersonation(user: &User) -> Result<(), ClusterError> {
     let groups: Vec<_> = user.as_groups.iter().flatten().collect();
     let extras: Vec<_> = user.as_user_extra.iter().flatten().collect();
     if user.as_user.is_none() {
@@ -95,13 +101,19 @@ fn check_impersonation(user: &User) -> Result<(), KubeconfigError> {
             ("as-user-extra", !extras.is_empty()),
         ];
         if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(bad(field, "it needs as (--as): nobody can be impersonated without a user name"));
+            return Err(ClusterError::unusable(
+                field,
+                "it needs as (--as): nobody can be impersonated without a user name",
+            ));
         }
     }
     let extra_values = || extras.iter().flat_map(|(_, values)| values.iter().flatten());
     for (field, number) in [("as-groups", groups.len()), ("as-user-extra", extra_values().count())] {
         if number > MOST_HEADERS {
-            return Err(bad(field, &format!("it has {number} values, and at most {MOST_HEADERS} can be sent")));
+            return Err(ClusterError::unusable(
+                field,
+                &format!("it has {number} values, and at most {MOST_HEADERS} can be sent"),
+            ));
         }
     }
     let texts = user.as_user.iter().map(|text| ("as", text));
@@ -117,8 +129,8 @@ fn check_impersonation(user: &User) -> Result<(), KubeconfigError> {
 const MOST_HEADERS: usize = 10_000;
 
 /// Makes a header of a field; no error quotes it.
-pub(super) fn header(field: &'static str, text: &str) -> Result<HeaderValue, KubeconfigError> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| bad(field, NO_HEADER))?;
+pub(super) fn header(field: &str, text: &str) -> Result<HeaderValue, ClusterError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| ClusterError::unusable(field, NO_HEADER))?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -133,17 +145,16 @@ const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
 /// Reads the cluster's certificate authorities; `None` is the system's trust, or none is asked for.
-pub(super) fn authorities(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, KubeconfigError> {
+pub(super) fn authorities(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, ClusterError> {
     let Some(Pem(pem)) = &*cluster.certificate_authority_data else { return Ok(None) };
-    let bad = |field, why: &str| Err(KubeconfigError::BadData { field, why: why.to_owned() });
     if cluster.insecure_skip_tls_verify.is_some() {
-        return bad(
-            "insecure-skip-tls-verify",
-            "a certificate-authority is given as well, and only one of both is allowed",
-        );
+        let why = "a certificate-authority is given as well, and only one of both is allowed";
+        return Err(ClusterError::unusable("insecure-skip-tls-verify", why));
     }
     match certificates(&String::from_utf8_lossy(pem)) {
-        found if found.is_empty() => bad("certificate-authority", "it holds no PEM certificate"),
+        found if found.is_empty() => {
+            Err(ClusterError::unusable("certificate-authority", "it holds no PEM certificate"))
+        }
         found => Ok(Some(found)),
     }
 }
@@ -154,7 +165,7 @@ fn certificates(pem: &str) -> Vec<Vec<u8>> {
     blocks.filter_map(|block| block.split_once(END).and_then(|(body, _)| from_base64(body))).collect()
 }
 
-pub(super) fn apply_flags(selected: &mut Selected, options: &ConnectOptions) -> Result<(), KubeconfigError> {
+pub(super) fn apply_flags(selected: &mut Selected, options: &ConnectOptions) -> Result<(), ClusterError> {
     if let Some(namespace) = given(&options.namespace) {
         selected.namespace = namespace;
     }
@@ -214,12 +225,11 @@ fn apply_to_user(user: &mut User, options: &ConnectOptions) {
 }
 
 /// The values of a key replace those that the file has for it.
-fn add_extras(user: &mut User, options: &ConnectOptions) -> Result<(), KubeconfigError> {
+fn add_extras(user: &mut User, options: &ConnectOptions) -> Result<(), ClusterError> {
     let mut extras = std::collections::BTreeMap::<String, Option<Vec<String>>>::new();
     for pair in &options.as_user_extra {
         let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            let why = format!("\"{pair}\" is not of the form key=value");
-            return Err(KubeconfigError::BadFlag { flag: "--as-user-extra", why });
+            return Err(ClusterError::kubeconfig(format!("--as-user-extra: \"{pair}\" is not of the form key=value")));
         };
         extras.entry(key.to_owned()).or_default().get_or_insert_default().push(value.to_owned());
     }

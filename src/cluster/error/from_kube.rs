@@ -8,7 +8,7 @@ use kube::client::AuthError;
 use kube::core::Status;
 
 use super::super::{CONNECT_TIMEOUT, TCP_TIMEOUT};
-use super::{ClusterError, CredentialPluginError, RequestDescription, Unreached};
+use super::{ClusterError, RequestDescription, Unreached};
 use engine::k8s::mask;
 
 /// How kube marks an answer that was not a `Status` object: a proxy's page, or a path the server does not know.
@@ -53,7 +53,7 @@ fn source_of(error: &kube::Error) -> &(dyn StdError + 'static) {
 /// Sorts an error that came instead of an answer; `server` is host and port.
 pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server: &str) -> ClusterError {
     if let Some(error) = links(error).find_map(|link| link.downcast_ref::<AuthError>()) {
-        return CredentialPluginError::of_provider(error).into();
+        return ClusterError::credentials(format!("no credentials: {error}"));
     }
     let innermost = without_kube(error);
     let why = chain(innermost);

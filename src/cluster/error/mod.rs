@@ -9,16 +9,12 @@
 use engine::value::hint::{Hint, kubectl};
 use std::time::Duration;
 
-pub use super::connect::KubeconfigError;
-
-mod credential_plugin;
 mod from_kube;
 mod request;
 
 #[cfg(test)]
 mod tests;
 
-pub use credential_plugin::CredentialPluginError;
 pub(super) use from_kube::{links, of_transport};
 pub use request::RequestDescription;
 
@@ -120,15 +116,36 @@ pub enum ClusterError {
     /// The request could not even be built; nothing was sent.
     #[error("the request could not be sent: {why}")]
     NotSent { why: String },
-    /// The kubeconfig or a connection flag is wrong; nothing was sent.
-    #[error(transparent)]
-    Kubeconfig(#[from] KubeconfigError),
-    /// Credentials could not be had; nothing was sent.
-    #[error(transparent)]
-    CredentialPlugin(#[from] CredentialPluginError),
+    /// The kubeconfig or a connection flag is wrong; nothing was sent. No text quotes a file, which may hold credentials.
+    #[error("{message}")]
+    Kubeconfig { message: String, hints: Vec<Hint> },
+    /// Credentials could not be had; nothing was sent. No text holds what a plugin wrote to standard output.
+    #[error("{message}")]
+    CredentialPlugin { message: String, hints: Vec<Hint> },
 }
 
 impl ClusterError {
+    pub(super) fn kubeconfig(message: impl Into<String>) -> Self {
+        Self::Kubeconfig { message: message.into(), hints: Vec::new() }
+    }
+
+    /// A field of the kubeconfig, or its flag, does not hold what it should; `why` is without what it holds.
+    pub(super) fn unusable(field: &str, why: &str) -> Self {
+        Self::kubeconfig(format!("{field} is not usable: {why}"))
+    }
+
+    pub(super) fn credentials(message: impl Into<String>) -> Self {
+        Self::CredentialPlugin { message: message.into(), hints: Vec::new() }
+    }
+
+    /// Of what went wrong before anything was sent: the same with one more hint.
+    pub(super) fn hint(mut self, hint: impl Into<Hint>) -> Self {
+        if let Self::Kubeconfig { hints, .. } | Self::CredentialPlugin { hints, .. } = &mut self {
+            hints.push(hint.into());
+        }
+        self
+    }
+
     /// Says whether the server may have carried out a write that ended with this error.
     ///
     /// `false` is certain: the request never arrived, or the server refused it. After `true` the object must be read
@@ -206,8 +223,7 @@ impl ClusterError {
             Self::TimedOut { after: Some(_), .. } => {
                 vec!["give the server more time with --request-timeout".into()]
             }
-            Self::Kubeconfig(error) => error.hints(),
-            Self::CredentialPlugin(error) => error.hints(),
+            Self::Kubeconfig { hints, .. } | Self::CredentialPlugin { hints, .. } => hints.clone(),
             _ => Vec::new(),
         }
     }

@@ -5,7 +5,6 @@ use std::fmt;
 use engine::k8s::permissions::AccessVerb;
 use engine::value::hint::{Spoken, kubectl};
 
-/// What a request was about, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestDescription {
     pub verb: AccessVerb,

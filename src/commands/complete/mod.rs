@@ -9,13 +9,14 @@ mod names;
 mod wanted;
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::CommandFactory;
 use clap_complete::engine as candidates;
 
 use super::Shell;
 use crate::cli::{Cli, CompletionArgs, CompletionShell};
+use crate::cluster::connect::resolve;
 use crate::error::{CommandError, ErrorKind};
 use engine::state::outcome::EndResult;
 use wanted::{What, wanted};
@@ -129,8 +130,9 @@ pub fn script(shell: CompletionShell) -> &'static str {
 /// Links this program under the helper's name, in the folder where the shell finds this program: krew cannot put a
 /// second name on the PATH (krew#812).
 fn install(shell: &Shell) -> Result<(), CommandError> {
-    let called =
-        found(shell.arguments.first().map(PathBuf::from).unwrap_or_default(), shell.environment().path.as_deref());
+    let called = shell.arguments.first().map(String::as_str).unwrap_or_default();
+    // What is called by its name alone is on the PATH.
+    let called = resolve(Path::new(called), shell.environment());
     let failed = |why: String| CommandError::new(ErrorKind::Output, why);
     let folder = called.parent().filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| {
         failed("it is not known in which folder this program was found".into())
@@ -144,16 +146,6 @@ fn install(shell: &Shell) -> Result<(), CommandError> {
     place(&called, &link).map_err(|error| failed(format!("{} could not be made: {error}", link.display())))?;
     shell.print(&format!("{} now answers for kubectl inplace\n", link.display()))?;
     Ok(())
-}
-
-/// Returns where the shell finds a program: what is called by its name alone is on the PATH.
-fn found(called: PathBuf, path: Option<&OsStr>) -> PathBuf {
-    if called.components().count() > 1 {
-        return called;
-    }
-    let folders = std::env::split_paths(path.unwrap_or_default());
-    let mut programs = folders.map(|folder| folder.join(&called));
-    programs.find(|program| program.is_file()).unwrap_or(called)
 }
 
 #[cfg(unix)]

@@ -3,19 +3,20 @@
 //! Promise: nothing is written, no credential plugin asks a question, and whatever goes wrong or takes longer than
 //! [`TIMEOUT`] is no candidate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Parser;
 
-use super::wanted::{OfPods, OfTargets, Wanted, What, kind_of};
+use super::wanted::{Wanted, What, kind_of};
 use super::{NO_FILES, NO_FILES_NO_BLANK};
-use crate::cli::{Cli, Command, GlobalArgs, TargetArgs, resolved, root};
+use crate::cli::{Cli, Command, TargetArgs, resolved, root};
 use crate::cluster::{Cluster, Nodes};
 use crate::commands::Shell;
 use crate::commands::reference;
 use crate::commands::targets::{self, Asked};
 use engine::change::target;
+use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::LiveWorkload;
@@ -64,20 +65,13 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
     let (typed, before) = words.split_last().map_or(("", &[][..]), |(typed, before)| (typed.as_str(), before));
     // In `--namespace=pr` and `deploy/we` only the end is the name.
     let part = typed.get(wanted.before.len()..).unwrap_or_default();
-    let names = match &wanted.what {
-        What::Code => codes(),
-        What::Kind => kinds(part),
-        What::File
-        | What::Context
-        | What::Cluster
-        | What::User
-        | What::Namespace
-        | What::Workload(_)
-        | What::ContainerOfImage(_)
-        | What::OfTargets(_) => {
-            let question = Question { before, listed: &wanted.before, typed: part };
-            tokio::time::timeout(TIMEOUT, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
-        }
+    let names = if wanted.what == What::Code {
+        codes()
+    } else if wanted.what == What::Kind {
+        kinds(part)
+    } else {
+        let question = Question { before, listed: &wanted.before, typed: part };
+        tokio::time::timeout(TIMEOUT, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
     };
     names.fitting(part).answer(&wanted.before)
 }
@@ -136,10 +130,9 @@ impl Question<'_> {
                 Names::of(cluster.workload_names(*kind, cluster.namespace()).await.ok()?)
             }
             What::ContainerOfImage(other) => return self.containers_of_images(other.as_deref(), &line, shell).await,
-            What::OfTargets(image @ OfTargets::Image(_)) => return self.images_of(image, &line, shell).await,
-            What::OfTargets(what @ (OfTargets::Container | OfTargets::OfPods(_))) => {
-                let cluster = shell.connect(&line.global).await.ok()?;
-                of_targets(what, line.command.as_ref().and_then(targets_of), &line.global, &cluster).await?
+            What::Image(_) => return self.images_of(what, &line, shell).await,
+            What::Container | What::Pod | What::Node | What::Update => {
+                of_targets(what, &line, &shell.connect(&line.global).await.ok()?).await?
             }
             // Nothing that is asked here.
             What::File | What::Code | What::Kind => Names::default(),
@@ -150,8 +143,7 @@ impl Question<'_> {
     /// `side=`, unless the container has its image already; of what has begun to be typed also something else.
     async fn containers_of_images(&self, other: Option<&What>, line: &Cli, shell: &mut Shell) -> Option<Names> {
         let cluster = shell.connect(&line.global).await.ok()?;
-        let targets = line.command.as_ref().and_then(targets_of);
-        let names = of_targets(&OfTargets::Container, targets, &line.global, &cluster).await.unwrap_or_default();
+        let names = of_targets(&What::Container, line, &cluster).await.unwrap_or_default();
         let mut names = self.sifted(names).fitting(self.typed);
         names.described = names.described.into_iter().map(|(name, help)| (format!("{name}="), help)).collect();
         names.described.retain(|name, _| !self.before.iter().any(|word| word.starts_with(name.as_str())));
@@ -168,10 +160,8 @@ impl Question<'_> {
     }
 
     /// The repository with its colon, as another tag is what is wanted; once that is typed, the image.
-    async fn images_of(&self, what: &OfTargets, line: &Cli, shell: &mut Shell) -> Option<Names> {
-        let cluster = shell.connect(&line.global).await.ok()?;
-        let targets = line.command.as_ref().and_then(targets_of);
-        let images = of_targets(what, targets, &line.global, &cluster).await?.described.into_keys();
+    async fn images_of(&self, what: &What, line: &Cli, shell: &mut Shell) -> Option<Names> {
+        let images = of_targets(what, line, &shell.connect(&line.global).await.ok()?).await?.described.into_keys();
         let images: Vec<String> = images.filter(|image| is_plain(image)).collect();
         let repository = |image: &str| Some(ImageReference::parse(image).ok()?.name_as_written().to_owned());
         if images.iter().filter_map(|image| repository(image)).any(|repository| self.typed.starts_with(&repository)) {
@@ -205,53 +195,38 @@ impl Question<'_> {
 }
 
 /// Asks for something of the targets; `None` where they cannot be had.
-async fn of_targets(
-    what: &OfTargets,
-    targets: Option<TargetArgs>,
-    global: &GlobalArgs,
-    cluster: &Cluster,
-) -> Option<Names> {
-    let targets = targets?;
+async fn of_targets(what: &What, line: &Cli, cluster: &Cluster) -> Option<Names> {
+    let targets = targets_of(line.command.as_ref()?)?;
     let picked = targets::unnamed(&targets);
     let request = target::parse(&targets.words, &[], picked, targets.all_containers).ok()?;
     if request.named.is_empty() && request.selected.is_empty() {
-        return if *what == OfTargets::OfPods(OfPods::Node) {
-            cluster.node_names().await.ok().map(Names::of)
-        } else {
-            None
-        };
+        return if *what == What::Node { cluster.node_names().await.ok().map(Names::of) } else { None };
     }
-    let found = targets::find_any(Asked::Words(Box::new(request)), &targets, global, cluster).await.ok()?;
+    let found = targets::find_any(Asked::Words(Box::new(request)), &targets, &line.global, cluster).await.ok()?;
     let workloads: Vec<Workload> = found.into_iter().map(|(workload, _)| workload).collect();
     let containers = || workloads.iter().flat_map(containers);
-    let described = match what {
-        OfTargets::Container => containers().collect(),
-        OfTargets::Image(container) => {
-            let images = containers().filter(|(name, _)| name == container);
-            images.map(|(_, image)| (image, String::new())).collect()
-        }
-        OfTargets::OfPods(what) => {
-            let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await.ok()?;
-            lives.iter().flat_map(|live| of_live(*what, live)).collect()
-        }
+    let described = if let What::Image(container) = what {
+        let images = containers().filter(|(name, _)| name == container);
+        images.map(|(_, image)| (image, String::new())).collect()
+    } else if *what == What::Container {
+        containers().collect()
+    } else {
+        let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await.ok()?;
+        lives.iter().flat_map(|live| of_live(what, live)).collect()
     };
     Some(Names { described, goes_on: false })
 }
 
 /// Returns what a workload has of pods, of their nodes, or of updates.
-fn of_live(what: OfPods, live: &LiveWorkload) -> Vec<(String, String)> {
+fn of_live(what: &What, live: &LiveWorkload) -> Vec<(String, String)> {
     let pods = live.pods.iter();
-    match what {
-        OfPods::Pod => pods.map(|pod| (pod.key.name.clone(), pod.spec.node_name.clone())).collect(),
-        OfPods::Node => {
-            let nodes: BTreeSet<&String> = pods.map(|pod| &pod.spec.node_name).collect();
-            nodes.into_iter().map(|node| (node.clone(), String::new())).collect()
-        }
-        OfPods::Update => {
-            let began = |update: &engine::plan::updates::Update| update.began.clone().unwrap_or_default();
-            updates(live).updates.iter().map(|update| (update.id.as_str().to_owned(), began(update))).collect()
-        }
+    if *what == What::Update {
+        let updates = updates(live).updates.into_iter();
+        return updates.map(|update| (update.id.as_str().to_owned(), update.began.unwrap_or_default())).collect();
     }
+    let node = |pod: &Pod| (pod.spec.node_name.clone(), String::new());
+    let name = |pod: &Pod| (pod.key.name.clone(), pod.spec.node_name.clone());
+    if *what == What::Node { pods.map(node).collect() } else { pods.map(name).collect() }
 }
 
 /// Returns the containers of a workload's template with their images, init containers included: sidecars are among them.

@@ -26,20 +26,11 @@ pub(super) enum What {
     Workload(WorkloadKind),
     /// A container of the targets, for an image: `side=`. What has begun to be typed may also be something else.
     ContainerOfImage(Option<Box<Self>>),
-    OfTargets(OfTargets),
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum OfTargets {
+    /// A container of the targets, the image of one, one of their pods.
     Container,
     Image(String),
-    OfPods(OfPods),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OfPods {
     Pod,
-    /// A node; any where there is no target.
+    /// A node of their pods; any where there is no target.
     Node,
     Update,
 }
@@ -81,11 +72,11 @@ fn of_value(flag: &Arg, value: &str) -> Option<What> {
         "cluster" => Some(What::Cluster),
         "user" => Some(What::User),
         "namespace" => Some(What::Namespace),
-        "container" | "container_order" => Some(What::OfTargets(OfTargets::Container)),
-        "image" => Some(image(value).map_or(What::ContainerOfImage(None), |it| What::OfTargets(OfTargets::Image(it)))),
-        "pods" => Some(What::OfTargets(OfTargets::OfPods(OfPods::Pod))),
-        "node" => Some(What::OfTargets(OfTargets::OfPods(OfPods::Node))),
-        "to" => Some(What::OfTargets(OfTargets::OfPods(OfPods::Update))),
+        "container" | "container_order" => Some(What::Container),
+        "image" => Some(image(value).map_or(What::ContainerOfImage(None), What::Image)),
+        "pods" => Some(What::Pod),
+        "node" => Some(What::Node),
+        "to" => Some(What::Update),
         _ => matches!(flag.get_value_hint(), ValueHint::FilePath | ValueHint::AnyPath).then_some(What::File),
     }
 }
@@ -109,7 +100,7 @@ fn of_word(command: &Command, words: &[&str], typed: &str) -> Option<Wanted> {
     if takes("image")
         && let Some(container) = image(typed)
     {
-        return Some(Wanted { before: format!("{container}="), what: What::OfTargets(OfTargets::Image(container)) });
+        return Some(Wanted { before: format!("{container}="), what: What::Image(container) });
     }
     if let Some((kind, _)) = typed.split_once('/') {
         return Some(Wanted { before: format!("{kind}/"), what: What::Workload(kind_of(kind)?) });
@@ -153,20 +144,20 @@ mod tests {
             ("apply deploy/web si", image_or(What::Kind)),
             ("apply deploy web ", image_or(What::Workload(Deployment))),
             ("apply deploy/web app=:2 ", image_or(What::Kind)),
-            ("apply deploy/web side=acme/s", some("side=", What::OfTargets(OfTargets::Image("side".into())))),
+            ("apply deploy/web side=acme/s", some("side=", What::Image("side".into()))),
             ("status deploy/web ", some("", What::Kind)),
             ("status deploy web ", workload(Deployment, "")),
             ("apply deploy/web --image ", some("", What::ContainerOfImage(None))),
             ("apply deploy/web --image=si", some("--image=", What::ContainerOfImage(None))),
-            ("apply deploy/web --image side=acme/s", some("side=", What::OfTargets(OfTargets::Image("side".into())))),
-            ("apply deploy/web --image=side=", some("--image=side=", What::OfTargets(OfTargets::Image("side".into())))),
-            ("restart deploy/web -c ", some("", What::OfTargets(OfTargets::Container))),
-            ("restart deploy/web -capp,s", some("-capp,", What::OfTargets(OfTargets::Container))),
-            ("restart deploy/web --container=", some("--container=", What::OfTargets(OfTargets::Container))),
-            ("apply deploy/web --container-order app,", some("app,", What::OfTargets(OfTargets::Container))),
-            ("apply deploy/web --pods web-1,", some("web-1,", What::OfTargets(OfTargets::OfPods(OfPods::Pod)))),
-            ("apply deploy/web --node ", some("", What::OfTargets(OfTargets::OfPods(OfPods::Node)))),
-            ("undo deploy/web --to ", some("", What::OfTargets(OfTargets::OfPods(OfPods::Update)))),
+            ("apply deploy/web --image side=acme/s", some("side=", What::Image("side".into()))),
+            ("apply deploy/web --image=side=", some("--image=side=", What::Image("side".into()))),
+            ("restart deploy/web -c ", some("", What::Container)),
+            ("restart deploy/web -capp,s", some("-capp,", What::Container)),
+            ("restart deploy/web --container=", some("--container=", What::Container)),
+            ("apply deploy/web --container-order app,", some("app,", What::Container)),
+            ("apply deploy/web --pods web-1,", some("web-1,", What::Pod)),
+            ("apply deploy/web --node ", some("", What::Node)),
+            ("undo deploy/web --to ", some("", What::Update)),
             ("explain ", some("", What::Code)),
             ("explain Temp", some("", What::Code)),
             ("explain NoPods ", None),

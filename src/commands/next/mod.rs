@@ -5,7 +5,6 @@
 //! are left out.
 
 mod carry;
-mod others;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +16,7 @@ use crate::cli::{Typed, first_word, root};
 use engine::change::Direction;
 use engine::k8s::mask;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use engine::plan::WayBack;
+use engine::plan::{Plan, Verdict, WayBack, WorkloadPlan};
 use engine::rollout::pre_pull::PrePull;
 use engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use engine::state::hook::HookPhase;
@@ -156,13 +155,43 @@ impl Invocation {
             typed
         });
         let typed: Vec<Typed> = typed.collect();
-        let carried = [Carry::Task, Carry::Policy, Carry::Safeguard, Carry::Connection];
-        let command = command(Verb::Apply, Vec::new(), &typed, &carried);
+        let command = command(Verb::Apply, Vec::new(), &typed, &EVERYTHING);
         if from_a_pipe {
             format!("save the manifest, which came through a pipe, as {MANIFEST}; then: {command}")
         } else {
             command.to_string()
         }
+    }
+
+    /// Returns the command that does it to those workloads alone that can be updated, where it would otherwise be refused for
+    /// the others' sake; `None` where what was typed does not say what is wanted of each.
+    pub(super) fn apply_to_the_others(&self, plan: &Plan) -> Option<String> {
+        let (can, cannot): (Vec<_>, Vec<_>) =
+            plan.workloads.iter().partition(|workload| workload.verdict != Verdict::NotEligible);
+        let can: Vec<&WorkloadPlan> =
+            can.into_iter().filter(|workload| workload.verdict == Verdict::InPlace && !workload.is_offline()).collect();
+        let first = &can.first()?.workload;
+        let is_one_place = can.iter().all(|workload| workload.workload.namespace == first.namespace);
+        let is_allowed = can.iter().all(|workload| workload.missing_permissions.is_empty());
+        let by_file = |typed: &Typed| matches!(typed.id.as_str(), "filename" | "kustomize");
+        if cannot.is_empty() || !is_one_place || !is_allowed || can.len() > MOST_NAMED {
+            return None;
+        }
+        if !self.names_what_is_wanted() || self.typed.iter().any(by_file) {
+            return None;
+        }
+        let is_dropped = |typed: &Typed| {
+            matches!(typed.id.as_str(), "selector" | "field_selector" | "all" | "all_namespaces" | "namespace")
+        };
+        let mut typed = self.typed.clone();
+        typed.retain(|typed| !is_dropped(typed));
+        let mut task: Vec<String> = can.iter().map(|workload| workload.workload.to_string()).collect();
+        for words in typed.iter_mut().filter(|typed| typed.id == "words") {
+            task.extend(std::mem::take(&mut words.values).into_iter().filter(|word| word.contains('=')));
+        }
+        typed.retain(|typed| typed.id != "words");
+        task.extend(self.place(first));
+        Some(command(Verb::Apply, task, &typed, &EVERYTHING).to_string())
     }
 
     /// Returns the command that carries out a saved plan, which has its own safeguards.
@@ -356,6 +385,12 @@ impl Invocation {
     }
 }
 
+/// What the same command again has of what was typed.
+const EVERYTHING: [Carry; 4] = [Carry::Task, Carry::Policy, Carry::Safeguard, Carry::Connection];
+
+/// Workloads that a printed command may name: more is no command to copy.
+const MOST_NAMED: usize = 20;
+
 /// Groups of pods that a printed way back may name, and pods in them: more is no command to copy.
 const MOST_GROUPS: usize = 3;
 pub(super) const MOST_PODS: usize = 20;
@@ -416,10 +451,10 @@ fn command(verb: Verb, task: Vec<String>, typed: &[Typed], carried: &[Carry]) ->
 }
 
 fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
-    let is_carried = |typed: &&Typed| carry(&typed.id).is_some_and(|carry| carried.contains(&carry));
+    let is_carried = |typed: &&Typed| carried.contains(&carry(&typed.id));
     let mut kept: Vec<&Typed> = typed.iter().filter(is_carried).collect();
     // The task first, then how, then where.
-    kept.sort_by_key(|typed| carried.iter().position(|known| Some(*known) == carry(&typed.id)));
+    kept.sort_by_key(|typed| carried.iter().position(|known| *known == carry(&typed.id)));
     kept.into_iter().filter_map(|typed| without_secrets(typed).words(command)).flatten().collect()
 }
 

@@ -252,7 +252,6 @@ impl<'d> Unified<'d> {
     }
 }
 
-/// Writes a changed line, and its mark.
 fn changed_line(
     (sign, color): (char, AnsiColor),
     text: &str,

@@ -8,7 +8,6 @@
 mod head;
 mod rows;
 
-use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -24,9 +23,8 @@ use engine::state::hook::HookPhase;
 use head::{Head, Pace};
 
 use super::lines::{self, Narrator};
-use super::run::{NextSteps, Reported};
+use super::run::NextSteps;
 use super::style::{Meaning, Style};
-use super::summary;
 use super::terminal::MARGIN;
 use super::{Listener, Terminal, Writer, table, words};
 
@@ -73,18 +71,6 @@ impl SharedScreen {
     }
 }
 
-impl fmt::Debug for SharedScreen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedScreen").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Screen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Screen").finish_non_exhaustive()
-    }
-}
-
 pub struct Live<'a> {
     out_style: Style,
     drawn: Style,
@@ -103,24 +89,9 @@ pub struct Live<'a> {
     pending: Vec<String>,
     pace: Pace,
     rows: table::Before,
-    held: Option<Held>,
+    /// Why no further pod is taken; and how many are down, where that is why.
+    held: Option<(String, Option<u32>)>,
     stopping: bool,
-    failure: Option<FailureReport>,
-}
-
-enum Held {
-    /// This many are down, of this many that may be.
-    Budget {
-        down: u32,
-        allowed: u32,
-    },
-    NotBegun {
-        why: String,
-    },
-    /// The pods of the plan are done or have left.
-    NotReplaced {
-        why: String,
-    },
 }
 
 impl<'a> Live<'a> {
@@ -149,7 +120,6 @@ impl<'a> Live<'a> {
             rows: table::Before::default(),
             held: None,
             stopping: false,
-            failure: None,
         }
     }
 
@@ -197,7 +167,9 @@ impl<'a> Live<'a> {
         let of_several = self.shared;
         let head = Head { name: &name, progress, elapsed, left, stopping, frame, of_several }.lines(columns, &style);
         let mut lines: Vec<_> = head.iter().map(|line| style.paint(Meaning::Heading, &fit(line, columns))).collect();
-        if let Some(held) = self.held.as_ref().and_then(|held| held.text(progress, &ascii(style))) {
+        // The pods that are seen to be in progress say it already.
+        let is_seen = |down: u32| usize::try_from(down).is_ok_and(|down| down <= progress.in_progress);
+        if let Some((held, _)) = self.held.as_ref().filter(|(_, down)| !down.is_some_and(is_seen)) {
             let held = words::flowing(&format!("  {held}"), 2, &style);
             lines.extend(held.lines().take(HELD_LINES).map(|line| style.paint(Meaning::Waiting, &fit(line, columns))));
         }
@@ -214,20 +186,6 @@ impl<'a> Live<'a> {
     }
 }
 
-impl Held {
-    /// Returns what is said of it; `None` where the pods that are seen to be in progress say it already.
-    fn text(&self, progress: &Progress, style: &Style) -> Option<String> {
-        match self {
-            Self::Budget { down, allowed } => {
-                let is_seen = usize::try_from(*down).is_ok_and(|down| down <= progress.in_progress);
-                (!is_seen).then(|| lines::budget(*down, *allowed))
-            }
-            Self::NotBegun { why } => Some(lines::waits_to_begin(style, why)),
-            Self::NotReplaced { why } => Some(lines::waits_to_end(style, why)),
-        }
-    }
-}
-
 impl Listener for Live<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let line = self.narrator.start(goal, next);
@@ -235,55 +193,33 @@ impl Listener for Live<'_> {
         self.over = false;
         (self.held, self.stopping, self.pace) = (None, false, Pace::default());
         self.rows = table::Before::default();
-        self.failure = None;
         self.pending.push(line);
         self.write(Self::write_pending)
     }
 
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
         let line = self.narrator.line(notice, elapsed);
-        let above = match notice {
-            Notice::Pod { phase, .. } => {
-                self.held = None;
-                phase.stage().is_end()
-            }
-            Notice::BudgetHolds { down, allowed } => {
-                self.held = Some(Held::Budget { down: *down, allowed: *allowed });
-                false
-            }
-            Notice::WaitsToBegin { why } => {
-                self.held = Some(Held::NotBegun { why: why.clone() });
-                false
-            }
-            Notice::WaitsToEnd { why } => {
-                self.held = Some(Held::NotReplaced { why: why.clone() });
-                false
-            }
-            Notice::Owner { .. } => {
-                self.held = None;
-                true
-            }
-            // The clock that runs is the sign of life.
-            Notice::StillWaiting { .. } => false,
-            Notice::DisruptionBudgetHolds { .. }
-            | Notice::BudgetsUnreadable { .. }
-            | Notice::PullBegins { .. }
-            | Notice::Pulled { .. }
-            | Notice::PrePullSkipped { .. }
-            | Notice::TagDiffersByNode { .. }
-            | Notice::Drain { .. }
-            | Notice::HookBegins { .. }
-            | Notice::HookEnded { .. }
-            | Notice::Evidence { .. }
-            | Notice::Retrying { .. }
-            | Notice::NotPatched { .. }
-            | Notice::WatchLost { .. }
-            | Notice::WatchRestored => true,
-            Notice::Stopping => {
-                self.stopping = true;
-                true
-            }
+        let drawn = ascii(self.drawn);
+        let held = if let Notice::BudgetHolds { down, allowed } = notice {
+            Some((lines::budget(*down, *allowed), Some(*down)))
+        } else if let Notice::WaitsToBegin { why } = notice {
+            Some((lines::waits_to_begin(&drawn, why), None))
+        } else if let Notice::WaitsToEnd { why } = notice {
+            Some((lines::waits_to_end(&drawn, why), None))
+        } else {
+            None
         };
+        let is_progress = matches!(notice, Notice::Pod { .. } | Notice::Owner { .. });
+        self.stopping |= *notice == Notice::Stopping;
+        let above = if let Notice::Pod { phase, .. } = notice {
+            phase.stage().is_end()
+        } else {
+            // The clock that runs is the sign of life.
+            held.is_none() && !matches!(notice, Notice::StillWaiting { .. })
+        };
+        if held.is_some() || is_progress {
+            self.held = held;
+        }
         self.pending.extend(line.filter(|_| above));
         // What is drawn again writes them above itself.
         if self.drawn_at.is_none() { self.write(Self::write_pending) } else { Ok(()) }
@@ -305,7 +241,7 @@ impl Listener for Live<'_> {
     }
 
     fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        self.failure = Some(report.clone());
+        self.narrator.failure = Some(report.clone());
         Ok(())
     }
 
@@ -314,12 +250,7 @@ impl Listener for Live<'_> {
         self.bar.finish_and_clear();
         self.write(|view| {
             view.write_pending()?;
-            if view.shared {
-                lines::whose(outcome, &view.out_style, &mut view.out)?;
-            }
-            let reported = Reported { run: view.narrator.run(), failure: view.failure.as_ref(), is_gone: true };
-            summary::write(reported, outcome, &view.out_style, &mut view.out)?;
-            view.out.flush()
+            view.narrator.end(outcome, true, &view.out_style, &mut view.out)
         })
     }
 }

@@ -93,6 +93,26 @@ impl Columns<'_> {
         }
         row
     }
+
+    fn state(self, pod: &PodStatus, report: &ContainerReport, style: &Style) -> String {
+        let mut text = match (&report.condition, &pod.unscheduled) {
+            // The reason is below the table.
+            (Condition::Starting { .. } | Condition::Updating { .. }, Some(_)) => NOT_SCHEDULED.to_owned(),
+            (condition, _) => {
+                let before = report.before.as_deref().map(|before| columns::image_within(before, self.folder, style));
+                condition_of(condition, before, style)
+            }
+        };
+        match report.comparison {
+            Comparison::Pending => text.push_str("; pending"),
+            // That the pod is going says it.
+            Comparison::Older if matches!(pod.state, PodState::Terminating | PodState::Finished) => {}
+            Comparison::Older => text.push_str("; of an older revision"),
+            Comparison::Drifted => text.push_str("; drifted from the template"),
+            Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned | Comparison::Rewritten => {}
+        }
+        text
+    }
 }
 
 /// How often it has restarted, and how it ended last where that was no success and its state does not say it; when, with the
@@ -118,13 +138,12 @@ fn restarts(report: &ContainerReport, detail: Detail, now: &str, style: &Style) 
 
 /// Since when the container runs, as far as is known.
 fn since(condition: &Condition) -> Option<&str> {
-    match condition {
-        Condition::Running { since, .. } | Condition::Restarted { since, .. } | Condition::Unverified { since, .. } => {
-            since.as_deref()
-        }
-        Condition::Updating { .. } | Condition::Failed(_) | Condition::Starting { .. } | Condition::Ended { .. } => {
-            None
-        }
+    if let Condition::Running { since, .. } | Condition::Restarted { since, .. } | Condition::Unverified { since, .. } =
+        condition
+    {
+        since.as_deref()
+    } else {
+        None
     }
 }
 
@@ -203,28 +222,6 @@ fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
         (Comparison::Rewritten | Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => {
             columns::image_within(asked, folder, style)
         }
-    }
-}
-
-impl Columns<'_> {
-    fn state(self, pod: &PodStatus, report: &ContainerReport, style: &Style) -> String {
-        let mut text = match (&report.condition, &pod.unscheduled) {
-            // The reason is below the table.
-            (Condition::Starting { .. } | Condition::Updating { .. }, Some(_)) => NOT_SCHEDULED.to_owned(),
-            (condition, _) => {
-                let before = report.before.as_deref().map(|before| columns::image_within(before, self.folder, style));
-                condition_of(condition, before, style)
-            }
-        };
-        match report.comparison {
-            Comparison::Pending => text.push_str("; pending"),
-            // That the pod is going says it.
-            Comparison::Older if matches!(pod.state, PodState::Terminating | PodState::Finished) => {}
-            Comparison::Older => text.push_str("; of an older revision"),
-            Comparison::Drifted => text.push_str("; drifted from the template"),
-            Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned | Comparison::Rewritten => {}
-        }
-        text
     }
 }
 

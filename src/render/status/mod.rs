@@ -152,15 +152,8 @@ fn workload(
     heading(status, style, out)?;
     held(status, context, style, out)?;
     for state in &status.owner {
-        let meaning = match state {
-            OwnerState::Stuck { .. } => Meaning::Failing,
-            OwnerState::Terminating
-            | OwnerState::NotObserved
-            | OwnerState::RollingOut { .. }
-            | OwnerState::Paused
-            | OwnerState::OnDelete
-            | OwnerState::DisruptionBudget { .. } => Meaning::Waiting,
-        };
+        let is_stuck = matches!(state, OwnerState::Stuck { .. });
+        let meaning = if is_stuck { Meaning::Failing } else { Meaning::Waiting };
         writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
     }
     for Rewritten { what, template, made } in &status.rewritten {
@@ -300,20 +293,12 @@ fn pods(
     let is_narrow = detail == Detail::Short && table::is_narrow(style);
     let columns = cells::Columns { template, detail, now, folder, is_narrow };
     let row = |pod: &&PodStatus| {
-        let meaning = match pod.state {
-            PodState::Failed => Meaning::Failing,
-            PodState::Ready => Meaning::Plain,
-            PodState::Terminating
-            | PodState::Finished
-            | PodState::NotReady
-            | PodState::Updating
-            | PodState::Restarted
-            | PodState::Resizing
-            | PodState::Deferred
-            | PodState::Pending
-            | PodState::Older
-            | PodState::Drifted
-            | PodState::Unverified => Meaning::Waiting,
+        let meaning = if pod.state == PodState::Failed {
+            Meaning::Failing
+        } else if pod.state == PodState::Ready {
+            Meaning::Plain
+        } else {
+            Meaning::Waiting
         };
         columns.rows(pod, style).into_iter().map(move |row| (meaning, row)).collect::<Vec<_>>()
     };

@@ -5,19 +5,19 @@
 
 mod next_steps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use engine::change::FieldEffect;
 use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::LATE;
 use engine::report::progress::{PodProgress, Stage};
-use engine::report::proof::{Proof, Spread};
-use engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
+use engine::report::proof::{InPods, Proof, Spread};
+use engine::report::{FieldValue, NewPods, NotReady, Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::outcome::EndResult;
 
-use super::run::{NextSteps, Reported, Run};
+use super::run::{NextSteps, Reported, Run, proof};
 use super::style::{Meaning, Style};
 use super::tally::{Course, Tally};
 use super::{failure_report, words};
@@ -32,7 +32,8 @@ pub fn end(goal: &Goal, next: &NextSteps, outcome: &Outcome, style: &Style, out:
 
 pub(super) fn write(reported: Reported<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &outcome.workload);
-    let ending = Ending { reported, outcome, style, tally: Tally::of(outcome), name };
+    let (tally, proof) = (Tally::of(outcome), proof(reported.run, outcome));
+    let ending = Ending { reported, outcome, style, tally, proof, name };
     words::in_lines(style, out, |out| ending.write(out))
 }
 
@@ -41,6 +42,7 @@ struct Ending<'a> {
     outcome: &'a Outcome,
     style: &'a Style,
     tally: Tally,
+    proof: Proof,
     name: String,
 }
 
@@ -84,8 +86,7 @@ impl Ending<'_> {
     }
 
     fn heading(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (name, after) = (&self.name, words::duration(words::from_seconds(self.outcome.seconds)));
-        let after = format!("after {after}");
+        let (name, after) = (&self.name, format!("after {}", self.seconds()));
         let (word, rest) = match self.outcome.result {
             EndResult::Complete => return self.complete(out),
             EndResult::NothingToDo => ("Nothing to do:", format!("every pod of {name} runs it already.")),
@@ -155,44 +156,49 @@ impl Ending<'_> {
     }
 
     fn complete(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (name, seconds) = (&self.name, words::duration(words::from_seconds(self.outcome.seconds)));
-        let ok = |word: &str| self.style.paint(Meaning::Ok, word);
-        let pods = |number| words::count(number, "pod");
-        let number = self.outcome.pods.len();
-        if self.follows() && number == 0 {
-            writeln!(out, "{} {name} has no pod to wait for.", ok("Complete:"))
-        } else if self.follows() && self.done_containers().next().is_none() {
-            writeln!(
-                out,
-                "{} {name}: {} ready, no container restarted by an update in place (watched for {seconds}).",
-                ok("Complete:"),
-                pods(number)
-            )
-        } else if self.follows() {
-            let last = self.done_ends().filter_map(|end| end.times.running_since.as_deref()).max();
-            let updated: BTreeSet<&PodKey> = self.done_containers().map(|(end, _)| &end.pod).collect();
-            let (which, whose) = match updated.len() {
-                some if some < number => (format!("ready, {some} of them updated"), "last updated container"),
-                _ => ("updated and ready".to_owned(), "last container"),
-            };
-            let last = last.map(|at| format!(", the {whose} started at {}", self.style.show(at))).unwrap_or_default();
-            let (pods, restarted) = (pods(number), self.restarted());
-            writeln!(out, "{} {name}: {pods} {which}{last} (watched for {seconds}).{restarted}", ok("Complete:"))
-        } else {
-            let already = match self.tally.up_to_date {
-                0 => String::new(),
-                number => format!(" {} had been patched before.", pods(number)),
-            };
-            let others = self.others();
-            let changed = self.changed();
-            let none = if changed == 0 && self.tally.updated == number { " No pod had to change." } else { "" };
-            let word = match changed {
-                0 if !none.is_empty() || !others.is_empty() => "Complete".to_owned(),
-                number => format!("Updated {} in place", pods(number)),
-            };
-            writeln!(out, "{} in {seconds}.{none}{already}{others}{}", ok(&word), self.restarted())?;
-            self.why(out)
+        if self.follows() {
+            let what = self.followed_to_the_end();
+            return writeln!(out, "{} {}{what}", self.style.paint(Meaning::Ok, "Complete:"), self.name);
         }
+        let pods = |number| words::count(number, "pod");
+        let already = match self.tally.up_to_date {
+            0 => String::new(),
+            number => format!(" {} had been patched before.", pods(number)),
+        };
+        let (others, changed) = (self.others(), self.changed());
+        let is_none = changed == 0 && self.tally.updated == self.outcome.pods.len();
+        let none = if is_none { " No pod had to change." } else { "" };
+        let word = match changed {
+            0 if is_none || !others.is_empty() => "Complete".to_owned(),
+            number => format!("Updated {} in place", pods(number)),
+        };
+        let (word, seconds) = (self.style.paint(Meaning::Ok, &word), self.seconds());
+        writeln!(out, "{word} in {seconds}.{none}{already}{others}{}", self.restarted())?;
+        self.why(out)
+    }
+
+    /// What is said of pods that were only watched.
+    fn followed_to_the_end(&self) -> String {
+        let (pods, seconds) = (words::count(self.outcome.pods.len(), "pod"), self.seconds());
+        let is_updated = |pod: &&PodEnd| pod.containers.iter().any(|end| end.changed);
+        let updated = self.outcome.done().filter(is_updated).count();
+        if self.outcome.pods.is_empty() {
+            return " has no pod to wait for.".to_owned();
+        } else if updated == 0 {
+            return format!(": {pods} ready, no container restarted by an update in place (watched for {seconds}).");
+        }
+        let (which, whose) = match self.outcome.pods.len() > updated {
+            true => (format!("ready, {updated} of them updated"), "last updated container"),
+            false => ("updated and ready".to_owned(), "last container"),
+        };
+        let changed = self.outcome.done().flat_map(|pod| pod.containers.iter().filter(|end| end.changed));
+        let last = changed.filter_map(|end| end.times.running_since.as_deref()).max();
+        let last = last.map(|at| format!(", the {whose} started at {}", self.style.show(at))).unwrap_or_default();
+        format!(": {pods} {which}{last} (watched for {seconds}).{}", self.restarted())
+    }
+
+    fn seconds(&self) -> String {
+        words::duration(words::from_seconds(self.outcome.seconds))
     }
 
     /// How many pods this run has changed: a label that names the revision is no change of a pod.
@@ -231,25 +237,23 @@ impl Ending<'_> {
 
     /// Which containers restarted in how many pods; begins with a blank.
     fn restarted(&self) -> String {
-        let restarted = self.done_containers().filter(|(pod, container)| self.restarts(pod, container));
-        let restarted = self.in_pods(restarted.map(|(_, container)| container));
-        let others = self.finished_by_others();
+        let planned = &self.proof.restarted_as_planned;
+        let (restarted, others) = (self.in_pods(planned), self.finished_by_others());
         let restarted = match (restarted.is_empty(), others) {
             (true, 0) => "nothing".into(),
             (true, _) => "not seen to its end by this run".into(),
             (false, _) => restarted,
         };
-        let twice: usize =
-            self.proof().restarted_as_planned.values().map(|it| it.restarts.unwrap_or(0).saturating_sub(it.pods)).sum();
+        let twice: usize = planned.values().map(|it| it.restarts.unwrap_or(0).saturating_sub(it.pods)).sum();
         let restarted = if twice == 0 { restarted } else { format!("{restarted} ({twice} of them twice)") };
         if self.follows() {
             return format!(" Updated in place: {restarted}.");
         }
-        let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
+        let unplanned = self.in_pods(&self.proof.restarted_not_planned);
         let others = if unplanned.is_empty() {
             // This run does not know what an earlier run of the rollout has seen.
             let when = if self.tally.up_to_date > 0 || others > 0 { " in this run" } else { "" };
-            let as_before = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.as_before));
+            let as_before = self.as_before();
             let but =
                 if as_before.is_empty() { as_before } else { format!(" but what crashed before, too: {as_before}") };
             format!("nothing else restarted{when}{but}")
@@ -260,9 +264,8 @@ impl Ending<'_> {
             0 => "pods replaced: 0".to_owned(),
             gone => format!("pods that left meanwhile: {gone}"),
         };
-        let proof = self.proof();
-        let containers = self.so_often(proof.resized.values().map(|it| (&it.container, it.pods)));
-        let as_a_whole = match proof.resized_as_a_whole {
+        let containers = self.in_pods(&self.proof.resized);
+        let as_a_whole = match self.proof.resized_as_a_whole {
             0 => String::new(),
             count => format!("{} as a whole", words::count(count, "pod")),
         };
@@ -271,58 +274,33 @@ impl Ending<'_> {
         format!("{resized} Restarted as planned: {restarted}; {others}; {gone}.")
     }
 
-    /// Returns `app in 1 pod, side in 3 pods`: how often each container occurs.
-    fn in_pods<'a>(&self, containers: impl Iterator<Item = &'a ContainerName>) -> String {
-        let mut counts: BTreeMap<&ContainerName, usize> = BTreeMap::new();
-        for container in containers {
-            *counts.entry(container).or_default() += 1;
+    /// The containers without a planned change that crashed before the update, too.
+    fn as_before(&self) -> String {
+        let mut counts: BTreeMap<ContainerName, InPods> = BTreeMap::new();
+        for container in self.outcome.pods.iter().flat_map(|pod| &pod.as_before) {
+            let new = || InPods { container: container.clone(), pods: 0, restarts: None };
+            counts.entry(container.clone()).or_insert_with(new).pods += 1;
         }
-        self.so_often(counts)
+        self.in_pods(&counts)
     }
 
-    fn so_often<'a>(&self, counts: impl IntoIterator<Item = (&'a ContainerName, usize)>) -> String {
-        let counts = counts
-            .into_iter()
-            .map(|(name, number)| format!("{} in {}", self.style.show(name.as_str()), words::count(number, "pod")));
-        counts.collect::<Vec<_>>().join(", ")
-    }
-
-    fn done_ends(&self) -> impl Iterator<Item = &ContainerEnd> {
-        self.done_in_pods().map(|(_, end)| end)
-    }
-
-    fn done_containers(&self) -> impl Iterator<Item = (&PodEnd, &ContainerName)> {
-        self.done_in_pods().map(|(pod, end)| (pod, &end.container))
-    }
-
-    fn done_in_pods(&self) -> impl Iterator<Item = (&PodEnd, &ContainerEnd)> {
-        self.outcome.done().flat_map(|pod| pod.containers.iter().filter(|end| end.changed).map(move |end| (pod, end)))
-    }
-
-    /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
-    fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
-        let goal = self.reported.run.and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
-        goal.is_none_or(|goal| goal.restarts)
+    /// Returns `app in 1 pod, side in 3 pods`.
+    fn in_pods(&self, counts: &BTreeMap<ContainerName, InPods>) -> String {
+        let of =
+            |it: &InPods| format!("{} in {}", self.style.show(it.container.as_str()), words::count(it.pods, "pod"));
+        counts.values().map(of).collect::<Vec<_>>().join(", ")
     }
 
     fn deciding_pods(&self, out: &mut dyn Write) -> io::Result<()> {
-        let decides = |pod: &&PodEnd| match self.outcome.result {
-            EndResult::Failed => pod.phase.stage() == Stage::Failed,
-            EndResult::Superseded => pod.phase.stage() == Stage::Lost,
-            EndResult::Deferred => {
-                let waits = matches!(pod.phase, PodProgress::Resizing { deferred_by: Some(_), .. });
-                waits || pod.phase.stage() == Stage::Left
-            }
-            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
-                pod.is_in_progress() || self.waits_for_somebody(pod)
-            }
-            EndResult::Complete
-            | EndResult::NothingToDo
-            | EndResult::Paused
-            | EndResult::Aborted
-            | EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible => false,
+        let result = self.outcome.result;
+        let is_cut_short = matches!(result, EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated);
+        let decides = |pod: &&PodEnd| {
+            let stage = pod.phase.stage();
+            let waits = matches!(pod.phase, PodProgress::Resizing { deferred_by: Some(_), .. });
+            result == EndResult::Failed && stage == Stage::Failed
+                || result == EndResult::Superseded && stage == Stage::Lost
+                || result == EndResult::Deferred && (waits || stage == Stage::Left)
+                || is_cut_short && (pod.is_in_progress() || self.waits_for_somebody(pod))
         };
         // What the report says of a pod is not said again; of one that was late it may know no more than that.
         let is_reported = |end: &&PodEnd| {
@@ -370,27 +348,29 @@ impl Ending<'_> {
     }
 
     fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty()).collect();
-        for end in pods.iter().take(NAMED_PODS) {
-            let text = self.restarted_otherwise(end).join("; ");
-            writeln!(out, "  {}  {}", words::pod(self.style, &end.pod), self.style.paint(Meaning::Failing, &text))?;
-        }
-        self.and_more(pods.len(), out)
+        let pods = self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty());
+        let pods: Vec<_> = pods.map(|end| (&end.pod, self.restarted_otherwise(end))).collect();
+        self.each_of(Meaning::Failing, &pods, out)
     }
 
     fn not_ready(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pods = self.outcome.pods.iter().filter_map(|end| Some((&end.pod, end.not_ready.as_ref()?)));
-        let pods: Vec<_> = pods.collect();
-        for (pod, not_ready) in pods.iter().take(NAMED_PODS) {
-            let why = if not_ready.reason.is_empty() { String::new() } else { format!(" ({})", not_ready.reason) };
-            let text = self.style.show(&format!("done, but {} is not ready{why}", not_ready.container));
-            writeln!(out, "  {}  {}", words::pod(self.style, pod), self.style.paint(Meaning::Waiting, &text))?;
+        let pods = self.outcome.pods.iter().filter_map(|end| {
+            let NotReady { container, reason } = end.not_ready.as_ref()?;
+            let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+            Some((&end.pod, self.style.show(&format!("done, but {container} is not ready{why}"))))
+        });
+        self.each_of(Meaning::Waiting, &pods.collect::<Vec<_>>(), out)
+    }
+
+    fn each_of(&self, meaning: Meaning, pods: &[(&PodKey, String)], out: &mut dyn Write) -> io::Result<()> {
+        for (pod, text) in pods.iter().take(NAMED_PODS) {
+            writeln!(out, "  {}  {}", words::pod(self.style, pod), self.style.paint(meaning, text))?;
         }
         self.and_more(pods.len(), out)
     }
 
     /// What restarted in a pod without a plan, and what restarted more often than planned.
-    fn restarted_otherwise(&self, end: &PodEnd) -> Vec<String> {
+    fn restarted_otherwise(&self, end: &PodEnd) -> String {
         let again: BTreeMap<_, _> =
             end.containers.iter().filter_map(|end| Some((&end.container, end.again.as_ref()?))).collect();
         let others = end.unplanned.iter().filter(|name| !again.contains_key(name));
@@ -404,7 +384,7 @@ impl Ending<'_> {
             let code = again.exit_code.map(|code| format!(" ({last}exit code {code})")).unwrap_or_default();
             format!("{} restarted {times} more than planned{code}", self.style.show(name.as_str()))
         });
-        others.into_iter().chain(again).collect()
+        others.into_iter().chain(again).collect::<Vec<_>>().join("; ")
     }
 
     fn and_more(&self, pods: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -494,7 +474,7 @@ impl Ending<'_> {
 
     /// Writes a line for each pod that left, and one for each container of which a time is known.
     fn times(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (proof, style) = (self.proof(), self.style);
+        let (proof, style) = (&self.proof, self.style);
         for left in proof.replaced.iter().take(NAMED_PODS) {
             writeln!(out, "  {}  gone: {}", words::pod(style, &left.pod), style.show(&left.message))?;
         }
@@ -515,14 +495,6 @@ impl Ending<'_> {
             }
         }
         Ok(())
-    }
-
-    fn proof(&self) -> Proof {
-        Proof::of(
-            self.outcome,
-            |pod, container| self.restarts(pod, container),
-            |pod| self.reported.run.and_then(|run| Some(&run.pod(pod)?.fields)),
-        )
     }
 }
 

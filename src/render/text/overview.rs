@@ -92,13 +92,8 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
     let rows =
         plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace && !differs(workload, style));
     let rows: Vec<&WorkloadPlan> = rows.collect();
-    let mut reported: Vec<(String, Vec<&WorkloadPlan>)> = Vec::new();
-    for (text, workload) in rows.iter().filter_map(|workload| Some((pods::before_each(workload, style)?, workload))) {
-        match reported.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, workloads)) => workloads.push(workload),
-            None => reported.push((text, vec![workload])),
-        }
-    }
+    let before = rows.iter().filter_map(|workload| Some((workload, pods::before_each(workload, style)?)));
+    let reported = words::said_once(before);
     for (index, (text, workloads)) in reported.iter().enumerate() {
         let names = workloads.iter().map(|workload| words::workload(style, &workload.workload));
         let of = if workloads.len() == rows.len() {

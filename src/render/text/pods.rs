@@ -66,7 +66,7 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
         return Ok(());
     }
     let used = VERDICTS.into_iter().filter(|verdict| shown.iter().any(|pod| plan.becomes(pod) == *verdict));
-    let legend: Vec<String> = used.map(|verdict| format!("{} {}", symbol(verdict), meaning_of(verdict))).collect();
+    let legend: Vec<String> = used.map(sign).map(|(_, symbol, words)| format!("{symbol} {words}")).collect();
     writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))
 }
 
@@ -76,26 +76,12 @@ pub(super) fn differ(plan: &WorkloadPlan, style: &Style) -> bool {
 
 /// Returns what is done to each pod before it is updated, where that is the same for all.
 pub(super) fn before_each(plan: &WorkloadPlan, style: &Style) -> Option<String> {
-    let common = Pods::of(plan, Detail::Short, style).common()?;
-    (!common.extra.is_empty()).then(|| common.said_before())
+    Pods::of(plan, Detail::Short, style).common().filter(|before| !before.is_empty())
 }
 
 /// Whether nothing else is to be said of it than what the headline counts.
 fn is_plain(pod: &&PodPlan) -> bool {
     matches!(pod.verdict, PodVerdict::Update | PodVerdict::AlreadyThere) && pod.reasons.is_empty()
-}
-
-/// What is done to every pod that is updated alike.
-struct Common {
-    changes: String,
-    /// Before it: pulls and drains.
-    extra: String,
-}
-
-impl Common {
-    fn said_before(&self) -> String {
-        self.extra.trim().replace("   ", ", ")
-    }
 }
 
 impl<'a> Pods<'a> {
@@ -118,23 +104,20 @@ impl<'a> Pods<'a> {
         Self { update_columns: [changes, pulls], ..pods }
     }
 
-    /// Returns what is done to each pod that is updated; `None` where it is not the same.
-    fn common(&self) -> Option<Common> {
-        let mut texts = self.plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update);
-        let of = |pod| Common { changes: self.changes(pod), extra: format!("{}{}", self.pulls(pod), self.drains(pod)) };
-        let Some(first) = texts.next().map(of) else {
-            return Some(Common { changes: String::new(), extra: String::new() });
-        };
-        let is_same = |other: Common| other.changes == first.changes && other.extra == first.extra;
-        texts.map(of).all(is_same).then_some(first)
+    /// Returns what is done before each pod that is updated: pulls and drains; `None` where not all are updated alike.
+    fn common(&self) -> Option<String> {
+        let updated = self.plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update);
+        let mut texts = updated.map(|pod| (self.changes(pod), self.pulls(pod) + &self.drains(pod)));
+        let Some(first) = texts.next() else { return Some(String::new()) };
+        texts.all(|other| other == first).then(|| first.1.trim().replace("   ", ", "))
     }
 
-    fn each(&self, common: &Common, out: &mut dyn Write) -> io::Result<()> {
-        if common.extra.is_empty() {
+    fn each(&self, before: &str, out: &mut dyn Write) -> io::Result<()> {
+        if before.is_empty() {
             return Ok(());
         }
         writeln!(out)?;
-        words::paragraph(&format!("Each pod: {}", common.said_before()), self.style, out)
+        words::paragraph(&format!("Each pod: {before}"), self.style, out)
     }
 
     /// Writes the first and last pods of a verdict; returns how many are left out.
@@ -150,7 +133,7 @@ impl<'a> Pods<'a> {
             self.pod(pod, out)?;
         }
         if left_out > 0 {
-            writeln!(out, "  {} ... {left_out} more", symbol(verdict))?;
+            writeln!(out, "  {} ... {left_out} more", sign(verdict).1)?;
         }
         for pod in rest.iter().skip(left_out) {
             self.pod(pod, out)?;
@@ -162,7 +145,8 @@ impl<'a> Pods<'a> {
         let style = self.style;
         let (name, node) = (style.show(&pod.pod.name), node(pod, style));
         let verdict = self.plan.becomes(pod);
-        let mark = style.paint(meaning(verdict), symbol(verdict));
+        let (meaning, symbol, verdict_words) = sign(verdict);
+        let mark = style.paint(meaning, symbol);
         let mut texts = vec![];
         match verdict {
             PodVerdict::Update => {
@@ -186,7 +170,7 @@ impl<'a> Pods<'a> {
             .map(|reason| format!("{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence()))));
         texts.extend(reasons);
         let mut texts = texts.into_iter();
-        let first = texts.next().unwrap_or_else(|| meaning_of(verdict).into());
+        let first = texts.next().unwrap_or_else(|| verdict_words.into());
         writeln!(
             out,
             "  {mark} {name:name_columns$}   {node:node_columns$}   {first}",
@@ -260,32 +244,14 @@ fn node(pod: &PodPlan, style: &Style) -> String {
     if pod.node.is_empty() { "(no node)".into() } else { style.show(&pod.node) }
 }
 
-fn symbol(verdict: PodVerdict) -> &'static str {
+/// What a verdict means, its mark before the pod, and its words.
+fn sign(verdict: PodVerdict) -> (Meaning, &'static str, &'static str) {
     match verdict {
-        PodVerdict::Update => "~",
-        PodVerdict::InProgress => ">",
-        PodVerdict::AlreadyThere => "=",
-        PodVerdict::Blocked => "!",
-        PodVerdict::Skipped => "-",
-    }
-}
-
-fn meaning_of(verdict: PodVerdict) -> &'static str {
-    match verdict {
-        PodVerdict::Update => "update in place",
-        PodVerdict::InProgress => "in progress",
-        PodVerdict::AlreadyThere => "up to date",
-        PodVerdict::Blocked => "blocked",
-        PodVerdict::Skipped => "skipped",
-    }
-}
-
-fn meaning(verdict: PodVerdict) -> Meaning {
-    match verdict {
-        PodVerdict::Update | PodVerdict::InProgress => Meaning::Waiting,
-        PodVerdict::AlreadyThere => Meaning::Ok,
-        PodVerdict::Blocked => Meaning::Failing,
-        PodVerdict::Skipped => Meaning::Quiet,
+        PodVerdict::Update => (Meaning::Waiting, "~", "update in place"),
+        PodVerdict::InProgress => (Meaning::Waiting, ">", "in progress"),
+        PodVerdict::AlreadyThere => (Meaning::Ok, "=", "up to date"),
+        PodVerdict::Blocked => (Meaning::Failing, "!", "blocked"),
+        PodVerdict::Skipped => (Meaning::Quiet, "-", "skipped"),
     }
 }
 

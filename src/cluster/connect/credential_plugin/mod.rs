@@ -3,24 +3,21 @@
 //! Promise: one run is one process, which reads standard input only where the user can answer and nobody else reads it,
 //! and whose standard error never reaches ours. When to run it is decided in [`super::transport`].
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::process::Stdio;
-use std::task::ready;
 use std::time::Duration;
 
 use futures::future::{Either, select};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
-use super::super::error::{ClusterError, CredentialPluginError};
+use super::super::error::ClusterError;
 use super::credentials::{Credential, bearer};
 use super::entries::{self, Cluster, Exec};
 use super::warnings::Warnings;
-use super::{ConnectOptions, KubeconfigError, ServerNotice, usable};
+use super::{ConnectOptions, ServerNotice, usable};
 use engine::k8s::mask;
 
 #[cfg(test)]
@@ -28,6 +25,10 @@ mod tests;
 
 const KIND: &str = "ExecCredential";
 const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
+
+const VERSIONS_IN_WORDS: &str = "client.authentication.k8s.io/v1 and v1beta1";
+
+const RENEW: &str = "renew the kubeconfig as your cluster's provider says";
 
 /// How much of standard error is kept for an error, in bytes.
 const KEPT: usize = 4096;
@@ -38,7 +39,6 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 /// The name of the cluster's extension that a plugin gets.
 const EXTENSION: &str = "client.authentication.k8s.io/exec";
 
-/// A user's credential plugin, ready to run.
 pub(super) struct CredentialPlugin {
     command: String,
     args: Vec<String>,
@@ -71,10 +71,12 @@ struct Status {
 impl CredentialPlugin {
     /// Reads the user's `exec`; runs nothing.
     pub(super) fn new(exec: Exec, cluster: &Cluster, options: &ConnectOptions) -> Result<Self, ClusterError> {
-        let command = exec.command.value().ok_or(CredentialPluginError::NoCommand)?;
+        let no_command = || ClusterError::credentials("the user's exec in the kubeconfig names no command");
+        let command = exec.command.value().ok_or_else(no_command)?;
         let api_version = exec.api_version.value().unwrap_or_default();
         if !VERSIONS.contains(&api_version.as_str()) {
-            return Err(CredentialPluginError::Version { command, given: api_version }.into());
+            let is = format!("is configured with apiVersion \"{api_version}\", which is none of {VERSIONS_IN_WORDS}");
+            return Err(failed(&command, &is).hint(RENEW));
         }
         let mode = match exec.interactive_mode.as_deref() {
             None if api_version != VERSIONS[0] => "IfAvailable",
@@ -88,10 +90,8 @@ impl CredentialPlugin {
         let info = json!({ "kind": KIND, "apiVersion": api_version, "spec": spec }).to_string();
         let mut env = Vec::new();
         for variable in exec.env.into_iter().flatten() {
-            let name = variable.name.value().ok_or_else(|| KubeconfigError::BadData {
-                field: "exec",
-                why: "a variable of its env has no name".to_owned(),
-            })?;
+            let unnamed = || ClusterError::unusable("exec", "a variable of its env has no name");
+            let name = variable.name.value().ok_or_else(unnamed)?;
             env.push((name, variable.value.value().unwrap_or_default()));
         }
         let args = exec.args.unwrap_or_default();
@@ -99,8 +99,7 @@ impl CredentialPlugin {
         Ok(Self { command, args, env, api_version, info, interactive, install_hint })
     }
 
-    /// Runs the plugin once.
-    pub(super) async fn run(&self, notices: &Warnings) -> Result<Credential, CredentialPluginError> {
+    pub(super) async fn run(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
         let mut command = Command::new(&self.command);
         command.args(&self.args).env("KUBERNETES_EXEC_INFO", &self.info).envs(self.env.iter().cloned());
         command.stdin(if self.interactive { Stdio::inherit() } else { Stdio::null() });
@@ -124,32 +123,28 @@ impl CredentialPlugin {
         let output = output.map_err(|error| self.not_started(&error))?;
         // What was passed on as it came is not said again.
         let stderr = if self.interactive { String::new() } else { tail(&text) };
+        let stderr = if stderr.is_empty() { stderr } else { format!(": {stderr}") };
         if !output.status.success() {
-            let status = output.status.to_string();
-            return Err(CredentialPluginError::Failed { command: self.command.clone(), status, stderr });
+            return Err(failed(&self.command, &format!("failed ({}){stderr}", output.status)));
         }
-        self.read(&output.stdout).map_err(|why| CredentialPluginError::BadOutput {
-            command: self.command.clone(),
-            why,
-            stderr,
-        })
+        let bad = |why| failed(&self.command, &format!("gave no usable credential: {why}{stderr}"));
+        self.read(&output.stdout).map_err(bad)
     }
 
-    fn not_started(&self, error: &std::io::Error) -> CredentialPluginError {
-        let command = self.command.clone();
-        if error.kind() == std::io::ErrorKind::NotFound {
-            let install_hint = self.install_hint.clone().filter(|hint| !hint.trim().is_empty());
-            return CredentialPluginError::NotFound { command, install_hint };
+    fn not_started(&self, error: &std::io::Error) -> ClusterError {
+        if error.kind() != std::io::ErrorKind::NotFound {
+            return failed(&self.command, &format!("could not be run: {error}"));
         }
-        CredentialPluginError::NotStarted { command, why: error.to_string() }
+        let hint = self.install_hint.as_deref().map(str::trim).filter(|hint| !hint.is_empty());
+        failed(&self.command, "was not found").hint(hint.unwrap_or("install it, or put its folder into PATH"))
     }
 
     /// Collects standard error, and passes it on as it comes where the user may have to act on it.
     async fn listen(&self, pipe: Option<ChildStderr>, text: &mut Vec<u8>, notices: &Warnings) {
         let Some(mut pipe) = pipe else { return };
         let mut buffer = [0; 1024];
-        loop {
-            let Some(new) = read_some(&mut pipe, &mut buffer).await else { return };
+        while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
+            let new = buffer.get(..length).unwrap_or_default();
             text.extend_from_slice(new);
             let surplus = text.len().saturating_sub(KEPT);
             text.drain(..surplus);
@@ -196,8 +191,12 @@ impl CredentialPlugin {
     }
 }
 
+fn failed(command: &str, how: &str) -> ClusterError {
+    ClusterError::credentials(format!("the credential plugin {command} {how}"))
+}
+
 /// Says whether the plugin may ask the user (client-go `exec.go`, `isInteractive`).
-fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bool, CredentialPluginError> {
+fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bool, ClusterError> {
     let obstacle = if options.standard_input_was_read {
         Some("standard input was used for a manifest")
     } else if options.standard_input_is_terminal {
@@ -209,8 +208,14 @@ fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bo
         ("Never", _) => Ok(false),
         ("IfAvailable", obstacle) => Ok(obstacle.is_none()),
         ("Always", None) => Ok(true),
-        ("Always", Some(why)) => Err(CredentialPluginError::NeedsTerminal { command: command.to_owned(), why }),
-        _ => Err(CredentialPluginError::Mode { command: command.to_owned(), given: mode.to_owned() }),
+        ("Always", Some(why)) => {
+            let hint = "run it from a terminal, and give manifests as files instead of on standard input";
+            Err(failed(command, &format!("must be able to ask, but {why}")).hint(hint))
+        }
+        _ => {
+            let is = format!("has the interactiveMode \"{mode}\", which is none of Never, IfAvailable and Always");
+            Err(failed(command, &is).hint(RENEW))
+        }
     }
 }
 
@@ -229,20 +234,6 @@ fn cluster_info(cluster: &Cluster) -> Value {
     ];
     let given = fields.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-/// Reads what there is; `None` at the end.
-async fn read_some<'a>(pipe: &mut ChildStderr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    let read = poll_fn(|context| {
-        let mut target = ReadBuf::new(buffer);
-        let result = ready!(Pin::new(&mut *pipe).poll_read(context, &mut target));
-        std::task::Poll::Ready(result.map(|()| target.filled().len()))
-    })
-    .await;
-    match read {
-        Ok(0) | Err(_) => None,
-        Ok(length) => buffer.get(..length),
-    }
 }
 
 /// Gives the end of a text in one piece, without blank lines around it.

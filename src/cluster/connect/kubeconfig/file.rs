@@ -7,8 +7,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
+use super::super::super::error::ClusterError;
 use super::super::entries::{Cluster, Context, Text, User};
-use super::KubeconfigError;
+use super::SET_ONE;
 
 /// What the files hold together, each list in their order.
 #[derive(Default)]
@@ -45,16 +46,15 @@ struct Named<T> {
 
 impl Kubeconfig {
     /// Reads one file, with its relative paths resolved against its directory; `None` if it is not there.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, KubeconfigError> {
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, ClusterError> {
+        let bad = |what: &str| Err(ClusterError::kubeconfig(format!("the kubeconfig {} {what}", path.display())));
         if path.is_dir() {
-            return Err(KubeconfigError::Folder { path: path.to_owned() });
+            return bad("is a directory");
         }
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                return Err(KubeconfigError::Unreadable { path: path.to_owned(), why: error.to_string() });
-            }
+            Err(error) => return bad(&format!("could not be read: {error}")),
         };
         let mut config = Self::parse(path, &bytes)?;
         config.resolve(path.parent().unwrap_or(path));
@@ -62,7 +62,7 @@ impl Kubeconfig {
     }
 
     /// Takes the first document, as kubectl does.
-    fn parse(path: &Path, mut bytes: &[u8]) -> Result<Self, KubeconfigError> {
+    fn parse(path: &Path, mut bytes: &[u8]) -> Result<Self, ClusterError> {
         let options = serde_saphyr::options! {
             duplicate_keys: DuplicateKeyPolicy::LastWins,
             // A number is no text.
@@ -72,17 +72,16 @@ impl Kubeconfig {
         let first = serde_saphyr::read_with_options::<_, Document>(&mut bytes, options).next();
         let document = first.unwrap_or_else(|| Ok(Document::default())).map_err(|error| {
             // Its text quotes the file, which holds credentials: only the place is reported.
-            let place = error.location().map(|place| (place.line(), place.column()));
-            KubeconfigError::Malformed { path: path.to_owned(), place }
+            let place = error.location().map(|at| format!(" (line {}, column {})", at.line(), at.column()));
+            let place = place.unwrap_or_default();
+            ClusterError::kubeconfig(format!("{} is not a valid kubeconfig{place}", path.display()))
         })?;
         let is = |field: &Text, wanted: &str| field.as_deref().is_none_or(|found| found == wanted);
         if !is(&document.kind, "Config") || !is(&document.api_version, "v1") {
-            let text = |field: &Text| field.value().unwrap_or_default();
-            return Err(KubeconfigError::OtherKind {
-                path: path.to_owned(),
-                kind: text(&document.kind),
-                api_version: text(&document.api_version),
-            });
+            let [kind, version] =
+                [&document.kind, &document.api_version].map(|field| field.value().unwrap_or_default());
+            let is = format!("it is of the kind \"{kind}\" (apiVersion \"{version}\"), not Config (v1)");
+            return Err(ClusterError::kubeconfig(format!("{} is no kubeconfig: {is}", path.display())).hint(SET_ONE));
         }
         Ok(Self {
             current_context: document.current_context,
@@ -137,16 +136,13 @@ impl Kubeconfig {
 }
 
 /// Lists what has names; no two in a file may have the same.
-fn entries<T: Default>(
-    path: &Path,
-    list: &'static str,
-    named: Option<Vec<Named<T>>>,
-) -> Result<Entries<T>, KubeconfigError> {
+fn entries<T: Default>(path: &Path, list: &str, named: Option<Vec<Named<T>>>) -> Result<Entries<T>, ClusterError> {
     let mut entries = Entries::new();
     for Named { name, entry } in named.into_iter().flatten() {
         let name = name.value().unwrap_or_default();
         if entries.iter().any(|(known, _)| *known == name) {
-            return Err(KubeconfigError::Twice { path: path.to_owned(), list, name });
+            let twice = format!("the kubeconfig {} has two entries named \"{name}\" in {list}", path.display());
+            return Err(ClusterError::kubeconfig(twice));
         }
         entries.push((name, entry.unwrap_or_default()));
     }

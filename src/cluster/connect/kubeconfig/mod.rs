@@ -3,21 +3,19 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads the service account's namespace")]
 
-mod error;
 mod file;
 
 use std::path::{Path, PathBuf};
 
+use super::super::error::ClusterError;
 use super::entries::{Cluster, Context, Text, User};
 use super::{ConnectOptions, Environment};
-use file::{Kubeconfig, find};
-
-pub use error::KubeconfigError;
+use engine::value::hint::{Hint, kubectl};
+use file::{Entries, Kubeconfig, find};
 
 #[cfg(test)]
 mod tests;
 
-/// What was chosen.
 pub(super) struct Selected {
     pub(super) cluster: Cluster,
     pub(super) user: User,
@@ -44,17 +42,14 @@ impl Selected {
 /// The names that `--context`, `--cluster` and `--user` may have.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct KubeconfigNames {
-    /// Of contexts.
     pub contexts: Vec<String>,
-    /// Of clusters.
     pub clusters: Vec<String>,
-    /// Of users.
     pub users: Vec<String>,
 }
 
-/// Reads which names there are.
-pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, KubeconfigError> {
-    let (_, config) = merged(&files(options, environment))?;
+pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, ClusterError> {
+    let (paths, must_exist) = files(options, environment);
+    let (_, config) = merged(&paths, must_exist)?;
     Ok(KubeconfigNames {
         contexts: file::names(&config.contexts),
         clusters: file::names(&config.clusters),
@@ -62,29 +57,64 @@ pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<Kube
     })
 }
 
-/// Chooses cluster, user and namespace.
-pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Result<Selected, KubeconfigError> {
-    let files = files(options, environment);
-    let (found, config) = merged(&files)?;
+/// What to do where no kubeconfig says anything.
+const SET_ONE: &str = "set KUBECONFIG or --kubeconfig to a file, or give --server and credentials";
+
+/// Names that are listed in a hint, at most.
+const LISTED: usize = 10;
+
+fn unknown<T>(what: &str, name: &str, known: &Entries<T>) -> ClusterError {
+    with_known(ClusterError::kubeconfig(format!("{what} \"{name}\" does not exist")), known)
+}
+
+fn with_known<T>(error: ClusterError, known: &Entries<T>) -> ClusterError {
+    if known.is_empty() {
+        return error;
+    }
+    let listed = known.iter().take(LISTED).map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let more = match known.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    error.hint(format!("known: {listed}{more}"))
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Result<Selected, ClusterError> {
+    let (paths, must_exist) = files(options, environment);
+    let (found, config) = merged(&paths, must_exist)?;
     // A server by flag is not this pod's: its token must not get there. A name by flag must exist all the same.
     if !config.is_empty() || given(&options.server).is_some() {
         return choose(&config, options, environment);
     }
-    match in_cluster(environment).filter(|_| !files.must_exist) {
+    match in_cluster(environment).filter(|_| !must_exist) {
         Some(selected) => Ok(selected),
-        None if found.is_empty() => Err(KubeconfigError::Nothing { tried: files.paths }),
-        None => Err(KubeconfigError::Empty { paths: found }),
+        None if found.is_empty() => {
+            let tried = listed(&paths);
+            let tried = if tried.is_empty() { tried } else { format!(" (looked for {tried})") };
+            let none = format!("no kubeconfig found{tried}, and not running in a pod");
+            Err(ClusterError::kubeconfig(none).hint(SET_ONE))
+        }
+        None => {
+            let empty = format!("the kubeconfig {} names no cluster, no user and no context", listed(&found));
+            Err(ClusterError::kubeconfig(empty).hint(SET_ONE))
+        }
     }
 }
 
 /// Reads the files, and returns those that exist, and their merged content.
-fn merged(files: &Files) -> Result<(Vec<PathBuf>, Kubeconfig), KubeconfigError> {
+fn merged(paths: &[PathBuf], must_exist: bool) -> Result<(Vec<PathBuf>, Kubeconfig), ClusterError> {
     let mut merged = Kubeconfig::default();
     let mut found = Vec::new();
-    for path in &files.paths {
+    for path in paths {
         match Kubeconfig::read(path)? {
             Some(config) => merged.merge(config),
-            None if files.must_exist => return Err(KubeconfigError::Missing { path: path.clone() }),
+            None if must_exist => {
+                return Err(ClusterError::kubeconfig(format!("the kubeconfig {} does not exist", path.display())));
+            }
             None => continue,
         }
         found.push(path.clone());
@@ -92,20 +122,16 @@ fn merged(files: &Files) -> Result<(Vec<PathBuf>, Kubeconfig), KubeconfigError> 
     Ok((found, merged))
 }
 
-struct Files {
-    paths: Vec<PathBuf>,
-    must_exist: bool,
-}
-
-fn files(options: &ConnectOptions, environment: &Environment) -> Files {
+/// The files that count, and whether they must exist.
+fn files(options: &ConnectOptions, environment: &Environment) -> (Vec<PathBuf>, bool) {
     if let Some(path) = given(&options.kubeconfig) {
-        return Files { paths: vec![PathBuf::from(path)], must_exist: true };
+        return (vec![PathBuf::from(path)], true);
     }
     let paths = match environment.kubeconfig.as_ref().filter(|list| !list.is_empty()) {
         Some(list) => std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect(),
         None => environment.home.iter().map(|home| home.join(".kube").join("config")).collect(),
     };
-    Files { paths, must_exist: false }
+    (paths, false)
 }
 
 /// Returns the value of a flag; an empty one is none.
@@ -113,25 +139,24 @@ pub(super) fn given(flag: &Option<String>) -> Option<String> {
     flag.clone().filter(|text| !text.is_empty())
 }
 
-fn choose(
-    config: &Kubeconfig,
-    options: &ConnectOptions,
-    environment: &Environment,
-) -> Result<Selected, KubeconfigError> {
+fn choose(config: &Kubeconfig, options: &ConnectOptions, environment: &Environment) -> Result<Selected, ClusterError> {
     let context_name = given(&options.context).or_else(|| config.current_context.value());
     let context = match &context_name {
-        Some(name) => find(&config.contexts, name).cloned().ok_or_else(|| KubeconfigError::UnknownContext {
-            name: name.clone(),
-            known: file::names(&config.contexts),
-        })?,
+        Some(name) => {
+            find(&config.contexts, name).cloned().ok_or_else(|| unknown("context", name, &config.contexts))?
+        }
         None if given(&options.cluster).is_some() || given(&options.server).is_some() => Context::default(),
-        None => return Err(KubeconfigError::NoCurrentContext { known: file::names(&config.contexts) }),
+        None => {
+            let choose = Hint::from("choose one with --context, or: ").command(kubectl("config use-context NAME"));
+            let none = ClusterError::kubeconfig("the kubeconfig sets no current-context").hint(choose);
+            return Err(with_known(none, &config.contexts));
+        }
     };
     let cluster = match given(&options.cluster).or_else(|| context.cluster.value()) {
         Some(name) => match find(&config.clusters, &name) {
             Some(cluster) => cluster.clone(),
             None if given(&options.server).is_some() && given(&options.cluster).is_none() => Cluster::default(),
-            None => return Err(KubeconfigError::UnknownCluster { name, known: file::names(&config.clusters) }),
+            None => return Err(unknown("cluster", &name, &config.clusters)),
         },
         None => Cluster::default(),
     };
@@ -152,12 +177,12 @@ fn choose_user(
     config: &Kubeconfig,
     flag: Option<String>,
     of_context: &Text,
-) -> Result<(User, Option<String>), KubeconfigError> {
+) -> Result<(User, Option<String>), ClusterError> {
     let required = flag.is_some();
     let Some(name) = flag.or_else(|| of_context.value()) else { return Ok((User::default(), None)) };
     match find(&config.users, &name) {
         Some(user) => Ok((user.clone(), None)),
-        None if required => Err(KubeconfigError::UnknownUser { name, known: file::names(&config.users) }),
+        None if required => Err(unknown("user", &name, &config.users)),
         None => {
             let warning = format!("the kubeconfig has no user \"{name}\"; connecting without credentials");
             Ok((User::default(), Some(warning)))
@@ -166,11 +191,12 @@ fn choose_user(
 }
 
 /// Reads the server's address. Without a scheme it is http, and then has no path (client-go `rest/url_utils.go`).
-pub(super) fn server_uri(selected: &Selected) -> Result<http::Uri, KubeconfigError> {
+pub(super) fn server_uri(selected: &Selected) -> Result<http::Uri, ClusterError> {
     let Some(server) = selected.cluster.server.as_deref() else {
-        return Err(KubeconfigError::NoServer { context: selected.context.clone() });
+        let of = selected.context.as_ref().map(|name| format!(" of context \"{name}\"")).unwrap_or_default();
+        return Err(ClusterError::kubeconfig(format!("the cluster{of} has no server")));
     };
-    let bad = || KubeconfigError::BadServer { server: server.to_owned() };
+    let bad = || ClusterError::kubeconfig(format!("the server \"{server}\" is not a valid address"));
     let has_scheme = server.contains("://");
     let text = if has_scheme { server.to_owned() } else { format!("http://{server}") };
     let uri: http::Uri = text.parse().map_err(|_| bad())?;

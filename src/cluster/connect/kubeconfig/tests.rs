@@ -26,6 +26,10 @@ fn server(selected: &Selected) -> String {
     selected.cluster.server.value().unwrap_or_default()
 }
 
+fn told<T>(result: Result<T, ClusterError>) -> Result<(), String> {
+    result.map(drop).map_err(|error| error.to_string())
+}
+
 #[test]
 fn a_list_skips_missing_files_and_empty_elements_and_the_first_wins() {
     let folder = Folder::new();
@@ -72,18 +76,18 @@ fn lists_that_lead_nowhere() {
     let missing = folder.path().join("missing");
     let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
     let broken = folder.write("broken", "users:\n- name: a\n  user: {token: [secret-value]}\n");
-    let select = |paths: &[PathBuf]| select(&ConnectOptions::default(), &of_list(listed(paths))).map(|_| ());
+    let select = |paths: &[PathBuf]| told(select(&ConnectOptions::default(), &of_list(listed(paths))));
     assert_eq!(
         select(&[missing.clone(), missing.clone()]),
-        Err(KubeconfigError::Nothing { tried: vec![missing.clone(), missing] })
+        Err(format!("no kubeconfig found (looked for {0}, {0}), and not running in a pod", missing.display()))
     );
     assert_eq!(
         select(&[good.clone(), folder.path().to_owned()]),
-        Err(KubeconfigError::Folder { path: folder.path().to_owned() })
+        Err(format!("the kubeconfig {} is a directory", folder.path().display()))
     );
     let error = select(&[good, broken.clone()]).unwrap_err();
-    assert!(matches!(&error, KubeconfigError::Malformed { path, place: Some((3, _)) } if *path == broken), "{error}");
-    assert!(!error.to_string().contains("secret"), "{error}");
+    assert!(error.starts_with(&format!("{} is not a valid kubeconfig (line 3, ", broken.display())), "{error}");
+    assert!(!error.contains("secret"), "{error}");
 }
 
 #[test]
@@ -91,11 +95,9 @@ fn a_manifest_is_no_kubeconfig() {
     let folder = Folder::new();
     let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
     let manifest = folder.write("web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
-    let (kind, api_version) = ("Deployment".to_owned(), "apps/v1".to_owned());
-    let expected = KubeconfigError::OtherKind { path: manifest.clone(), kind, api_version };
     let given =
         ConnectOptions { kubeconfig: Some(manifest.to_string_lossy().into_owned()), ..ConnectOptions::default() };
-    assert_eq!(select(&given, &Environment::default()).map(|_| ()), Err(expected.clone()));
+    let expected = select(&given, &Environment::default()).map(|_| ()).unwrap_err();
     let of_lists = [vec![manifest.clone()], vec![good, manifest]];
     for paths in of_lists {
         let error = select(&ConnectOptions::default(), &of_list(listed(&paths))).map(|_| ()).unwrap_err();
@@ -131,17 +133,13 @@ fn one_file_given_must_exist_and_is_not_merged() {
         ..ConnectOptions::default()
     };
     let environment = of_list(one.clone().into_os_string());
-    assert_eq!(
-        select(&given(&missing), &environment).map(|_| ()),
-        Err(KubeconfigError::Missing { path: missing.clone() })
-    );
+    let gone = format!("the kubeconfig {} does not exist", missing.display());
+    assert_eq!(told(select(&given(&missing), &environment)), Err(gone));
     let empty = folder.write("empty", "");
-    assert_eq!(
-        select(&given(&empty), &environment).map(|_| ()),
-        Err(KubeconfigError::Empty { paths: vec![empty.clone()] })
-    );
-    let alone = select(&ConnectOptions::default(), &of_list(listed(&[missing, empty.clone()]))).map(|_| ());
-    assert_eq!(alone, Err(KubeconfigError::Empty { paths: vec![empty] }));
+    let nothing = format!("the kubeconfig {} names no cluster, no user and no context", empty.display());
+    assert_eq!(told(select(&given(&empty), &environment)), Err(nothing.clone()));
+    let alone = told(select(&ConnectOptions::default(), &of_list(listed(&[missing, empty]))));
+    assert_eq!(alone, Err(nothing));
     assert_eq!(server(&select(&given(&one), &Environment::default()).unwrap()), "https://one.test:6443");
 }
 
@@ -160,13 +158,13 @@ fn names_that_do_not_exist() {
         };
         select(&options, &environment).map(|_| ())
     };
-    let known = || vec!["one".to_owned()];
-    let name = || "other".to_owned();
-    assert_eq!(of("", "", ""), Err(KubeconfigError::NoCurrentContext { known: known() }));
-    assert_eq!(of("other", "", ""), Err(KubeconfigError::UnknownContext { name: name(), known: known() }));
-    assert_eq!(of("one", "other", ""), Err(KubeconfigError::UnknownCluster { name: name(), known: known() }));
-    assert_eq!(of("one", "", "other"), Err(KubeconfigError::UnknownUser { name: name(), known: known() }));
+    let refused = |error: &str| Err(error.to_owned());
+    assert_eq!(told(of("", "", "")), refused("the kubeconfig sets no current-context"));
+    assert_eq!(told(of("other", "", "")), refused("context \"other\" does not exist"));
+    assert_eq!(told(of("one", "other", "")), refused("cluster \"other\" does not exist"));
+    assert_eq!(told(of("one", "", "other")), refused("user \"other\" does not exist"));
     assert_eq!(of("", "one", ""), Ok(()));
+    assert_eq!(of("", "", "").unwrap_err().hints().len(), 2, "how to choose one, and which there are");
     assert_eq!(of("other", "", "").unwrap_err().hints(), ["known: one".into()]);
 }
 
@@ -183,11 +181,12 @@ fn without_a_kubeconfig_a_server_is_enough_but_no_name_exists() {
         }
         select(&options, &Environment::default()).map(|_| ())
     };
-    let name = || "other".to_owned();
     assert_eq!(of(""), Ok(()));
-    assert_eq!(of("context"), Err(KubeconfigError::UnknownContext { name: name(), known: Vec::new() }));
-    assert_eq!(of("cluster"), Err(KubeconfigError::UnknownCluster { name: name(), known: Vec::new() }));
-    assert_eq!(of("user"), Err(KubeconfigError::UnknownUser { name: name(), known: Vec::new() }));
+    for flag in ["context", "cluster", "user"] {
+        let error = of(flag).unwrap_err();
+        assert_eq!(error.to_string(), format!("{flag} \"other\" does not exist"));
+        assert_eq!(error.hints(), [], "none is known");
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn setup(server: &str, cluster: &str, user: &str) -> Setup {
 }
 
 impl Setup {
-    async fn connect(&self) -> Result<Connection, ClusterError> {
+    async fn connect(&self) -> Result<crate::cluster::Cluster, ClusterError> {
         let mut limits = Limits::new(self.options.request_timeout);
         limits.backoff = Duration::from_millis(1);
         connect_with(&self.options, &self.environment, limits).await
@@ -392,12 +392,12 @@ async fn keys_that_cannot_be_used() {
     let damaged = Some(setup.folder.path().join("damaged.pem").display().to_string());
     (setup.options.client_certificate, setup.options.client_key) = (damaged.clone(), damaged);
     let error = setup.connect().await.err().unwrap();
-    assert!(matches!(error, ClusterError::Kubeconfig(KubeconfigError::Tls { .. })), "{error}");
+    assert!(error.to_string().starts_with("the connection cannot be set up: "), "{error}");
     setup.options.client_key = Some("no/such/key".to_owned());
     let error = setup.connect().await.err().unwrap();
     assert!(error.to_string().contains("no/such/key"), "{error}");
     let mut setup = self::setup("https://a.test", "", "tokenFile: no/such/token");
     setup.options.client_certificate = None;
     let error = setup.connect().await.err().unwrap();
-    assert!(matches!(error, ClusterError::CredentialPlugin(CredentialPluginError::Provider { .. })), "{error}");
+    assert!(error.to_string().starts_with("no credentials: "), "{error}");
 }
