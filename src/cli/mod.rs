@@ -18,7 +18,7 @@ use engine::k8s::permissions::ClusterCommand;
 use engine::kinds::WorkloadKind;
 use engine::state::manager;
 use engine::state::policy::LONGEST_SECONDS;
-use engine::value::duration::{self, DurationError};
+use engine::value::duration;
 use engine::value::kubelet_version::KubeletVersion;
 use examples::{
     ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
@@ -250,7 +250,7 @@ pub struct FollowArgs {
 }
 
 /// Reads a time to wait, in seconds; 0 is without end, as `kubectl rollout status` has it.
-fn seconds(given: &str) -> Result<u64, DurationError> {
+fn seconds(given: &str) -> Result<u64, String> {
     let duration = duration::parse(given)?;
     Ok(if duration.is_zero() { LONGEST_SECONDS } else { duration.as_secs().max(1) })
 }

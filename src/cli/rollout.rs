@@ -12,7 +12,7 @@ use engine::rollout::drain::DrainBy;
 use engine::rollout::pre_pull::PrePull;
 use engine::state::manager;
 use engine::state::policy::{OnDeferred, OnFailure};
-use engine::value::int_or_percent::{IntOrPercent, IntOrPercentError};
+use engine::value::int_or_percent::IntOrPercent;
 
 /// Headings of flags.
 const PACE: &str = "Pace";
@@ -21,7 +21,7 @@ const PODS: &str = "Which pods";
 
 /// Reads how many pods: an update of none would do nothing.
 fn pods(given: &str) -> Result<IntOrPercent, String> {
-    match given.parse().map_err(|error: IntOrPercentError| error.to_string())? {
+    match given.parse::<IntOrPercent>()? {
         IntOrPercent::Int(0) | IntOrPercent::Percent(0) => Err("must be at least 1, or no pod is updated".into()),
         IntOrPercent::Percent(more) if more > 100 => Err("must not be more than 100%".into()),
         number @ (IntOrPercent::Int(_) | IntOrPercent::Percent(_)) => Ok(number),

@@ -12,7 +12,7 @@ use engine::k8s::names::PodKey;
 use engine::k8s::permissions::AccessVerb;
 use engine::kinds::{KindSpec, PODS, WorkloadKind};
 use engine::state::durable::ObjectKind;
-use engine::value::kubelet_version::{KubeletVersion, KubeletVersionError};
+use engine::value::kubelet_version::KubeletVersion;
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;
@@ -327,9 +327,6 @@ impl Cluster {
     pub async fn kubelet(&self, node: &str) -> Result<KubeletVersion, ClusterError> {
         let object = self.get(NODES, None, node).await?;
         let version = object.pointer("/status/nodeInfo/kubeletVersion").and_then(Value::as_str).unwrap_or_default();
-        version.parse().map_err(|error: KubeletVersionError| ClusterError::Unreadable {
-            request: format!("node {node}"),
-            why: error.to_string(),
-        })
+        version.parse().map_err(|why| ClusterError::Unreadable { request: format!("node {node}"), why })
     }
 }

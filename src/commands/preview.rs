@@ -42,7 +42,7 @@ impl Rolling<'_> {
         let preview = Preview {
             goal,
             found: lock,
-            may_be_at_work: lock.is_some_and(|lock| plan::may_be_at_work(live, lock)),
+            may_be_at_work: lock.is_some_and(|lock| plan::life(live, lock).may_be_at_work()),
             first_step: first.map(|(step, _)| step),
             only_pod_restarts: plan::only_pod_restarts(goal, live),
             template_is_set: is_set,

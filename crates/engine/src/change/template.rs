@@ -18,20 +18,17 @@ const MAX_PATHS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TemplateDiff {
     /// Containers that only the second has.
-    pub added: Vec<ListedContainer>,
+    pub added: Vec<Listed>,
     /// Containers that only the first has.
-    pub removed: Vec<ListedContainer>,
+    pub removed: Vec<Listed>,
     /// Containers of the first that the second has under another name, and that name.
-    pub renamed: Vec<(ListedContainer, ContainerName)>,
+    pub renamed: Vec<(Listed, ContainerName)>,
     /// Every other path that differs, containers by name, sorted.
     pub other: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedContainer {
-    pub list: ContainerList,
-    pub name: ContainerName,
-}
+/// A container, and its list in the pod spec.
+type Listed = (ContainerList, ContainerName);
 
 /// Changed paths, as many as are named.
 #[derive(Default)]
@@ -109,7 +106,7 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
     let mut added: Vec<&(String, &Value)> = new.iter().filter(|(name, _)| is_new(name)).collect();
     let gone = (old.len() + added.len()).saturating_sub(new.len());
     let may_be_renamed = gone.saturating_mul(added.len()) <= MAX_RENAME_PAIRS;
-    let listed = |name: &str| ListedContainer { list, name: ContainerName::from(name) };
+    let listed = |name: &str| (list, ContainerName::from(name));
     for (name, container) in &old {
         let Some((_, other)) = new.iter().find(|(known, _)| known == name) else {
             let renamed = added.iter().position(|(_, candidate)| may_be_renamed && same_but_name(container, candidate));
@@ -298,7 +295,7 @@ mod tests {
         let reordered =
             template(&json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
         assert_eq!(diff(&before, &reordered), Difference::default());
-        let listed = |name: &str| ListedContainer { list: ContainerList::Containers, name: name.into() };
+        let listed = |name: &str| (ContainerList::Containers, ContainerName::from(name));
         let renamed = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "b:1"}]}));
         assert_eq!(diff(&before, &renamed).rest.renamed, [(listed("b"), "c".into())]);
         let other = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "c:1"}]}));

@@ -45,14 +45,6 @@ pub enum HoldsBy {
     Nothing,
 }
 
-/// What a field takes so that the controller is held no longer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Release {
-    Remove(&'static str),
-    /// The field is what it was before.
-    Restore(&'static str, Value),
-}
-
 impl HoldsBy {
     /// Returns the JSON pointer of the field that holds the controller.
     pub fn field(self) -> Option<&'static str> {
@@ -110,11 +102,11 @@ impl HoldsBy {
         }
     }
 
-    /// Returns how an object is released that a rollout holds; `None` where it is not held. `before` is the value of the
-    /// field before the rollout.
-    pub fn release(self, object: &Value, before: Option<&Value>) -> Option<Release> {
+    /// Returns the field by which an object is released that a rollout holds, and what it takes, where it does not go;
+    /// `None` where it is not held. `before` is the value of the field before the rollout.
+    pub fn release(self, object: &Value, before: Option<&Value>) -> Option<(&'static str, Option<Value>)> {
         match self {
-            Self::Paused => is_paused(object).then_some(Release::Remove(PAUSED)),
+            Self::Paused => is_paused(object).then_some((PAUSED, None)),
             Self::OnDelete | Self::OnDeleteOrPartition => {
                 let partition = |strategy: &Value| {
                     strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or(0)
@@ -123,7 +115,7 @@ impl HoldsBy {
                 // Another strategy is somebody else's, and lets the controller act.
                 let holds = |before: &&Value| is_on_delete(object) || partition(present) > partition(before);
                 let before = before.filter(|before| present != *before).filter(holds)?;
-                Some(Release::Restore(UPDATE_STRATEGY, before.clone()))
+                Some((UPDATE_STRATEGY, Some(before.clone())))
             }
             Self::Nothing => None,
         }
@@ -146,9 +138,9 @@ mod tests {
         let paused = json!({"spec": {"paused": true}});
         let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
         let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
-        assert_eq!(HoldsBy::Paused.release(&paused, None), Some(Release::Remove("/spec/paused")));
+        assert_eq!(HoldsBy::Paused.release(&paused, None), Some(("/spec/paused", None)));
         assert_eq!(HoldsBy::Paused.release(&on_delete, Some(&rolling)), None);
-        let restored = Release::Restore("/spec/updateStrategy", rolling.clone());
+        let restored = ("/spec/updateStrategy", Some(rolling.clone()));
         for holds_by in [HoldsBy::OnDelete, HoldsBy::OnDeleteOrPartition] {
             assert_eq!(holds_by.release(&on_delete, Some(&rolling)), Some(restored.clone()));
             assert_eq!(holds_by.release(&json!({"spec": {"updateStrategy": rolling}}), Some(&rolling)), None);

@@ -55,44 +55,32 @@ fn starts(pod: &Pod, name: &ContainerName, to: &str, now: i64) -> usize {
     times.iter().rev().copied().take_while(remembers).count()
 }
 
-/// Collects what is held back, by container and image.
-#[derive(Default)]
-pub(super) struct Held(BTreeMap<(ContainerName, String), (usize, u64)>);
-
-impl Held {
-    pub(super) fn add(&mut self, name: &ContainerName, to: &str, seconds: Option<u64>) {
-        let Some(seconds) = seconds else { return };
-        let (pods, longest) = self.0.entry((name.clone(), to.to_owned())).or_default();
+/// Returns the warnings of what is held back: of each pod the container, the image, and for how many seconds.
+pub(super) fn warnings(held_back: impl IntoIterator<Item = (ContainerName, String, u64)>) -> Vec<Warning> {
+    let mut found: BTreeMap<(ContainerName, String), (usize, u64)> = BTreeMap::new();
+    for (container, image, seconds) in held_back {
+        let (pods, longest) = found.entry((container, image)).or_default();
         *pods += 1;
         *longest = seconds.max(*longest);
     }
-
-    pub(super) fn warnings(self) -> impl Iterator<Item = Warning> {
-        let warning =
-            |((container, image), (pods, seconds))| Warning::RestartInBackoff { container, image, pods, seconds };
-        self.0.into_iter().map(warning)
-    }
+    let warning = |((container, image), (pods, seconds))| Warning::RestartInBackoff { container, image, pods, seconds };
+    found.into_iter().map(warning).collect()
 }
 
 /// Returns the same warnings for a goal without a plan: one that resumes a rollout, or takes it back.
 pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
     let now = live.surroundings.now.as_deref();
-    let mut held = Held::default();
+    let mut found = Vec::new();
     for pod_goal in &goal.pods {
         let Some(pod) = live.pods.iter().find(|pod| pod.key == pod_goal.key) else { continue };
         for (name, wanted) in pod_goal.containers.iter().filter(|(_, wanted)| wanted.restarts) {
             let (Some(to), Some((_, _, container))) = (wanted.to.as_deref(), pod.container(name)) else { continue };
-            held.add(
-                name,
-                to,
-                match container.image == to {
-                    true => still_held(pod, name, now),
-                    false => seconds(pod, name, to, now),
-                },
-            );
+            let has_it = container.image == to;
+            let seconds = if has_it { still_held(pod, name, now) } else { seconds(pod, name, to, now) };
+            found.extend(seconds.map(|seconds| (name.clone(), to.to_owned(), seconds)));
         }
     }
-    held.warnings().collect()
+    warnings(found)
 }
 
 #[cfg(test)]

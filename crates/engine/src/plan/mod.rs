@@ -88,7 +88,7 @@ pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};
 pub use resume::{ResumeError, Start, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
-pub use rollout_state::{EndedBy, RolloutState, life, lock_of, may_be_at_work, present, rollout_state};
+pub use rollout_state::{EndedBy, RolloutState, life, lock_of, present, rollout_state};
 pub use rules::refused;
 pub use saved::{SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};

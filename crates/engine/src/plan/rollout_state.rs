@@ -140,11 +140,6 @@ pub fn life(live: &LiveWorkload, lock: &Lock) -> LeaseState {
     LeaseState::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
 }
 
-/// Returns whether that run may be active.
-pub fn may_be_at_work(live: &LiveWorkload, lock: &Lock) -> bool {
-    life(live, lock).may_be_at_work()
-}
-
 /// Reads a workload's lock. A ReplicaSet's is a copy that its Deployment's controller made, so it holds nothing.
 ///
 /// # Errors

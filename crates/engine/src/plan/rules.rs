@@ -18,15 +18,14 @@ use crate::value::json_path;
 pub fn refused(diff: &Difference, workload: &Workload, direction: Direction) -> Vec<Reason> {
     let (change, qos, diff) = (&diff.change, diff.qos, &diff.rest);
     let mut reasons = Vec::new();
-    for added in &diff.added {
-        reasons.push(Reason::ContainerAdded { list: added.list, container: added.name.clone() });
+    for (list, container) in diff.added.iter().cloned() {
+        reasons.push(Reason::ContainerAdded { list, container });
     }
-    for removed in &diff.removed {
-        reasons.push(Reason::ContainerRemoved { list: removed.list, container: removed.name.clone() });
+    for (list, container) in diff.removed.iter().cloned() {
+        reasons.push(Reason::ContainerRemoved { list, container });
     }
-    for (container, to) in &diff.renamed {
-        let container = (container.list, container.name.clone());
-        reasons.push(Reason::ContainerRenamed { list: container.0, container: container.1, to: to.clone() });
+    for ((list, container), to) in diff.renamed.iter().cloned() {
+        reasons.push(Reason::ContainerRenamed { list, container, to });
     }
     reasons.extend(diff.other.iter().map(|path| Reason::TemplateFieldNotInPlace { path: path.clone() }));
     if let Some((from, to)) = qos {

@@ -18,33 +18,6 @@ use crate::state::outcome::EndResult;
 use crate::state::record::{ContainerRecord, UpdateRecord};
 use crate::value::image::{ImageReference, repo_digest};
 
-/// Returns what is wanted of a workload that goes back to what it was before an update: the last one, or the one named.
-///
-/// A rollout of the template is undone in the template; an update of pods alone, pod by pod from what each recorded.
-///
-/// # Errors
-/// When nothing fitting is recorded.
-pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Undone, IntentError> {
-    Ok(match chosen(live, to)? {
-        Chosen::Rollout(entry) => Undone::Template(template(live, &entry, pin_digest)),
-        Chosen::PodsOnly(id) => {
-            let wanted = recorded(live, &id, pin_digest);
-            if wanted.images.is_empty() && wanted.resources.is_empty() && wanted.reasons.is_empty() {
-                return Err(IntentError::PodsChangedSince { id: id.to_string() });
-            }
-            Undone::Pods(wanted)
-        }
-    })
-}
-
-/// What is wanted of a workload that goes back.
-pub(super) enum Undone {
-    /// The whole object as it was before, or why it is not known; pods keep what cannot be removed from them.
-    Template(Result<Value, Vec<Reason>>),
-    /// Values that differ from pod to pod, and nothing of the owner.
-    Pods(ByPod),
-}
-
 /// Returns the update that `undo` takes back.
 ///
 /// # Errors
@@ -57,13 +30,19 @@ pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, I
     Ok(updates(live).updates.into_iter().find(|update| update.id == id))
 }
 
-/// The update that is taken back: of the template and its pods, or of pods alone.
-enum Chosen {
+/// The update that is taken back.
+pub(super) enum Chosen {
+    /// Of the template and its pods: it is undone in the template.
     Rollout(Box<HistoryEntry>),
+    /// Of pods alone: it is undone pod by pod, from what each recorded, and nothing of the owner changes.
     PodsOnly(RolloutId),
 }
 
-fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, IntentError> {
+/// Chooses the update that is taken back: the last one, or the one named.
+///
+/// # Errors
+/// When nothing fitting is recorded.
+pub(super) fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, IntentError> {
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
     let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
@@ -179,7 +158,8 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
     records
 }
 
-fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
+/// Returns the whole object as it was before, or why it is not known; pods keep what cannot be removed from them.
+pub(super) fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
     let template = live.workload.template();
     let mut change = Change { images: BTreeMap::new(), fields: entry.rollout.change.fields.clone() };
     change = change.reversed();
@@ -205,7 +185,8 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Resu
     Ok(object)
 }
 
-fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
+/// Returns what the pods recorded before an update of them alone.
+pub(super) fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Result<ByPod, IntentError> {
     let mut wanted = ByPod::default();
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
@@ -220,7 +201,8 @@ fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
             wanted.resources.insert(pod.key.clone(), resources);
         }
     }
-    wanted
+    let has_any = !wanted.images.is_empty() || !wanted.resources.is_empty() || !wanted.reasons.is_empty();
+    if has_any { Ok(wanted) } else { Err(IntentError::PodsChangedSince { id: id.to_string() }) }
 }
 
 /// The image before, with the digest that ran where that is asked for: the tag may have moved since.

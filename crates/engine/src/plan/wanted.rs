@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::context::{ByPod, Known, template_containers};
 use super::outline::leave_out_notes;
-use super::undo::{self, Undone};
+use super::undo::{self, Chosen};
 use super::{Intent, IntentError, Manifest, restart as restarts, rules};
 use crate::change::reason::Reason;
 use crate::change::target::Images;
@@ -64,10 +64,12 @@ impl<'a> Wanted<'a> {
             Intent::Manifest(Manifest::Refused { message }) => {
                 reasons.push(Reason::AdmissionRefused { message: message.clone(), others: Vec::new() });
             }
-            Intent::Undo { to, pin_digest } => match undo::undo(live, to.as_deref(), *pin_digest)? {
-                Undone::Template(Ok(object)) => wanted.object(live, &object, Direction::Back, reasons),
-                Undone::Template(Err(unknown)) => reasons.extend(unknown),
-                Undone::Pods(by_pod) => wanted.by_pod = Some(by_pod),
+            Intent::Undo { to, pin_digest } => match undo::chosen(live, to.as_deref())? {
+                Chosen::Rollout(entry) => match undo::template(live, &entry, *pin_digest) {
+                    Ok(object) => wanted.object(live, &object, Direction::Back, reasons),
+                    Err(unknown) => reasons.extend(unknown),
+                },
+                Chosen::PodsOnly(id) => wanted.by_pod = Some(undo::recorded(live, &id, *pin_digest)?),
             },
             Intent::Restart { containers } => {
                 let by_pod = restarts::restart(live, known, containers)?;

@@ -18,12 +18,6 @@ pub enum IntOrPercent {
     Percent(u32),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given} is neither a number such as 1 nor a percentage such as \"25%\"")]
-pub struct IntOrPercentError {
-    given: String,
-}
-
 impl IntOrPercent {
     /// Reads the JSON of an API field: a number, or a text that ends in `%`. A number within a text (`"5"`) is refused, as
     /// controllers refuse it.
@@ -31,13 +25,13 @@ impl IntOrPercent {
     /// # Errors
     ///
     /// When the value is anything else, or does not fit the API's 32 bits.
-    pub fn from_value(value: &Value) -> Result<Self, IntOrPercentError> {
+    pub fn from_value(value: &Value) -> Result<Self, String> {
         let read = match value {
             Value::Number(number) => number.as_u64().and_then(|n| in_range(u32::try_from(n).ok()?)).map(Self::Int),
             Value::String(text) => text.strip_suffix('%').and_then(digits).map(Self::Percent),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        read.ok_or_else(|| IntOrPercentError { given: value.to_string() })
+        read.ok_or_else(|| neither(&value.to_string()))
     }
 
     /// Returns the number itself, or the percentage of `total`, rounded up or down to a whole number.
@@ -55,7 +49,7 @@ impl IntOrPercent {
 }
 
 impl TryFrom<Value> for IntOrPercent {
-    type Error = IntOrPercentError;
+    type Error = String;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
         Self::from_value(&value)
@@ -63,7 +57,7 @@ impl TryFrom<Value> for IntOrPercent {
 }
 
 impl FromStr for IntOrPercent {
-    type Err = IntOrPercentError;
+    type Err = String;
 
     /// Reads what the user types: `1`, `25%`.
     fn from_str(given: &str) -> Result<Self, Self::Err> {
@@ -71,7 +65,7 @@ impl FromStr for IntOrPercent {
             Some(percentage) => digits(percentage).map(Self::Percent),
             None => digits(given).map(Self::Int),
         };
-        read.ok_or_else(|| IntOrPercentError { given: format!("{given:?}") })
+        read.ok_or_else(|| neither(&format!("{given:?}")))
     }
 }
 
@@ -92,6 +86,10 @@ impl Serialize for IntOrPercent {
             Self::Percent(_) => serializer.collect_str(self),
         }
     }
+}
+
+fn neither(given: &str) -> String {
+    format!("{given} is neither a number such as 1 nor a percentage such as \"25%\"")
 }
 
 fn digits(text: &str) -> Option<u32> {
@@ -137,7 +135,7 @@ mod tests {
             assert_eq!(given.parse().ok(), expected, "{given:?}");
         }
         let error = "x\u{1b}".parse::<IntOrPercent>().unwrap_err();
-        assert_eq!(error.to_string(), "\"x\\u{1b}\" is neither a number such as 1 nor a percentage such as \"25%\"");
+        assert_eq!(error, "\"x\\u{1b}\" is neither a number such as 1 nor a percentage such as \"25%\"");
     }
 
     #[test]

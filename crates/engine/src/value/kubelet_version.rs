@@ -42,12 +42,6 @@ impl fmt::Display for KubeletVersion {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is no kubelet version such as v1.32.4")]
-pub struct KubeletVersionError {
-    given: String,
-}
-
 impl From<KubeletVersion> for String {
     fn from(version: KubeletVersion) -> Self {
         version.to_string()
@@ -55,7 +49,7 @@ impl From<KubeletVersion> for String {
 }
 
 impl TryFrom<String> for KubeletVersion {
-    type Error = KubeletVersionError;
+    type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse()
@@ -63,7 +57,7 @@ impl TryFrom<String> for KubeletVersion {
 }
 
 impl FromStr for KubeletVersion {
-    type Err = KubeletVersionError;
+    type Err = String;
 
     /// Reads `v1.36.3`, `1.36`, `1.31+` (the `minor` that hosted API servers report), `v1.30.5-gke.100`, `v1.29.4+k3s1`.
     ///
@@ -72,7 +66,7 @@ impl FromStr for KubeletVersion {
     /// When the text does not begin with two numbers that are joined by a dot, or goes on after them with anything but
     /// `.`, `-` or `+`.
     fn from_str(given: &str) -> Result<Self, Self::Err> {
-        let error = || KubeletVersionError { given: given.to_owned() };
+        let error = || format!("{given:?} is no kubelet version such as v1.32.4");
         let numbers = given.strip_prefix('v').unwrap_or(given);
         let (major, rest) = numbers.split_once('.').ok_or_else(error)?;
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -135,7 +129,7 @@ mod tests {
         ] {
             assert_eq!(
                 given.parse::<KubeletVersion>(),
-                Err(KubeletVersionError { given: given.to_owned() }),
+                Err(format!("{given:?} is no kubelet version such as v1.32.4")),
                 "{given:?}"
             );
         }

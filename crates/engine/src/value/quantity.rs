@@ -45,24 +45,18 @@ pub struct Quantity {
     written: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a quantity")]
-pub struct NotAQuantity {
-    text: String,
-}
-
 impl Quantity {
     /// Reads a quantity from a field's JSON value, a string or a number.
     ///
     /// # Errors
     /// If the value is neither, or its text is no quantity.
-    pub fn of(value: &Value) -> Result<Self, NotAQuantity> {
+    pub fn of(value: &Value) -> Result<Self, String> {
         match value {
             // The text between the quotes, where a tab is written `\t`.
             Value::String(text) => text.trim_matches(|c: char| c.is_whitespace() && !c.is_control()).parse(),
             Value::Number(number) => number.to_string().parse(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                Err(NotAQuantity { text: value.to_string() })
+                Err(not_a_quantity(&value.to_string()))
             }
         }
     }
@@ -140,10 +134,10 @@ impl Quantity {
 }
 
 impl FromStr for Quantity {
-    type Err = NotAQuantity;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || NotAQuantity { text: text.to_owned() };
+        let error = || not_a_quantity(text);
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let negative = text.starts_with('-');
         let (whole, rest) = split_digits(unsigned);
@@ -249,6 +243,10 @@ impl Ord for Quantity {
             (false, true) => Ordering::Greater,
         }
     }
+}
+
+fn not_a_quantity(text: &str) -> String {
+    format!("{text:?} is not a quantity")
 }
 
 fn split_digits(text: &str) -> (&str, &str) {
@@ -422,7 +420,7 @@ mod tests {
             "1e-1000",
             "1_0",
         ] {
-            assert_eq!(text.parse::<Quantity>(), Err(NotAQuantity { text: text.to_owned() }));
+            assert_eq!(text.parse::<Quantity>(), Err(not_a_quantity(text)));
         }
     }
 

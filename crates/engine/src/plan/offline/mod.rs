@@ -245,7 +245,7 @@ fn is_a_claim(path: &str) -> bool {
 fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
     template_containers(template)
         .into_iter()
-        .filter(|(_, container)| !diff.rest.added.iter().any(|added| added.name == container.name))
+        .filter(|(_, container)| !diff.rest.added.iter().any(|(_, added)| *added == container.name))
         .filter(|(_, container)| !diff.rest.renamed.iter().any(|(_, to)| *to == container.name))
         .map(|(list, container)| {
             let (from, to, effect) = match diff.change.images.get(&container.name) {

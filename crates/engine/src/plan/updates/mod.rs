@@ -269,7 +269,7 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
 
 /// Reads from an id such as `20260301-101500-00ab12` when the rollout began; ids begin with the time in UTC.
 fn began(id: &RolloutId) -> Option<String> {
-    let (time, _) = id.as_str().rsplit_once('-')?;
+    let (time, _) = id.as_str().rsplit_once('-').filter(|(time, _)| time.len() == 15)?;
     let time = jiff::civil::DateTime::strptime("%Y%m%d-%H%M%S", time).ok()?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

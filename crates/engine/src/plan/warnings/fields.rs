@@ -10,20 +10,18 @@ use crate::k8s::metadata::MetadataMap;
 /// What differs, the template's value, and the one that pods get.
 type Differs = (String, Option<String>, Option<String>);
 
-/// What pods have in place of what the template says: the values, and how many pods.
-#[derive(Default)]
-struct Found(BTreeMap<Differs, (BTreeSet<String>, usize)>);
+/// What pods have in place of what the template says, each pod's value.
+type Found = Vec<(Differs, Option<String>)>;
 
-impl Found {
-    fn add(&mut self, differs: Differs, value: Option<String>) {
-        let (values, pods) = self.0.entry(differs).or_default();
+/// Groups what was found: the values, and how many pods.
+fn grouped(found: Found) -> impl Iterator<Item = (Differs, Vec<String>, usize)> {
+    let mut grouped: BTreeMap<Differs, (BTreeSet<String>, usize)> = BTreeMap::new();
+    for (differs, value) in found {
+        let (values, pods) = grouped.entry(differs).or_default();
         values.insert(value.unwrap_or_else(|| "none".to_owned()));
         *pods += 1;
     }
-
-    fn into_all(self) -> impl Iterator<Item = (Differs, Vec<String>, usize)> {
-        self.0.into_iter().map(|(differs, (values, pods))| (differs, values.into_iter().collect(), pods))
-    }
+    grouped.into_iter().map(|(differs, (values, pods))| (differs, values.into_iter().collect(), pods))
 }
 
 impl Warnings<'_> {
@@ -38,10 +36,14 @@ impl Warnings<'_> {
         }
         if self.is_at_rest() {
             let (metadata, resized) = (self.metadata_differs(), self.resized());
-            let metadata = metadata.into_all().map(|((what, template, to), values, pods)| {
-                Warning::PodsMetadataDiffers { what, template, values, pods, to }
+            let metadata = grouped(metadata).map(|((what, template, to), values, pods)| Warning::PodsMetadataDiffers {
+                what,
+                template,
+                values,
+                pods,
+                to,
             });
-            let resized = resized.into_all().map(|((what, template, to), values, pods)| Warning::PodsResized {
+            let resized = grouped(resized).map(|((what, template, to), values, pods)| Warning::PodsResized {
                 what,
                 template,
                 values,
@@ -62,12 +64,12 @@ impl Warnings<'_> {
             FieldChanges::from(metadata).rows()
         };
         let of_template = rows(self.context.wanted.fields());
-        let mut found = Found::default();
+        let mut found = Found::new();
         for (plan, _) in self.of_the_template() {
             for Row { path, what, before, after, .. } in rows(&plan.fields) {
                 let Some(template) = of_template.iter().find(|row| row.path == path) else { continue };
                 if template.before != before {
-                    found.add((what, template.before.clone(), after), before);
+                    found.push(((what, template.before.clone(), after), before));
                 }
             }
         }
@@ -78,7 +80,7 @@ impl Warnings<'_> {
     fn resized(&self) -> Found {
         let is_set = self.context.wanted.fields().of_resize().rows();
         let of_template = |path: &str| is_set.iter().find(|row| row.path == path).map(|row| row.before.clone());
-        let mut found = Found::default();
+        let mut found = Found::new();
         for (plan, pod) in self.of_the_template() {
             let changed = plan.fields.of_resize().rows();
             let drift = FieldChanges::drift(self.context.live.workload.template(), pod).rows();
@@ -86,12 +88,12 @@ impl Warnings<'_> {
             for Row { path, what, before, after, .. } in changed.iter().filter(|row| row.before != row.after).cloned() {
                 let drifted = || drift.iter().find(|row| row.path == path).map(|row| row.before.clone());
                 if let Some(template) = of_template(&path).or_else(drifted).filter(|template| *template != before) {
-                    found.add((what, template, after), before);
+                    found.push(((what, template, after), before));
                 }
             }
             for Row { path, what, before, after, .. } in drift {
                 if of_template(&path).is_none() && !changed.iter().any(|row| row.path == path) {
-                    found.add((what, before, None), after);
+                    found.push(((what, before, None), after));
                 }
             }
         }

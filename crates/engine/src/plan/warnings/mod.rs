@@ -13,7 +13,7 @@ pub(super) use images::of_the_reference;
 pub use owner::manager;
 pub use traffic::missing_labels;
 
-use super::back_off::{self, Held};
+use super::back_off;
 use super::context::Context;
 use super::{ContainerPlan, PodPlan, PodVerdict};
 use super::{recover, rollout_state};
@@ -87,13 +87,15 @@ pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
 impl<'a> Warnings<'a> {
     /// Containers that the kubelet is expected to leave down for a while, though nothing has crashed.
     fn held_back(&mut self) {
-        let (mut held, now) = (Held::default(), self.context.live.surroundings.now.as_deref());
+        let now = self.context.live.surroundings.now.as_deref();
+        let mut held_back = Vec::new();
         for Updated { plan, pod } in &self.updated {
-            for (container, change) in plan.restarted_by_image(pod) {
-                held.add(&container.name, &change.to, back_off::seconds(pod, &container.name, &change.to, now));
+            for (Container { name, .. }, change) in plan.restarted_by_image(pod) {
+                let seconds = back_off::seconds(pod, name, &change.to, now);
+                held_back.extend(seconds.map(|seconds| (name.clone(), change.to.clone(), seconds)));
             }
         }
-        self.found.extend(held.warnings());
+        self.found.extend(back_off::warnings(held_back));
     }
 
     /// Whether there is a template that pods should have, and no controller is bringing them there.

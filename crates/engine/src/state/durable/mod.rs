@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::change::Direction;
 use crate::k8s::names::Uid;
-use crate::kinds::{HoldsBy, Release, Revisions, WorkloadKind};
+use crate::kinds::{HoldsBy, Revisions, WorkloadKind};
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::TakenOver;
@@ -218,8 +218,7 @@ pub fn released(
     let patch = if lease::beat_of(object).is_some() { patch.label(&[(BEAT_LABEL, None)]) } else { patch };
     let patch = without_ownership(object, patch);
     let patch = match kind.holds_by().release(object, before) {
-        Some(Release::Remove(field)) => patch.set(field, None),
-        Some(Release::Restore(field, before)) => patch.set(field, Some(before)),
+        Some((field, value)) => patch.set(field, value),
         None => patch,
     };
     let copies = owned.iter().filter(|copy| Lock::text_of(copy).is_some());
