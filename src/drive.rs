@@ -249,9 +249,7 @@ impl Driver<'_> {
         };
         self.answers.push(answered.boxed());
     }
-}
 
-impl Driver<'_> {
     fn pass_on(&self, line: &HookLine, audience: &mut Audience<'_>) -> io::Result<()> {
         audience.tell(|listener| listener.hook_line(&line.pod, line.hook, &line.text, self.now()))
     }

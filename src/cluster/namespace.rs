@@ -20,6 +20,22 @@ use engine::plan::{LiveWorkload, Surroundings, drains_by_gate};
 use engine::rollout::drain::selects;
 use engine::state::record::UpdateRecord;
 
+/// Questions at once.
+const AT_ONCE: usize = 10;
+
+/// Whether the caller may do something.
+#[derive(Debug, Clone, Copy)]
+struct Question<'a> {
+    verb: &'a str,
+    group: &'a str,
+    /// As RBAC names it: `pods`, `pods/status`.
+    plural: &'a str,
+    /// Empty: in all of them, or the resource is in none.
+    namespace: &'a str,
+    /// One object alone, as a Role with `resourceNames` allows it.
+    name: Option<&'a str>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceFacts {
     /// Budgets, Services, autoscalers.
@@ -92,30 +108,13 @@ impl Cluster {
         answer.pointer("/status/userInfo/username").and_then(Value::as_str).map(str::to_owned)
     }
 
-    pub(super) async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+    async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         match self.list(resource, Some(namespace), &[]).await {
             Err(ClusterError::UnknownResource { .. } | ClusterError::NotFound { .. }) => Ok(Vec::new()),
             answer => answer,
         }
     }
-}
 
-/// Questions at once.
-const AT_ONCE: usize = 10;
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Question<'a> {
-    pub(super) verb: &'a str,
-    pub(super) group: &'a str,
-    /// As RBAC names it: `pods`, `pods/status`.
-    pub(super) plural: &'a str,
-    /// Empty: in all of them, or the resource is in none.
-    pub(super) namespace: &'a str,
-    /// One object alone, as a Role with `resourceNames` allows it.
-    pub(super) name: Option<&'a str>,
-}
-
-impl Cluster {
     /// Asks about each permission, in a namespace or in all of them (`None`), and of one object alone where it is named;
     /// the answers come in the order of the permissions.
     pub async fn access(
@@ -141,7 +140,7 @@ impl Cluster {
     }
 
     /// Asks whether the caller may; `None` is yes, else the server's words about the refusal, which may be empty.
-    pub(super) async fn refused(&self, question: Question<'_>) -> Result<Option<String>, ClusterError> {
+    async fn refused(&self, question: Question<'_>) -> Result<Option<String>, ClusterError> {
         let (resource, subresource) = match question.plural.split_once('/') {
             Some((resource, subresource)) => (resource, Some(subresource)),
             None => (question.plural, None),
@@ -169,9 +168,7 @@ impl Cluster {
         let message = [text("reason"), text("evaluationError")].into_iter().find(|text| !text.is_empty());
         Ok(Some(mask::text(message.unwrap_or_default())))
     }
-}
 
-impl Cluster {
     pub async fn endpoint_slices(&self, namespace: &str, services: &[String]) -> Result<Vec<Value>, ClusterError> {
         let selector = format!("kubernetes.io/service-name in ({})", services.join(","));
         self.list(ENDPOINT_SLICES, Some(namespace), &[("labelSelector", &selector)]).await

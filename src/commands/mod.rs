@@ -75,7 +75,8 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     if let Err(error) = refusal {
         return Ending::Command(shell.tell_error(&error));
     }
-    let tells_lines = cli.command.as_ref().is_some_and(tells_lines);
+    // The last line says how it ended.
+    let tells_lines = cli.command.as_ref().and_then(reports_as) == Some(StreamFormat::Json);
     match dispatch(cli, shell).await {
         Ok(Ending::Command(result)) => Ending::Command(shell.finish(result)),
         Ok(ending @ Ending::Diff(_)) => ending,
@@ -93,32 +94,25 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others print something, and that is all")]
 fn is_answer(command: &Command) -> bool {
     match command {
-        Command::Apply(_)
-        | Command::Restart(_)
-        | Command::Resume(_)
-        | Command::Abort(_)
-        | Command::Undo(_)
-        | Command::Follow(_) => true,
         Command::Plan(args) => args.detailed_exitcode,
         Command::Rbac(args) => args.check,
         Command::Status(args) => args.exit_code,
-        _ => false,
+        other => reports_as(other).is_some(),
     }
 }
 
-/// Whether a rollout is reported as JSON, one object a line: the last one says how it ended.
+/// How a rollout is reported, by a command that carries one out or follows it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others carry out no rollout")]
-fn tells_lines(command: &Command) -> bool {
-    let output = match command {
-        Command::Apply(args) => args.output,
-        Command::Restart(args) => args.output,
-        Command::Resume(args) => args.output,
-        Command::Abort(args) => args.resume.output,
-        Command::Undo(args) => args.output,
-        Command::Follow(args) => args.output,
-        _ => return false,
-    };
-    output == StreamFormat::Json
+fn reports_as(command: &Command) -> Option<StreamFormat> {
+    match command {
+        Command::Apply(args) => Some(args.output),
+        Command::Restart(args) => Some(args.output),
+        Command::Resume(args) => Some(args.output),
+        Command::Abort(args) => Some(args.resume.output),
+        Command::Undo(args) => Some(args.output),
+        Command::Follow(args) => Some(args.output),
+        _ => None,
+    }
 }
 
 fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
