@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::{Context, Known};
-use super::partition;
+use super::revision;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::live::LiveWorkload;
@@ -71,7 +71,7 @@ pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> 
         // What a pod was created with nobody has set: its own revision says it, or admission has made it.
         let is_set = Baseline::of(pod, name) != Baseline::Created;
         let is_other = is_set && pod.container(name).is_some_and(|(_, _, container)| container.image != to);
-        let is_kept = context.durable && partition::is_below(&context.live.workload, pod);
+        let is_kept = context.durable && revision::is_below_partition(&context.live.workload, pod);
         is_other
             && !is_kept
             && pod.is_controlled_by(&context.live.controllers)

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::partition;
 use super::pods::recorded_from;
 use super::policy::policy;
+use super::revision;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, lock_of, rollout_state};
 use super::{Effect, PodVerdict, WorkloadPlan};
@@ -159,7 +159,7 @@ impl Coming {
     fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&Lock> {
         match self {
             Self::ByRollout(lock) => {
-                (lock.rollout.chooses(&pod.key) && !partition::is_below(&live.workload, pod)).then_some(lock)
+                (lock.rollout.chooses(&pod.key) && !revision::is_below_partition(&live.workload, pod)).then_some(lock)
             }
             Self::ByRecord(_) | Self::Nothing => None,
         }

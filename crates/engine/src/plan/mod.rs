@@ -7,7 +7,7 @@
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
 //! | `build`, `context` | the plan of one workload; what every part of it is made from, which containers there are |
 //! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
-//! | `durable`, `held`, `revision`, `templates` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `durable`, `held`, `revision` | the owner's side: its change, who holds it back, its revisions and templates |
 //! | `rollout_state`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
@@ -34,7 +34,6 @@ pub mod live;
 pub mod offline;
 mod order;
 pub mod outline;
-mod partition;
 mod pods;
 mod policy;
 mod recover;
@@ -47,7 +46,6 @@ mod rollout_state;
 mod rules;
 mod saved;
 pub mod skipped;
-mod templates;
 #[cfg(test)]
 mod tests;
 mod undo;

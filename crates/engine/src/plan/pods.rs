@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::context::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
-use super::{durable, partition};
+use super::{durable, revision};
 use crate::change::reason::{Ended, NotStartedAgain, Reason};
 use crate::change::{Containers, FieldChanges, FieldProgress};
 use crate::k8s::container_hash::container_hash;
@@ -47,7 +47,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         }
     }
     plan.unrestored = unrestored(pod).filter(|_| !pod.is_finished());
-    if !context.is_chosen(pod) || context.durable && partition::is_below(&live.workload, pod) {
+    if !context.is_chosen(pod) || context.durable && revision::is_below_partition(&live.workload, pod) {
         // A removed label or gate is restored also where nothing else is wanted.
         plan.verdict = if plan.unrestored.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);

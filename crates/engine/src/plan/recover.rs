@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::durable::history_of;
 use super::held::{is_held_back, is_older_than_all, is_stale, known, newest_copy, strategy};
 use super::policy::policy_of;
 use super::resume::Start;
-use super::templates::history_of;
 use crate::change::template::TemplateDiff;
 use crate::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::k8s::names::{ContainerName, RolloutId};

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::WorkloadPlan;
+use super::durable::before_after;
 use super::goal::of_pods;
 use super::held::{is_stale, saved_strategy};
 use super::pods::unrestored;
 use super::recover::{ended_here, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
 use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
-use super::templates::before_after;
 use crate::change::Direction;
 use crate::k8s::names::RolloutId;
 use crate::k8s::pod::Pod;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::Effect;
 use super::order;
-use super::partition;
 use super::pods::{drain_goal, is_in_progress, unrestored};
+use super::revision;
 use crate::change::{Direction, FieldChanges, FieldProgress};
 use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, Uid};
@@ -38,7 +38,7 @@ impl Resumed<'_> {
         let workload = &self.live.workload;
         match self.lock.rollout.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
             Some(strategy) => stateful_set::is_below_partition(strategy, &workload.object, &pod.key.name),
-            None => partition::is_below(workload, pod),
+            None => revision::is_below_partition(workload, pod),
         }
     }
 

@@ -1,10 +1,15 @@
-//! Which pods were created from an older template than the owner's present one.
+//! Which pods were created from an older template than the owner's present one, and which are below its partition.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 use crate::k8s::pod::Pod;
+use crate::k8s::workload::Workload;
 use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions};
 use crate::plan::live::{LiveWorkload, Revision};
+use crate::state::durable::lock::Lock;
+use crate::state::durable::stateful_set;
 
 pub(crate) struct CurrentRevision<'a> {
     live: &'a LiveWorkload,
@@ -69,4 +74,21 @@ impl<'a> CurrentRevision<'a> {
         let text = self.live.workload.object.pointer(pointer).and_then(Value::as_str)?;
         (!text.is_empty()).then(|| text.to_owned())
     }
+}
+
+/// Returns the partition of a workload; while a rollout holds it, the one that is restored in the end.
+pub(super) fn partition(workload: &Workload) -> i64 {
+    strategy(workload).map_or(0, |strategy| stateful_set::partition_of(&strategy))
+}
+
+/// Under a partition a durable rollout leaves the pods below it unchanged.
+pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
+    strategy(workload)
+        .is_some_and(|strategy| stateful_set::is_below_partition(&strategy, &workload.object, &pod.key.name))
+}
+
+fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
+    let saved = Lock::of(&workload.object).ok().flatten().and_then(|lock| lock.rollout.strategy).map(Cow::Owned);
+    let present = || workload.object.pointer("/spec/updateStrategy").map(Cow::Borrowed);
+    saved.or_else(present).filter(|_| workload.reference.kind.has_partition())
 }

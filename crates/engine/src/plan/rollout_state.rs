@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::durable::before_after;
 use super::held::{is_held_back, is_left_held, is_stale, last_superseded};
 use super::live::LiveWorkload;
 use super::recover::{copied, is_left_on_pods, with_pods};
-use super::templates::before_after;
 use crate::change::{Direction, same};
 use crate::k8s::workload::Workload;
 use crate::kinds::HoldsBy;

@@ -21,7 +21,7 @@ use crate::plan::pods::of_the_pod;
 use crate::plan::policy::policy;
 use crate::plan::resize::{Resized, sized_at_start};
 use crate::plan::warnings::{in_series, of_a_restart, of_the_reference};
-use crate::plan::{ContainerPlan, Effect, ImageChange, partition};
+use crate::plan::{ContainerPlan, Effect, ImageChange, revision};
 use crate::value::image::ImageReference;
 
 /// A change of a workload, before anybody asks a cluster.
@@ -144,7 +144,7 @@ impl Unasked<'_> {
 
     /// Pods below the partition, as many as the older manifest wants there: they keep its images.
     fn below_partition(&self) -> Vec<Warning> {
-        let partition = partition::of(self.workload);
+        let partition = revision::partition(self.workload);
         let replicas = self.workload.desired_replicas();
         let pods = usize::try_from(partition.min(i64::from(replicas))).unwrap_or(0);
         if self.options.pods_only || pods == 0 {

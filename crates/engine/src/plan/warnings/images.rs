@@ -7,7 +7,7 @@ use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::drift::{self, Drift};
-use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict, partition};
+use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict, revision};
 use crate::value::image::ImageReference;
 
 /// Tags that are pushed again as a habit.
@@ -95,12 +95,12 @@ impl Warnings<'_> {
     /// Pods below a StatefulSet's partition, which keep what they have.
     fn below_partition(&mut self) {
         let (context, workload) = (self.context, &self.context.live.workload);
-        let partition = partition::of(workload);
+        let partition = revision::partition(workload);
         if !context.durable || partition == 0 {
             return;
         }
         let is_kept = |(plan, pod): &&(PodPlan, &Pod)| {
-            plan.verdict == PodVerdict::Skipped && pod.is_present() && partition::is_below(workload, pod)
+            plan.verdict == PodVerdict::Skipped && pod.is_present() && revision::is_below_partition(workload, pod)
         };
         let named: BTreeSet<_> = context.wanted.named().collect();
         for plan in self.containers {
