@@ -57,7 +57,7 @@ impl Templates {
 fn compared(before: &Value, after: &Value) -> Vec<String> {
     let diff = change::diff(&Schema::POD_TEMPLATE.fill(before), &Schema::POD_TEMPLATE.fill(after)).rest;
     let containers = diff.added.iter().chain(&diff.removed).chain(diff.renamed.iter().map(|(container, _)| container));
-    let containers = containers.map(|container| format!("spec.{}[{}]", container.list.spec_field(), container.name));
+    let containers = containers.map(|(list, name)| format!("spec.{}[{name}]", list.spec_field()));
     diff.other.iter().cloned().chain(containers).collect()
 }
 
