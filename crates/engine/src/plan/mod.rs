@@ -6,7 +6,7 @@
 //! | `intent`, `wanted` | what is asked for; what that makes of each pod |
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
 //! | `build`, `context` | the plan of one workload; what every part of it is made from, which containers there are |
-//! | `pods`, `partition`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
+//! | `pods`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
 //! | `durable`, `held`, `revision` | the owner's side: its change, who holds it back, its revisions and templates |
 //! | `rollout_state`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |

@@ -7,9 +7,8 @@ use testkit::api_model;
 use super::lock::{Lock, ROLLOUT_POINTER};
 use super::owner::{OwnLock, Owner, Stored, has_own_lock, is_template_set};
 use super::step::{CLOSE, Next, OBSERVED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, update_pods, wait, write};
-use super::tests::{goal, template};
+use super::tests::{KIND, goal, template};
 use super::{CHANGED_MEANWHILE, ObjectWrite, OwnerGoal, OwnerView, PodsState, StepName, step};
-use crate::kinds::WorkloadKind;
 use crate::state::outcome::EndResult;
 use crate::state::record::TakenOver;
 
@@ -84,7 +83,7 @@ impl Cluster {
             let view = OwnerView { object: Some(self.fleet.clone()), ..OwnerView::default() };
             let done = self.pods.iter().all(|pod| pod == goal.target());
             let pods = PodsState { done, present: PODS, taken_over, ..PodsState::default() };
-            let owner = Owner::new(goal, WorkloadKind::ReplicaSet, &view, &pods);
+            let owner = Owner::new(goal, KIND, &view, &pods);
             own_lock = own_lock.seen(&owner);
             let decision = step::next(&owner.of_run(own_lock, "2026-03-01T10:02:00Z"), &FLEET);
             first_conflict = first_conflict.or(decision.conflict);

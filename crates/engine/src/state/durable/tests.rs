@@ -10,7 +10,7 @@ use crate::change::{Change, FieldChanges};
 use crate::rollout::PodGoal;
 use crate::state::outcome::EndResult;
 
-const KIND: WorkloadKind = WorkloadKind::DaemonSet;
+pub(super) const KIND: WorkloadKind = WorkloadKind::DaemonSet;
 
 pub(super) fn template(tag: &str) -> Value {
     json!({"spec": {"containers": [{"name": "side", "image": format!("side:{tag}")}]}})
