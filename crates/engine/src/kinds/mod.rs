@@ -42,7 +42,7 @@ pub enum WorkloadKind {
 /// The resource that every kind's pods are read and written as.
 pub const PODS: WorkloadKind = WorkloadKind::Pod;
 
-/// The resource of [`KindSpec::owns_through`] and [`Revisions::ReplicaSets`].
+/// The resource of `KindSpec::owns_through` and [`Revisions::ReplicaSets`].
 pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
 
 /// The label that distinguishes the pods of the ReplicaSets of one Deployment.
