@@ -212,7 +212,11 @@ impl WorkloadPlan {
         let planned = self.pods.iter_mut().filter(|planned| pods.contains(&planned.pod));
         let changes: Vec<_> = planned.filter_map(|planned| planned.changes.get_mut(container)).collect();
         let is_planned = !changes.is_empty();
-        changes.into_iter().for_each(|change| change.to.clone_from(made));
+        for change in changes {
+            let template = std::mem::replace(&mut change.to, made.clone());
+            let warning = Warning::RewrittenByAdmission { container: container.clone(), template, made: made.clone() };
+            self.warnings.push(warning);
+        }
         let of_template = self.durable.as_mut().and_then(|plan| plan.rollout.change.images.get_mut(container));
         if let Some(image) = of_template.filter(|_| is_planned) {
             image.to_in_pods = Some(made.clone());

@@ -121,7 +121,7 @@ findings! {
         }
     };
     RewrittenByAdmission { container: ContainerName, template: String, made: String } =>
-        format!("rewritten by admission: pods get {made} for {container} in place of {template}, as new pods do");
+        format!("rewritten by admission: pods get {made} for {container} in place of {template}");
     PodsResized {
         /// Such as `app requests.cpu`.
         what: String,
