@@ -6,7 +6,7 @@
 
 use super::context::Context;
 use super::{PodPlan, PodVerdict, back_off};
-use crate::k8s::pod::{Container, Pod, Probe};
+use crate::k8s::pod::{Container, ContainerList, Pod, Probe};
 use crate::kinds::WorkloadKind;
 use crate::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::rollout::{CANARY_HOLD_SECONDS, Policy};
@@ -202,13 +202,16 @@ impl Timing<'_> {
     }
 
     /// How long the pod took to be ready after this container last started, in the API's whole seconds; nothing where it
-    /// has not turned ready since.
+    /// has not turned ready since, or because of another container that has started later.
     fn ready_before(&self, container: &Container) -> Option<f64> {
         let status = self.pod.status_of(&container.name)?;
         let started = second(status.state.running.as_ref()?.started_at.as_deref()?)?;
         let ready = self.pod.ready_condition().filter(|_| self.pod.is_ready())?;
         let turned = second(ready.last_transition_time.as_deref()?)?;
-        (turned >= started).then(|| seconds(u64::try_from(turned - started).unwrap_or(0)))
+        let starts = self.pod.statuses(ContainerList::Containers).iter();
+        let mut starts = starts.filter_map(|status| second(status.state.running.as_ref()?.started_at.as_deref()?));
+        let is_last = starts.all(|other| other <= started.saturating_add(1));
+        (turned >= started && is_last).then(|| seconds(u64::try_from(turned - started).unwrap_or(0)))
     }
 }
 

@@ -524,6 +524,8 @@ fn a_preferred_hook_and_probe_make_the_estimate_longer() {
     // The containers of a new pod start one after the other, and its times are whole seconds.
     assert!(case("ready two seconds after its first start").estimate_seconds < 2.0);
     assert!(case("ready twenty seconds after its first start").estimate_seconds > 2.0 * 20.0);
+    let later = case("ready twenty seconds after its first start, and five after that of another container");
+    assert!(later.estimate_seconds < 10.0, "the other container has made it wait");
 }
 
 #[test]
