@@ -1,5 +1,7 @@
 //! The tables and the document of a status.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -66,7 +68,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         pods,
         rewritten: Vec::new(),
         not_read: Vec::new(),
-        may_be_rewritten: false,
+        may_be_rewritten: BTreeSet::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Plans, a status and a history in terminals of four widths.
 
+use std::collections::BTreeSet;
+
 use engine::change::FieldChanges;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{PodKey, WorkloadRef};
@@ -73,7 +75,7 @@ fn workload(name: &str) -> WorkloadStatus {
         pods: vec![],
         rewritten: vec![],
         not_read: vec![],
-        may_be_rewritten: false,
+        may_be_rewritten: BTreeSet::new(),
     }
 }
 

@@ -140,6 +140,13 @@ pub(super) fn rewritten(live: &LiveWorkload, theirs: &[&Pod], pods: &[PodStatus]
     images.chain(resources).collect()
 }
 
+/// Returns each container whose image differs from the template in some of these pods, with the template's image.
+pub(super) fn drifted<'p>(pods: impl IntoIterator<Item = &'p PodStatus>) -> BTreeSet<(&'p ContainerName, &'p str)> {
+    let reports = pods.into_iter().flat_map(|pod| &pod.containers);
+    let drifted = reports.filter(|report| report.comparison == Comparison::Drifted);
+    drifted.filter_map(|report| Some((&report.container, report.asked.as_deref()?))).collect()
+}
+
 /// Returns whether `apply` may bring a container's image in pods to the template's. Where the server could not be asked what it
 /// makes of that, and nobody has set another image since the pods were created, the server may have made theirs.
 pub(super) fn may_be_brought(live: &LiveWorkload, name: &ContainerName, template: &str) -> bool {
@@ -208,6 +215,19 @@ mod tests {
             assert_eq!(found.not_read.len(), usize::from(is_unknown), "{case}");
             let is_rewritten = comparison == "rewritten";
             assert_eq!((found.rewritten.len(), found.is_notable()), (usize::from(is_rewritten), commands > 0));
+        }
+    }
+
+    /// What may be the server's hides nothing else.
+    #[test]
+    fn what_differs_beside_an_image_that_may_be_the_servers_is_reported() {
+        let mut owner = deployment(TEMPLATE);
+        owner["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m"}});
+        for (asks, is_notable) in [("100m", false), ("300m", true)] {
+            let mut pod = pod(MIRRORED, CREATED);
+            pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": asks}});
+            let found = seen(Made::NotKnown("pods is forbidden".into()), owner.clone(), &[pod]);
+            assert_eq!((found.pods[0].state, found.is_notable()), (PodState::Drifted, is_notable), "{asks}");
         }
     }
 

@@ -64,8 +64,8 @@ pub struct WorkloadStatus {
     pub rewritten: Vec<Rewritten>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
-    /// Pods differ from the template in what the server may have made of it: it could not be asked.
-    pub may_be_rewritten: bool,
+    /// The containers whose image differs from the template in what the server may have made of it: it could not be asked.
+    pub may_be_rewritten: BTreeSet<ContainerName>,
 }
 
 /// One container of the template.
@@ -172,9 +172,12 @@ impl PodStatus {
         self.out_of_services.is_some() || !self.missing_labels.is_empty()
     }
 
-    /// Nothing but its image differs from what is expected of it.
-    fn only_differs(&self) -> bool {
-        self.state == PodState::Drifted && !self.unreadable_record && !self.lacks_traffic()
+    /// Nothing but the image of these containers differs from what is expected of it.
+    fn differs_alone_in(&self, containers: &BTreeSet<ContainerName>) -> bool {
+        let drifted = made::drifted([self]);
+        let is_alone = self.resources.is_empty() && !self.unreadable_record && !self.lacks_traffic();
+        let is_its_image = !drifted.is_empty() && drifted.iter().all(|(name, _)| containers.contains(*name));
+        self.state == PodState::Drifted && is_alone && is_its_image
     }
 }
 
@@ -203,7 +206,7 @@ impl WorkloadStatus {
             || self.state != RolloutState::None
             || !self.owner.is_empty()
             || pods_missing
-            || self.pods.iter().any(|pod| pod.is_notable() && !(self.may_be_rewritten && pod.only_differs()))
+            || self.pods.iter().any(|pod| pod.is_notable() && !pod.differs_alone_in(&self.may_be_rewritten))
     }
 }
 
@@ -237,10 +240,9 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     if workload.reference.kind.has_template() && state != RolloutState::Active {
         next_command::add_replacing(&mut next, &pods);
     }
-    let may_be_rewritten = pods.iter().flat_map(|pod| &pod.containers).any(|report| {
-        let template = report.asked.as_ref().filter(|_| report.comparison == Comparison::Drifted);
-        template.is_some_and(|template| !made::may_be_brought(live, &report.container, template))
-    });
+    let drifted = made::drifted(&pods).into_iter();
+    let may_be_rewritten = drifted.filter(|(name, template)| !made::may_be_brought(live, name, template));
+    let may_be_rewritten = may_be_rewritten.map(|(name, _)| name.clone()).collect();
     WorkloadStatus {
         next,
         workload: workload.reference.clone(),

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::made::may_be_brought;
-use super::{Comparison, Condition, ContainerReport, PodState, PodStatus};
+use super::{Condition, ContainerReport, PodState, PodStatus, made};
 use crate::change::{Change, Direction, FieldProgress};
 use crate::k8s::names::ContainerName;
 use crate::kinds::HoldsBy;
@@ -116,11 +115,10 @@ fn on_or_back(
 /// Returns what brings the pods to the template where no rollout holds a workload, and nobody is at it.
 pub(super) fn bring_to_template(live: &LiveWorkload, pods: &[PodStatus]) -> Option<NextCommand> {
     let stays = |pod: &&PodStatus| !matches!(pod.state, PodState::Terminating | PodState::Finished);
-    let reports = || pods.iter().filter(stays).flat_map(|pod| &pod.containers);
-    let drifted = reports().filter(|report| report.comparison == Comparison::Drifted);
-    let images = drifted.filter_map(|report| Some((report.container.clone(), report.asked.clone()?)));
+    let drifted = made::drifted(pods.iter().filter(stays)).into_iter();
+    let brought = drifted.filter(|(name, template)| made::may_be_brought(live, name, template));
     let images: BTreeMap<ContainerName, String> =
-        images.filter(|(name, template)| may_be_brought(live, name, template)).collect();
+        brought.map(|(name, template)| (name.clone(), template.to_owned())).collect();
     let is_under_way =
         |pod: &PodStatus| matches!(pod.state, PodState::Updating | PodState::Resizing | PodState::Deferred);
     let is_wanted = !images.is_empty() && !pods.iter().any(is_under_way);
@@ -193,6 +191,7 @@ mod tests {
     use crate::k8s::failure::Failure;
     use crate::k8s::names::PodKey;
     use crate::k8s::pod::ContainerList;
+    use crate::status::Comparison;
 
     fn pod(condition: Condition) -> PodStatus {
         let report = ContainerReport {
