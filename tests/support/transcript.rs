@@ -213,12 +213,9 @@ fn comparable(block: &str) -> Comparable {
 
 /// Takes what is pulled first out of the steps of each pod.
 fn without_pull(line: &str) -> String {
-    let Some((image, others)) = line.strip_prefix("Each pod: pulls ").and_then(|steps| steps.split_once(" first"))
-    else {
-        return line.to_owned();
-    };
-    let is_one = !image.contains(' ');
-    if is_one { format!("Each pod: {}", others.trim_start_matches(", ")) } else { line.to_owned() }
+    let steps = line.strip_prefix("Each pod: pulls ").and_then(|steps| steps.split_once(" first"));
+    let others = steps.filter(|(image, _)| !image.contains(' ')).map(|(_, others)| others.trim_start_matches(", "));
+    others.map_or_else(|| line.to_owned(), |others| format!("Each pod: {others}"))
 }
 
 /// Takes generated names and rollout ids out.
