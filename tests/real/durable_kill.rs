@@ -209,9 +209,8 @@ fn a_daemon_set_goes_back_from_every_write() {
     killed_at_every_write("kill-ds-abort-a", Kind::DaemonSet, Moment::After, Then::Abort);
 }
 
-/// Hours of kills: `cargo test --test real -- --ignored pair_of_writes`.
 #[test]
-#[ignore = "long"]
+#[ignore = "eight minutes: tests/run pairs"]
 fn a_rollout_goes_on_and_back_from_every_pair_of_writes() {
     for (kind, word) in [(Kind::Deployment, "d"), (Kind::StatefulSet, "s"), (Kind::DaemonSet, "ds")] {
         killed_at_every_pair(&format!("pairs-{word}-resume"), kind, Then::Resume);
