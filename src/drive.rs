@@ -23,7 +23,7 @@ use crate::signals::Signals;
 use engine::k8s::events::PodEvents;
 use engine::plan::live::LiveWorkload;
 use engine::report::Outcome;
-use engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, Observed, RunState, Stop, Watch};
+use engine::rollout::{self, Action, ActionId, Answer, Goal, Observation, Observed, RunState, Stop, Watch};
 
 /// Requests at once: the API server's own limits are meant for many clients.
 const IN_FLIGHT: usize = 10;
@@ -131,7 +131,7 @@ pub async fn drive(
         is_unheard: false,
     };
     driver.recorder.goal(goal);
-    let mut audience = Audience { listener, may_go: goal.mode != Mode::Follow, is_gone: false };
+    let mut audience = Audience { listener, may_go: !goal.is_followed(), is_gone: false };
     let mut signals = Signals::listen()?;
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
     loop {

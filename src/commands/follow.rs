@@ -152,7 +152,8 @@ async fn watch(
         }
     };
     // A run that is alive may have ended otherwise than with what its pods had by then.
-    let is_whole = outcome.result == EndResult::Complete && goal.followed.is_some();
+    let is_whole =
+        outcome.result == EndResult::Complete && goal.follows.as_ref().is_some_and(|follow| follow.held_by.is_some());
     let became = match found {
         None if is_whole || outcome.result == EndResult::Superseded => find(live, cluster).await.and_then(Result::err),
         found => found,

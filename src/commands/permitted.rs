@@ -11,7 +11,7 @@ use engine::k8s::names::WorkloadRef;
 use engine::k8s::permissions::{AccessAnswer, Asked, ClusterCommand, Deed};
 use engine::kinds::WorkloadKind;
 use engine::plan::{Denied, WorkloadPlan};
-use engine::rollout::{Goal, Mode};
+use engine::rollout::Goal;
 
 /// What one question is about: namespace, kind, what is done, and a bare pod's name, since a Role may allow one object alone
 /// (`resourceNames`).
@@ -42,7 +42,7 @@ impl<'c> Permitted<'c> {
     pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         let workload = &goal.workload;
         let resizes = goal.pods.iter().any(|pod| pod.fields.resizes());
-        match self.denied(workload, Deed { pods_only: goal.mode != Mode::Durable, resizes }).await {
+        match self.denied(workload, Deed { pods_only: goal.owner.is_none(), resizes }).await {
             Ok(denied) if denied.is_empty() => Ok(()),
             Ok(denied) => {
                 let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(workload)).collect();

@@ -21,7 +21,7 @@ use engine::k8s::names::{ContainerName, RolloutId};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
-    self, ContainerOrderError, DryRun, Intent, LiveWorkload, Made, Options, PatchAnswer, Plan, Subset, Verdict,
+    self, ContainerOrderError, DryRun, Intent, LiveWorkload, Made, Options, PatchAnswer, Plan, Start, Subset, Verdict,
     WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
@@ -332,7 +332,7 @@ pub(super) async fn dry_run(
         })
         .buffered(AT_ONCE)
         .try_collect();
-    let goal = plan.goal(id, field_manager);
+    let goal = plan.goal(id, &Start { field_manager: field_manager.to_owned(), ..Start::default() });
     let lacking = pulls::find(&goal.pods, live, plan.pre_pull, cluster);
     let (lacking, answers) = futures::join!(lacking, answers);
     let pulls_denied = if lacking.pulls.is_empty() { None } else { permitted.pulls_for(&plan.workload).await };

@@ -15,7 +15,7 @@ use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
 use engine::state::durable::lock::Lock;
-use engine::state::durable::{self, Decision, Next, ObjectWrite, Owner, OwnerView, PodsState, StepName};
+use engine::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, Owner, OwnerView, PodsState, StepName};
 
 /// Patches of pods that the server is asked about, at most.
 const ASKED_AT_MOST: usize = 10;
@@ -37,8 +37,9 @@ impl Rolling<'_> {
             self.ask_server(goal, live, first.as_ref().map(|(_, write)| write)).await?;
         }
         let found = Lock::of(&live.workload.object).ok().flatten();
-        let lock = goal.owner.as_ref().map(|owner| found.as_ref().unwrap_or(&owner.lock));
-        let is_set = goal.owner.as_ref().map(|owner| same(live.workload.template(), owner.target()));
+        let lock = goal.owner.as_ref().map(|_| found.as_ref().unwrap_or(&goal.lock));
+        let is_set =
+            goal.owner.as_ref().map(|owner| same(live.workload.template(), owner.target(goal.lock.rollout.direction)));
         let preview = Preview {
             goal,
             found: lock,
@@ -78,7 +79,7 @@ impl Rolling<'_> {
         goal: &mut Goal,
         live: &LiveWorkload,
     ) -> Result<(), CommandError> {
-        if self.dry_run == DryRun::Client || goal.policy.goes_on_after_failure {
+        if self.dry_run == DryRun::Client || goal.policy().goes_on_after_failure {
             return Ok(());
         }
         let first = goal.pods.iter().map(|pod| (pod, left(goal, live, pod))).find(|(_, patches)| !patches.is_empty());
@@ -119,7 +120,8 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
         now: live.surroundings.server_now.clone(),
     };
     let pods = PodsState::default();
-    match durable::next(&Owner::new(owner, goal.workload.kind, &view, &pods)) {
+    let read = Owner::new(&goal.lock, owner, goal.workload.kind, &view, &pods);
+    match durable::next(&read.of_run(OwnLock::Unwritten, &goal.clock, &goal.field_manager)) {
         Decision { conflict: None, next: Next::Write(step, write) } => Some((step, write)),
         Decision { .. } => None,
     }
@@ -132,5 +134,5 @@ fn left(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Vec<PodPatch> {
     let images: Vec<NewImage> = changed
         .filter_map(|(name, container)| Some(NewImage { container: name.clone(), to: container.to.clone()? }))
         .collect();
-    patches(pod, &images, &wanted.fields, &goal.id, &goal.field_manager).unwrap_or_default()
+    patches(pod, &images, &wanted.fields, goal.id(), &goal.field_manager).unwrap_or_default()
 }

@@ -101,8 +101,7 @@ pub(super) async fn go_on(
             }
         };
         check_order(&goal, options)?;
-        if direction == Some(Direction::Back) && goal.owner.as_ref().is_some_and(|owner| owner.lock.rollout.goes_back())
-        {
+        if direction == Some(Direction::Back) && goal.lock.rollout.goes_back() {
             let what = "this update brings back what was there before the one whose place it took: it is finished";
             shell.note(&format!("{}: {what}", goal.workload));
         }
@@ -191,26 +190,22 @@ fn goal(
     options: &plan::Options,
     start: &Start,
 ) -> Result<Goal, ResumeError> {
-    let mut goal = plan::resume(live, direction, None, start)?;
-    goal.policy = plan::carried_on(&goal.policy, live, options);
-    if let Some(owner) = &mut goal.owner {
-        owner.lock.rollout.policy = goal.policy.clone();
-    }
+    let mut goal = plan::resume(live, direction, start)?;
+    goal.lock.rollout.policy = plan::carried_on(goal.policy(), live, options);
     Ok(goal)
 }
 
 /// The commands around each pod are in no lock. To leave out one that takes pods out of a load balancer, unsaid, would
 /// drop requests. A dry run runs none.
 fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), CommandError> {
-    let Some(owner) = &goal.owner else { return Ok(()) };
-    let missing = owner.lock.rollout.missing_hooks(&goal.hooks);
+    let missing = goal.lock.rollout.missing_hooks(&goal.hooks);
     if missing.is_empty() {
         return Ok(());
     }
-    let (verb, workload) = (Verb::of(owner.lock.rollout.direction), &goal.workload);
+    let (verb, workload) = (Verb::of(goal.lock.rollout.direction), &goal.workload);
     let flags = HookPhase::flags(&missing);
     let began =
-        format!("{workload}: rollout \"{}\" began with {flags}, and a command is not stored in the cluster", goal.id);
+        format!("{workload}: rollout \"{}\" began with {flags}, and a command is not stored in the cluster", goal.id());
     if rolling.dry_run != DryRun::None {
         shell.note(&format!("{began}: it must be given again, or left out with --no-hooks, once this is no dry run"));
         return Ok(());
@@ -223,8 +218,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
 
 /// An order that is given names what the rollout changes.
 fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError> {
-    let Some(owner) = &goal.owner else { return Ok(()) };
-    let changed: BTreeSet<&ContainerName> = owner.lock.rollout.change.images.keys().collect();
+    let changed: BTreeSet<&ContainerName> = goal.lock.rollout.change.images.keys().collect();
     ContainerOrderError::check(&options.container_order, &changed, &changed)
         .map_err(|error| planning::order_error(&error))
 }
@@ -233,8 +227,8 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
 /// them and could not be read, and what would set the images of the template again.
 fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
-    let images = goal.owner.iter().flat_map(|owner| owner.lock.rollout.directed().images);
-    let images: Vec<String> = images.map(|(name, image)| format!("{name}={}", image.to)).collect();
+    let images = goal.lock.rollout.directed().images;
+    let images: Vec<String> = images.into_iter().map(|(name, image)| format!("{name}={}", image.to)).collect();
     let manager = if images.is_empty() { None } else { plan::manager(live, images) };
     for warning in plan::not_read(live).chain(of_pods).chain(manager) {
         say_warning(goal, &warning, shell);
@@ -248,15 +242,17 @@ fn say_warning(goal: &Goal, warning: &Warning, shell: &Shell) {
 
 /// For a rollout that began without budgets: a user who resumes it may not know.
 fn say_that_no_budget_is_asked(goal: &Goal, options: &plan::Options, shell: &Shell) {
-    if !goal.policy.respects_budgets && options.respects_budgets.is_none() {
+    if !goal.policy().respects_budgets && options.respects_budgets.is_none() {
         let began = "began with --disruption-budget ignore, so no PodDisruptionBudget is asked";
         shell.note(&format!("{}: this rollout {began}; --disruption-budget respect asks them", goal.workload));
     }
 }
 
 fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
-    let Some(owner) = &goal.owner else { return Ok(()) };
-    let verb = match owner.lock.rollout.direction {
+    if goal.owner.is_none() {
+        return Ok(());
+    }
+    let verb = match goal.lock.rollout.direction {
         Direction::Forward => "Resume",
         Direction::Back => "Abort",
     };

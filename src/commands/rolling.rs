@@ -124,13 +124,13 @@ impl<'a> Rolling<'a> {
         while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
             let live = self.reread(&goal).await?;
             let start = self.another_run(&goal, shell);
-            let next = plan::resume(&live, None, None, &start);
+            let next = plan::resume(&live, None, &start);
             goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
             self.choose(&mut goal);
             outcome = self.drive(&goal, live, None, shell).await?;
         }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
-        let undone_by = if failed && goal.policy.undoes_failures {
+        let undone_by = if failed && goal.policy().undoes_failures {
             Some("--on-failure=undo")
         } else if outcome.result == EndResult::Deferred && goal.undoes_deferred() {
             Some("--deferred=undo")
@@ -159,10 +159,7 @@ impl<'a> Rolling<'a> {
     /// Sets what the user has chosen for this run.
     fn choose(&self, goal: &mut Goal) {
         let is_back = goal.is_back();
-        goal.policy.choose(self.rollout.on_failure, self.on_deferred, is_back);
-        if let Some(owner) = &mut goal.owner {
-            owner.lock.rollout.policy = goal.policy.clone();
-        }
+        goal.lock.rollout.policy.choose(self.rollout.on_failure, self.on_deferred, is_back);
     }
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
@@ -184,7 +181,7 @@ impl<'a> Rolling<'a> {
     fn tell_what_stays_down(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
         let down = outcome.pods.iter().filter(|end| end.phase.stays_down());
         let pods: Vec<&str> = down.map(|end| end.pod.name.as_str()).collect();
-        let goes_back = goal.policy.undoes_failures && !goal.is_back();
+        let goes_back = goal.policy().undoes_failures && !goal.is_back();
         if pods.is_empty() || goal.controllers.is_empty() || goes_back {
             return;
         }
@@ -211,7 +208,7 @@ impl<'a> Rolling<'a> {
 
     fn another_run(&self, goal: &Goal, shell: &Shell) -> Start {
         let (run, hooks) = (shell.rollout_id().to_string(), goal.hooks.clone());
-        let continues = goal.owner.as_ref().map(|owner| owner.lock.run.clone());
+        let continues = goal.owner.as_ref().map(|_| goal.lock.run.clone());
         let clock = shell.clock(self.cluster);
         Start { run, continues, clock, hooks, take_over: false, ..self.start.clone() }
     }
@@ -222,7 +219,7 @@ impl<'a> Rolling<'a> {
         let live = self.reread(goal).await?;
         let start = self.another_run(goal, shell);
         let (mut back, leaves_some) = if goal.owner.is_some() {
-            match plan::resume(&live, Some(Direction::Back), None, &start) {
+            match plan::resume(&live, Some(Direction::Back), &start) {
                 Ok(back) => (back, false),
                 // It failed before the first write on the owner, such as when an image could not be pulled.
                 Err(ResumeError::NoRollout) => {
@@ -231,7 +228,7 @@ impl<'a> Rolling<'a> {
                 }
                 Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
-        } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != goal.id)) {
+        } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != *goal.id())) {
             shell.note(&format!("{}: this run changed no pod, so it has nothing to roll back", goal.workload));
             let before = Intent::Undo { to: None, pin_digest: false };
             let before = plan::build(&before, &live, &plan::Options::default());
@@ -241,15 +238,15 @@ impl<'a> Rolling<'a> {
             }
             return Ok(None);
         } else {
-            let intent = Intent::Undo { to: Some(goal.id.to_string()), pin_digest: false };
-            let (hooks, order) = (goal.hooks.clone(), goal.policy.order);
-            let drain = if goal.policy.drain_seconds.is_some() { DrainBy::Auto } else { DrainBy::None };
+            let intent = Intent::Undo { to: Some(goal.id().to_string()), pin_digest: false };
+            let (hooks, order) = (goal.hooks.clone(), goal.policy().order);
+            let drain = if goal.policy().drain_seconds.is_some() { DrainBy::Auto } else { DrainBy::None };
             let chosen = plan::Options { pods_only: true, hooks, order, drain: Some(drain), ..Default::default() };
             let mut plan = plan::build(&intent, &live, &chosen)
                 .map_err(|error| CommandError::usage(format!("{} cannot be rolled back: {error}", goal.workload)))?;
-            plan.policy = goal.policy.on_the_way_back();
+            plan.policy = goal.policy().on_the_way_back();
             let leaves_some = say_what_is_left(&plan, shell);
-            (plan.goal(&shell.rollout_id(), &self.start.field_manager), leaves_some)
+            (plan.goal(&shell.rollout_id(), &self.start), leaves_some)
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         self.refuse_what_admission_refuses(&mut back, &live).await?;
@@ -303,7 +300,6 @@ impl<'a> Rolling<'a> {
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
-        let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
         let next = NextSteps { expected, after: self.after, ..unless_of_no_use(self.next(goal), goal, &live) };
         let mut recorder = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
@@ -358,17 +354,17 @@ impl<'a> Rolling<'a> {
         let common = NextSteps {
             follow: Some(command(Verb::Follow)),
             is_short_of_time: invocation.is_short_of_time(),
-            undoes_failures: goal.policy.undoes_failures,
+            undoes_failures: goal.policy().undoes_failures,
             undoes_deferred: goal.undoes_deferred(),
             ..NextSteps::default()
         };
-        if goal.mode != Mode::Durable {
+        if goal.owner.is_none() {
             let ignoring = invocation.with(&[("disruption_budget", "ignore".to_owned())]);
             return NextSteps {
                 take_back: match goal.pods.iter().any(|pod| pod.fields.resizes()) {
                     _ if self.is_restart => None,
                     // Images alone would leave cpu and memory.
-                    true => (goal.mode == Mode::PodsOnly).then(|| command(Verb::Undo)),
+                    true => (goal.mode() == Mode::PodsOnly).then(|| command(Verb::Undo)),
                     false => way_back(goal).and_then(|images| invocation.images_back(goal, &images)),
                 },
                 go_on: if self.is_restart { None } else { invocation.go_on(goal) },
@@ -392,7 +388,7 @@ impl<'a> Rolling<'a> {
             };
         }
         // On the way back there is one way on.
-        let most = goal.policy.max_unavailable;
+        let most = goal.policy().max_unavailable;
         let despite = [most, most.saturating_add(1)].map(|most| {
             let flags = [("max_unavailable", most.to_string()), ("on_failure", "continue".to_owned())];
             invocation.of_workload_with(Verb::Abort, goal, &flags)
@@ -427,7 +423,7 @@ fn unless_of_no_use(mut next: NextSteps, goal: &Goal, live: &LiveWorkload) -> Ne
     }
     let pods = status(live).pods;
     // Of a rollout that took another's place, that goes back to what was there before either.
-    let origin = |name| goal.owner.as_ref().and_then(|owner| owner.lock.rollout.origin.get(name)).map(String::as_str);
+    let origin = |name| goal.lock.rollout.origin.get(name).map(String::as_str);
     let back: Vec<_> = from.iter().map(|(name, image)| (*name, origin(*name).unwrap_or(image))).collect();
     let is_gone = back.iter().any(|(name, image)| cannot_be_pulled(&live.pods, name, image));
     if is_gone {
@@ -450,5 +446,5 @@ fn say_what_is_left(plan: &WorkloadPlan, shell: &Shell) -> bool {
 }
 
 fn changes_nothing(goal: &Goal) -> bool {
-    goal.owner.as_ref().is_some_and(|owner| owner.lock.rollout.change.is_empty() || owner.lock.rollout.goes_back())
+    goal.owner.is_some() && (goal.lock.rollout.change.is_empty() || goal.lock.rollout.goes_back())
 }

@@ -141,9 +141,7 @@ pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: 
 
 /// The same of a way back.
 pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
-    if let Some(owner) = &goal.owner {
-        say_what_pods_keep(live, &owner.lock.rollout.directed().fields, shell);
-    }
+    say_what_pods_keep(live, &goal.lock.rollout.directed().fields, shell);
 }
 
 pub(super) async fn restart(

@@ -66,9 +66,9 @@ impl Listener for JsonLines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let fields = json!({
             "workload": goal.workload,
-            "id": goal.id,
-            "mode": goal.mode,
-            "maxUnavailable": goal.policy.max_unavailable,
+            "id": goal.id(),
+            "mode": goal.mode(),
+            "maxUnavailable": goal.policy().max_unavailable,
             "pods": goal.pods.iter().map(|pod| wanted(pod)).collect::<Value>(),
         });
         self.write("start", Duration::ZERO, fields)?;

@@ -53,11 +53,11 @@ impl Preview<'_> {
 
     /// What gets its image in place of one that somebody else has set.
     fn foreign(&self) -> Vec<(&PodGoal, &ContainerName, &ContainerGoal)> {
-        let Some(owner) = &self.goal.owner else { return Vec::new() };
-        let change = owner.lock.rollout.directed();
+        let change = self.goal.lock.rollout.directed();
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
             let from = goal.from.as_ref();
-            let before = owner.lock.rollout.replaced.iter().filter_map(|entry| entry.rollout.change.images.get(name));
+            let before =
+                self.goal.lock.rollout.replaced.iter().filter_map(|entry| entry.rollout.change.images.get(name));
             let known = change.images.get(name).is_some_and(|image| from.is_some_and(|from| image.was_in_pods(from)))
                 || before
                     .flat_map(|image| {
@@ -73,8 +73,8 @@ impl Preview<'_> {
     /// The same of what is no image, with the pod's own value before.
     fn foreign_fields(&self) -> Vec<(&PodGoal, Row)> {
         let wanted = self.fields().rows();
-        let replaced = self.goal.owner.iter().flat_map(|owner| &owner.lock.rollout.replaced);
-        let earlier: Vec<Row> = replaced.flat_map(|entry| entry.rollout.change.fields.rows()).collect();
+        let replaced = &self.goal.lock.rollout.replaced;
+        let earlier: Vec<Row> = replaced.iter().flat_map(|entry| entry.rollout.change.fields.rows()).collect();
         let was_brought_in = |row: &Row| {
             let mut same = earlier.iter().filter(|known| known.path == row.path);
             same.any(|known| known.before == row.before || known.after == row.before)
@@ -88,16 +88,15 @@ impl Preview<'_> {
     }
 
     fn fields(&self) -> FieldChanges {
-        self.goal.owner.as_ref().map(|owner| owner.lock.rollout.directed().fields).unwrap_or_default()
+        self.goal.lock.rollout.directed().fields
     }
 
     /// Container, from, to. What came back to where it began goes there from what the rollout before had brought in.
     fn images(&self) -> Vec<(String, String, String)> {
-        let Some(owner) = &self.goal.owner else { return Vec::new() };
         let left = |name: &ContainerName| {
-            owner.lock.rollout.replaced.iter().rev().find_map(|entry| entry.rollout.change.images.get(name))
+            self.goal.lock.rollout.replaced.iter().rev().find_map(|entry| entry.rollout.change.images.get(name))
         };
-        let images = owner.lock.rollout.directed().images.into_iter().map(|(name, image)| {
+        let images = self.goal.lock.rollout.directed().images.into_iter().map(|(name, image)| {
             let left = left(&name).filter(|_| image.from == image.to);
             (name.to_string(), left.map_or(image.from, |left| left.to.clone()), image.to)
         });
@@ -106,13 +105,13 @@ impl Preview<'_> {
 
     /// Returns whether the lock is one that this run makes: the id of the rollout before is not known.
     fn lock_is_gone(&self) -> bool {
-        self.goal.owner.as_ref().is_some_and(|owner| owner.lock.run == owner.lock.rollout.id.as_str())
+        self.goal.owner.is_some() && self.goal.lock.run == self.goal.id().as_str()
     }
 
     fn verb(&self) -> &'static str {
-        match self.goal.owner.as_ref().map(|owner| owner.lock.rollout.direction) {
-            Some(Direction::Back) => "abort",
-            Some(Direction::Forward) | None => "resume",
+        match self.goal.lock.rollout.direction {
+            Direction::Back => "abort",
+            Direction::Forward => "resume",
         }
     }
 }
@@ -138,7 +137,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
             let state =
                 if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_at_work) };
-            format!("{} rollout \"{}\", started by {who} {since} ({state})", preview.verb(), goal.id)
+            format!("{} rollout \"{}\", started by {who} {since} ({state})", preview.verb(), goal.id())
         }
         None => "restore what an interrupted run removed from its pods".to_owned(),
     };
@@ -168,13 +167,13 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
         number => {
             let none = if preview.only_pod_restarts { ", no other pod serves meanwhile" } else { "" };
             let pace = match changing.iter().any(|pod| pod.restarts()) {
-                true => format!("maxUnavailable {}{none}", goal.policy.max_unavailable),
+                true => format!("maxUnavailable {}{none}", goal.policy().max_unavailable),
                 false => "no pod goes down".to_owned(),
             };
             writeln!(out, "  Pods: {number} of {} to update ({pace}): {named}", goal.pods.len().max(number))?;
         }
     }
-    if let Some(canary) = goal.policy.canary.filter(|_| goal.owner.is_some()) {
+    if let Some(canary) = goal.policy().canary.filter(|_| goal.owner.is_some()) {
         writeln!(
             out,
             "  Pauses: after {} (--canary), unless they are done already",
@@ -239,11 +238,11 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
     });
     let document = json!({
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": goal.workload, "command": preview.verb(),
-        "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
+        "id": (!preview.lock_is_gone()).then_some(goal.id()), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
         "fields": columns::fields(&preview.fields()),
         "templateIsSet": preview.template_is_set == Some(true),
         "firstStep": preview.first_step,
-        "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
+        "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy().max_unavailable,
         "onlyPodRestarts": preview.only_pod_restarts,
         "pods": pods.collect::<Vec<_>>(),
     });

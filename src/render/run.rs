@@ -146,9 +146,9 @@ impl Run {
             goal.pods.iter().filter_map(|pod| Some((pod.key.clone(), first_step(goal, pod)?))).collect();
         Self {
             workload: goal.workload.clone(),
-            mode: goal.mode,
+            mode: goal.mode(),
             is_back: goal.is_back(),
-            max_unavailable: goal.policy.max_unavailable,
+            max_unavailable: goal.policy().max_unavailable,
             continues: goal.owner.as_ref().is_some_and(|owner| owner.continues),
             next: next.clone(),
             pods: goal.pods.iter().map(|pod| (pod.key.clone(), pod.clone())).collect(),

@@ -161,12 +161,14 @@ fn pod(image: &str, version: u64) -> Observation {
 
 fn goal() -> Goal {
     serde_json::from_value(json!({
-        "id": "1", "workload": {"kind": "Pod", "namespace": "d", "name": "p"}, "mode": "podsOnly", "controllers": [],
+        "workload": {"kind": "Pod", "namespace": "d", "name": "p"}, "clock": "", "controllers": [],
         "replicas": 1, "field_manager": "m", "pre_pull": "never",
         "pods": [{"key": {"namespace": "d", "name": "p", "uid": "u"},
             "containers": {"side": {"from": "a:1", "to": "a:2", "restarts": true}}}],
-        "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": 2,
-            "totalTimeout": null, "ordered": false},
+        "lock": {"id": "1", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
+            "direction": "forward", "change": {"images": {}},
+            "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": 2,
+                "totalTimeout": null, "ordered": false}},
     }))
     .expect("a goal")
 }

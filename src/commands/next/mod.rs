@@ -403,7 +403,7 @@ fn hooks(goal: &Goal) -> Vec<Typed> {
 
 /// What of a rollout's policy somebody must have given, perhaps to a run before this one: the way back keeps it.
 fn given(goal: &Goal) -> Vec<Typed> {
-    let policy = &goal.policy;
+    let policy = goal.policy();
     let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
     let order = policy.container_order.iter().map(ContainerName::as_str);
     let given = [

@@ -37,10 +37,12 @@ fn web() -> WorkloadRef {
 
 fn goal() -> Goal {
     serde_json::from_value(serde_json::json!({
-        "id": "one", "workload": {"kind": "Deployment", "namespace": "default", "name": "web"}, "mode": "podsOnly",
+        "workload": {"kind": "Deployment", "namespace": "default", "name": "web"}, "clock": "",
         "controllers": [], "replicas": 1, "pods": [],
-        "policy": {"maxUnavailable": 2, "minReadySecondsGiven": 9, "ownerMinReadySeconds": 0, "timeoutGiven": 60,
-            "totalTimeout": null, "ordered": false, "drainSeconds": 4, "respectsBudgets": true},
+        "lock": {"id": "one", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
+            "direction": "forward", "change": {"images": {}},
+            "policy": {"maxUnavailable": 2, "minReadySecondsGiven": 9, "ownerMinReadySeconds": 0, "timeoutGiven": 60,
+                "totalTimeout": null, "ordered": false, "drainSeconds": 4, "respectsBudgets": true}},
         "field_manager": "inplace-cli", "hooks": {"beforePod": "drain it"},
     }))
     .expect("it is a goal")

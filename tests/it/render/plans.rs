@@ -68,7 +68,7 @@ fn durable() -> WorkloadPlan {
         history: HistoryStep::Swap(RevisionRef { name: "web-5c8d7f6b9".into(), uid: "old-uid".into(), revision: 3 }),
         ..Rollout::default()
     };
-    let durable = DurablePlan { rollout, revision: Some(5), replaces: None, takes_over: None };
+    let durable = DurablePlan { rollout, revision: Some(5), takes_over: None };
     WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::k8s::failure::Failure;
+use engine::plan::Start;
 use engine::report::progress::PodProgress;
 use engine::report::{
     ContainerEnd, ContainerTimes, FieldValue, NewPods, NotReady, Notice, Outcome, PodEnd, Standing, StandingField,
     StandingImage, StartedAgain,
 };
-use engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
-use engine::state::durable::StepName;
+use engine::rollout::{ContainerGoal, Follow, Goal, Mode, PodGoal};
+use engine::state::durable::{OwnerChange, StepName};
 use engine::state::outcome::EndResult;
 
 use super::plans::{HOSTILE, key, policy, workload};
@@ -77,9 +78,12 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         ..ContainerGoal::default()
     };
     Goal {
-        id: "20261105t101500-abcd".into(),
+        lock: Start::default().lock(engine::state::durable::rollout::Rollout {
+            id: "20261105t101500-abcd".into(),
+            policy: policy(),
+            ..Default::default()
+        }),
         workload: workload(),
-        mode,
         controllers: [].into(),
         replicas: u32::try_from(pods.len()).unwrap(),
         pods: pods
@@ -93,16 +97,20 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
             })
             .map(Into::into)
             .collect(),
-        policy: policy(),
         field_manager: "inplace-cli".into(),
         hooks: Default::default(),
-        owner: None,
+        owner: (mode == Mode::Durable).then(owner),
         pulls: Vec::new(),
-        process: None,
         pre_pull: engine::rollout::pre_pull::PrePull::Never,
-        read_at: None,
-        followed: None,
+        clock: String::new(),
+        follows: (mode == Mode::Follow).then(Follow::default),
     }
+}
+
+fn owner() -> Box<OwnerChange> {
+    let owner =
+        serde_json::json!({"uid": "u", "replaces": null, "before": {}, "after": {}, "keepFieldOwnership": false});
+    serde_json::from_value(owner).unwrap()
 }
 
 fn rollout(name: &'static str, goal: Goal, notices: Vec<(u64, Notice)>, outcome: Outcome) -> Rollout {
@@ -293,7 +301,7 @@ fn superseded() -> Rollout {
     }
     // More than there are are not down at once.
     let mut goal = goal(&PODS, Mode::PodsOnly);
-    goal.policy.max_unavailable = 9;
+    goal.lock.rollout.policy.max_unavailable = 9;
     rollout("superseded", goal, notices, ends)
 }
 
@@ -436,7 +444,7 @@ pub(super) fn long() -> Rollout {
         ]
         .into();
     }
-    goal.policy.max_unavailable = 2;
+    goal.lock.rollout.policy.max_unavailable = 2;
     let restarting = |waiting: Option<&str>| PodProgress::Restarting {
         containers: Vec::new(),
         waiting: waiting.map(str::to_owned),

@@ -52,6 +52,16 @@ pub enum Direction {
     Back,
 }
 
+impl Direction {
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Forward => Self::Back,
+            Self::Back => Self::Forward,
+        }
+    }
+}
+
 /// What changes, small enough to be kept in an annotation, and in both directions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", try_from = "Written")]

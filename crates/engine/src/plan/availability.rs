@@ -130,7 +130,7 @@ pub fn only_pod_restarts(goal: &Goal, live: &LiveWorkload) -> bool {
     let restarted = restarted.filter_map(|wanted| present.iter().copied().find(|pod| pod.key == wanted.key));
     let replicas = usize::try_from(goal.replicas).unwrap_or(usize::MAX);
     let found = Restarted::among(&present, replicas, &restarted.collect::<Vec<_>>());
-    found.of == 1 && found.leaves_none(goal.workload.kind, &goal.policy).is_some()
+    found.of == 1 && found.leaves_none(goal.workload.kind, goal.policy()).is_some()
 }
 
 /// The pods that are up and would be taken down.

@@ -34,9 +34,6 @@ pub struct DurablePlan {
     /// The number that the new revision gets; `None` for a ReplicaSet of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
-    /// The lock that it replaces, exactly as read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replaces: Option<String>,
     /// The unfinished rollout whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_over: Option<Box<Lock>>,
@@ -103,8 +100,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     }
     let mut rollout = Rollout { change, only: only(context), ..Rollout::default() };
     rollout.digests = digests(context, &rollout.change);
-    let replaces = Lock::text_of(&workload.object).map(str::to_owned);
-    let mut plan = DurablePlan { rollout, revision: None, replaces, takes_over: None };
+    let mut plan = DurablePlan { rollout, revision: None, takes_over: None };
     let lock = present(context.live);
     if let Some(lock) = lock.filter(|lock| !is_stale(context.live, lock)) {
         plan.rollout.strategy = lock.rollout.strategy.clone();
@@ -117,10 +113,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         } else {
             plan.takes_over = Some(Box::new(lock));
         }
-    } else if plan.replaces.is_some()
-        && lock_is_unreadable(workload)
-        && (!take_over || held::is_held_back(context.live))
-    {
+    } else if lock_is_unreadable(workload) && (!take_over || held::is_held_back(context.live)) {
         reasons.push(held_by_somebody());
     }
     for (name, image) in &plan.rollout.change.images {

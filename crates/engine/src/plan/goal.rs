@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::pods::recorded_from;
 use super::policy::policy;
+use super::resume::Start;
 use super::revision;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, lock_of, rollout_state};
@@ -15,10 +16,10 @@ use crate::k8s::names::{ContainerName, PodKey, RolloutId};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::plan::live::{LiveWorkload, Options};
 use crate::rollout::pre_pull::PrePull;
-use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
+use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Follow, Goal, PodGoal};
 use crate::state::durable::lock::Lock;
+use crate::state::durable::rollout::Rollout;
 use crate::state::evidence::Baseline;
-use crate::state::hook::Hooks;
 use crate::state::manager::is_same_writer;
 use crate::state::policy::Policy;
 use crate::state::record::UpdateRecord;
@@ -27,7 +28,7 @@ use crate::value::image;
 
 impl WorkloadPlan {
     /// Returns the goal: exactly the pods and images that the plan shows, in its order.
-    pub fn goal(&self, id: &RolloutId, field_manager: &str) -> Goal {
+    pub fn goal(&self, id: &RolloutId, start: &Start) -> Goal {
         let pods = self.pods.iter().filter(|pod| matches!(pod.verdict, PodVerdict::Update | PodVerdict::InProgress));
         let pods = pods.map(|pod| {
             let containers = pod.changes.iter().map(|(name, change)| {
@@ -41,21 +42,18 @@ impl WorkloadPlan {
             PodGoal { key, containers, fields, drain, kubelet: pod.kubelet }.into()
         });
         Goal {
-            id: id.clone(),
+            lock: start.lock(Rollout { id: id.clone(), policy: self.policy.clone(), ..Rollout::default() }),
             workload: self.workload.clone(),
-            mode: Mode::PodsOnly,
             controllers: self.controllers.clone(),
             replicas: self.replicas,
             pods: pods.collect(),
-            policy: self.policy.clone(),
-            field_manager: field_manager.to_owned(),
+            field_manager: start.field_manager.clone(),
             hooks: self.hooks.clone(),
             owner: None,
             pulls: self.pulls.clone(),
-            process: None,
             pre_pull: self.pre_pull,
-            read_at: None,
-            followed: None,
+            clock: start.clock.clone(),
+            follows: None,
         }
     }
 }
@@ -81,41 +79,28 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
     });
     let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();
     let policy = coming.policy(policy(live, options).0);
-    Goal {
-        read_at: live.surroundings.server_now.clone(),
-        followed: lock_of(&live.workload)
-            .ok()
-            .flatten()
-            .filter(|_| rollout_state(live) == RolloutState::Active)
-            .map(Box::new),
-        ..of_pods(live, id, Mode::Follow, goals, policy)
-    }
+    let held_by = lock_of(&live.workload).ok().flatten().filter(|_| rollout_state(live) == RolloutState::Active);
+    let followed = Follow { read_at: live.surroundings.server_now.clone(), held_by: held_by.map(Box::new) };
+    let start = Start { clock: now.to_owned(), ..Start::default() };
+    let lock = start.lock(Rollout { id: id.clone(), policy, ..Rollout::default() });
+    Goal { follows: Some(followed), pre_pull: PrePull::Never, ..of_pods(live, lock, goals, &start) }
 }
 
-/// What is wanted of a workload's pods, and of nothing else.
-pub(super) fn of_pods(
-    live: &LiveWorkload,
-    id: &RolloutId,
-    mode: Mode,
-    pods: Vec<Arc<PodGoal>>,
-    policy: Policy,
-) -> Goal {
+/// What a run wants of a workload's pods, and of nothing else.
+pub(super) fn of_pods(live: &LiveWorkload, lock: Lock, pods: Vec<Arc<PodGoal>>, start: &Start) -> Goal {
     Goal {
-        id: id.clone(),
+        lock,
         workload: live.workload.reference.clone(),
-        mode,
         controllers: live.controllers.clone(),
         replicas: live.workload.desired_replicas(),
         pods,
-        policy,
-        field_manager: String::new(),
+        field_manager: start.field_manager.clone(),
         pulls: Vec::new(),
-        pre_pull: PrePull::Never,
-        process: None,
-        hooks: Hooks::default(),
+        pre_pull: start.pre_pull,
+        hooks: start.hooks.clone(),
+        clock: start.clock.clone(),
         owner: None,
-        read_at: None,
-        followed: None,
+        follows: None,
     }
 }
 

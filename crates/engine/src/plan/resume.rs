@@ -19,12 +19,12 @@ use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::plan::live::LiveWorkload;
 use crate::rollout::pre_pull::PrePull;
-use crate::rollout::{Goal, Mode, Policy};
+use crate::rollout::{Goal, Policy};
 use crate::state::durable::history;
 use crate::state::durable::lease::{Lease, Process, beat_of};
 use crate::state::durable::lock::{CAUSE_POINTER, Lock, LockState};
 use crate::state::durable::rollout::Rollout;
-use crate::state::durable::{ObjectWrite, OwnerGoal, released};
+use crate::state::durable::{ObjectWrite, OwnerChange, released};
 use crate::state::hook::Hooks;
 use crate::state::record::{TakenOver, UpdateRecord};
 
@@ -59,7 +59,7 @@ impl Start {
     }
 
     /// Returns the lock of a rollout that begins with this run.
-    pub(crate) fn lock(&self, rollout: Rollout) -> Lock {
+    pub fn lock(&self, rollout: Rollout) -> Lock {
         let (who, since) = (self.who.clone(), self.clock.clone());
         Lock {
             rollout: Rollout { who, since, reason: self.reason.clone(), ..rollout },
@@ -90,24 +90,23 @@ pub enum ResumeError {
 impl WorkloadPlan {
     /// Returns the goal: exactly what the plan shows, the owner included.
     pub fn durable_goal(&self, id: &RolloutId, live: &LiveWorkload, start: &Start) -> Goal {
-        let mut goal = self.goal(id, &start.field_manager);
+        let mut goal = self.goal(id, start);
         let Some(plan) = &self.durable else { return goal };
-        goal.mode = Mode::Durable;
         if let (Some(_), Some(outgoing)) = (self.workload.kind.owns_through(), &plan.rollout.outgoing) {
             goal.controllers = [outgoing.uid.clone()].into();
         }
         let before = live.workload.template().clone();
         let after = plan.rollout.change.apply(&before).unwrap_or_else(|| before.clone());
         let replaced = plan.takes_over.as_ref().map(|found| found.rollout.superseded(&start.clock, &start.who));
-        let lock = start.lock(Rollout {
+        goal.lock = start.lock(Rollout {
             id: id.clone(),
             cause: cause_before(&live.workload.object),
             hooks: goal.hooks.phases().collect(),
-            policy: goal.policy.clone(),
+            policy: self.policy.clone(),
             replaced: history::replaced_by(id, replaced.unwrap_or_default()),
             ..plan.rollout.clone()
         });
-        let owner = owner_goal(lock, plan.replaces.clone(), (before, after), &live.workload, start);
+        let owner = owner_change(&goal.lock, (before, after), &live.workload, start);
         goal.owner = Some(Box::new(owner));
         goal
     }
@@ -121,13 +120,8 @@ fn cause_before(object: &Value) -> Option<String> {
     }
 }
 
-fn owner_goal(
-    lock: Lock,
-    replaces: Option<String>,
-    (before, after): (Value, Value),
-    workload: &Workload,
-    start: &Start,
-) -> OwnerGoal {
+fn owner_change(lock: &Lock, (before, after): (Value, Value), workload: &Workload, start: &Start) -> OwnerChange {
+    let replaces = Lock::text_of(&workload.object).map(str::to_owned);
     // A lock that cannot be read says nothing: then its run's requests may be anywhere.
     let found = replaces.as_deref().map(Lock::read);
     let take_over = found.filter(|found| found.as_ref().is_none_or(Lock::may_be_late));
@@ -135,42 +129,33 @@ fn owner_goal(
         rollout: found.map_or_else(|| lock.rollout.id.clone(), |found| found.rollout.id),
         run: lock.run.clone(),
     });
-    OwnerGoal {
+    OwnerChange {
         uid: workload.uid.clone(),
         take_over,
         earlier: BTreeSet::new(),
         continues: start.continues.is_some(),
-        lock,
         replaces,
         unless_alive: None,
         adopts: false,
         before,
         after,
-        clock: start.clock.clone(),
-        field_manager: start.field_manager.clone(),
         keep_field_ownership: start.keep_field_ownership,
     }
 }
 
-/// Returns the goal that goes on with the rollout whose lock is found, or takes it back. A given policy replaces
-/// the one in the lock.
+/// Returns the goal that goes on with the rollout whose lock is found, or takes it back.
 ///
 /// # Errors
 /// When there is none, or no run can go on with it.
-pub fn resume(
-    live: &LiveWorkload,
-    direction: Option<Direction>,
-    policy: Option<Policy>,
-    start: &Start,
-) -> Result<Goal, ResumeError> {
+pub fn resume(live: &LiveWorkload, direction: Option<Direction>, start: &Start) -> Result<Goal, ResumeError> {
     let workload = &live.workload;
     let state = rollout_state(live);
-    let replaces = Lock::text_of(&workload.object).map(str::to_owned);
+    let has_lock = Lock::text_of(&workload.object).is_some();
     let found = match state {
         RolloutState::None => ended_copy(live).ok_or(ResumeError::NoRollout)?,
         _ if state.what_ended_it().is_some() && start.take_over && direction != Some(Direction::Back) => {
             let lock = to_template(live, start).map_err(ResumeError::NoWayOn)?;
-            return Ok(goal(live, lock, replaces, policy, (start, Adopts::Template)));
+            return Ok(goal(live, lock, start, Adopts::Template));
         }
         RolloutState::Unclear(what) => return Err(ResumeError::NoWayOn(what)),
         RolloutState::Superseded(what) => {
@@ -181,7 +166,7 @@ pub fn resume(
             present(live).ok_or(ResumeError::NoRollout)?
         }
     };
-    if replaces.is_some() {
+    if has_lock {
         may_go_on(live, &found, start)?;
     }
     // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
@@ -190,8 +175,8 @@ pub fn resume(
     if let Some(what) = conflict(live, &lock, found.rollout.direction).filter(|_| !has_ended) {
         return Err(ResumeError::NoWayOn(what));
     }
-    let adopts = if replaces.is_some() || has_ended { Adopts::Nothing } else { Adopts::Copy };
-    Ok(goal(live, lock, replaces, policy, (start, adopts)))
+    let adopts = if has_lock || has_ended { Adopts::Nothing } else { Adopts::Copy };
+    Ok(goal(live, lock, start, adopts))
 }
 
 /// The lock of the run that goes on in a direction.
@@ -227,18 +212,11 @@ enum Adopts {
     Template,
 }
 
-fn goal(
-    live: &LiveWorkload,
-    mut lock: Lock,
-    replaces: Option<String>,
-    policy: Option<Policy>,
-    (start, adopts): (&Start, Adopts),
-) -> Goal {
+fn goal(live: &LiveWorkload, mut lock: Lock, start: &Start, adopts: Adopts) -> Goal {
     let workload = &live.workload;
-    lock.rollout.policy = policy.unwrap_or(lock.rollout.policy);
     // A hook that is left out once is not left out for ever.
     lock.rollout.hooks.extend(start.hooks.phases());
-    let mut owner = owner_goal(lock.clone(), replaces, before_after(live, &lock), workload, start);
+    let mut owner = owner_change(&lock, before_after(live, &lock), workload, start);
     owner.adopts = adopts != Adopts::Nothing;
     if owner.adopts {
         // It is unknown which requests of the run before are on their way.
@@ -253,15 +231,7 @@ fn goal(
     };
     let is_over = is_stale(live, &lock);
     let pods = Resumed { live, lock: &lock, is_made: adopts == Adopts::Template, is_over }.pods(&controllers);
-    let (id, policy) = (lock.rollout.id, lock.rollout.policy);
-    Goal {
-        controllers,
-        field_manager: start.field_manager.clone(),
-        pre_pull: start.pre_pull,
-        hooks: start.hooks.clone(),
-        owner: Some(Box::new(owner)),
-        ..of_pods(live, &id, Mode::Durable, pods, policy)
-    }
+    Goal { controllers, owner: Some(Box::new(owner)), ..of_pods(live, lock, pods, start) }
 }
 
 /// A run that was killed between its last two steps leaves only copies on ReplicaSets; those in ControllerRevisions stay
@@ -295,8 +265,9 @@ pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &
     };
     let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && unrestored(pod).is_some());
     let pods: Vec<_> = owed.map(restore_goal).map(Arc::new).collect();
-    let field_manager = start.field_manager.clone();
-    (!pods.is_empty()).then(|| Goal { field_manager, ..of_pods(live, id, Mode::PodsOnly, pods, policy) })
+    let lock = start.lock(Rollout { id: id.clone(), policy, ..Rollout::default() });
+    let bare = Start { pre_pull: PrePull::Never, hooks: Hooks::default(), ..start.clone() };
+    (!pods.is_empty()).then(|| of_pods(live, lock, pods, &bare))
 }
 
 /// Returns the writes that let go of a workload which a rollout holds, and remove what that has set on it: the owner

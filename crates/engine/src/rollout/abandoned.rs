@@ -67,7 +67,7 @@ pub(super) fn goes_past(context: TurnContext<'_>, run: &mut PodRun, step: usize,
     let is_late = run.deadline().is_some_and(|deadline| deadline <= context.now);
     let fails = matches!(judged, Some(Judged { phase: PodProgress::Failing(_), .. }));
     let has_failed = fails || is_late || run.steps.abandoned.is_some();
-    let may = context.goal.is_back() && context.goal.policy.goes_on_after_failure;
+    let may = context.goal.is_back() && context.goal.policy().goes_on_after_failure;
     if !(has_failed && may && step > run.steps.passed) {
         return false;
     }
@@ -81,7 +81,7 @@ pub(super) fn goes_past(context: TurnContext<'_>, run: &mut PodRun, step: usize,
 pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut PodRun, judged: Judged) -> Judged {
     let now = context.now;
     let is_late = run.deadline().is_some_and(|deadline| deadline <= now);
-    let abandons = context.goal.policy.goes_on_after_failure || fails_as_before(context, subject, &judged.phase);
+    let abandons = context.goal.policy().goes_on_after_failure || fails_as_before(context, subject, &judged.phase);
     if is_late && abandons {
         run.steps.abandoned = Some(too_late(context, run, &judged.phase));
     }
@@ -112,7 +112,7 @@ pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut
 /// Returns whether a failed pod is unchanged and ready: its command failed before anything was done to it, or the
 /// server certainly took none of its patches. Such a pod does not count as down.
 pub(super) fn is_whole(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun, phase: &PodProgress) -> bool {
-    let has_failed = phase.stage() == Stage::Failed && context.goal.policy.goes_on_after_failure;
+    let has_failed = phase.stage() == Stage::Failed && context.goal.policy().goes_on_after_failure;
     let was_done =
         !run.request.is_idle() || run.request.patched && (run.request.is_late || !run.evidence.asked.is_empty());
     let is_as_it_was =
@@ -131,7 +131,7 @@ pub(super) fn result(pods: &Pods) -> EndResult {
 pub(super) fn no_place_is_left(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     let (failed, allowed) = (
         pods.all(PodIndex::Failed).intersection(pods.all(PodIndex::InProgress)).count(),
-        context.goal.policy.max_unavailable,
+        context.goal.policy().max_unavailable,
     );
     let is_full = usize::try_from(allowed).is_ok_and(|allowed| failed >= allowed);
     (is_full && pods.nothing_moves()).then(|| {

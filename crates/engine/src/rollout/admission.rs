@@ -118,14 +118,14 @@ impl Asks<'_> {
 
     /// Where the rollout goes on after a failure, a failed pod is no longer waited for; it still counts as down.
     fn is_abandoned(&self, position: usize) -> bool {
-        let goes_on = self.context.goal.policy.goes_on_after_failure;
+        let goes_on = self.context.goal.policy().goes_on_after_failure;
         goes_on && self.state.pods.all(PodIndex::Failed).contains(&position)
     }
 
     /// The first pod goes alone until it has proven itself, unless the user chose not to wait for one. Of several pods
     /// that another run has begun, those that are down go first, one after the other.
     fn canary(&self) -> Option<WaitReason> {
-        let is_proven = self.state.pods.has_proof() || !self.context.goal.policy.first_goes_alone();
+        let is_proven = self.state.pods.has_proof() || !self.context.goal.policy().first_goes_alone();
         if is_proven {
             return None;
         }
@@ -228,7 +228,7 @@ impl Asks<'_> {
     }
 
     fn allowed(&self) -> usize {
-        let allowed = usize::try_from(self.context.goal.policy.max_unavailable).unwrap_or(usize::MAX);
+        let allowed = usize::try_from(self.context.goal.policy().max_unavailable).unwrap_or(usize::MAX);
         if self.takes_down() { allowed } else { allowed.max(RESIZES_AT_ONCE) }
     }
 }

@@ -15,7 +15,7 @@ use crate::state::evidence::Baseline;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
-use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::goal::{ContainerGoal, Goal, PodGoal};
 use super::observed::TurnContext;
 use super::pod_run::PodRun;
 use super::restarted::{down_seconds, has_begun, running_since, times, was_changed, was_left};
@@ -26,9 +26,9 @@ pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndRes
     let reported = reported(context, state);
     let pods = state.pods.iter().map(|(goal, run)| {
         let pod = context.observed.pod(&goal.key);
-        let mut end = pod_end(pod, run, Rollout::of(context.goal));
+        let mut end = pod_end(pod, run, RolloutRef::of(context.goal));
         end.patched |= run.request.sends > 0 && pod.is_some_and(|pod| is_of_this_run(context.goal, pod));
-        if context.goal.mode == Mode::Follow {
+        if context.goal.is_followed() {
             end.containers.retain(|end| {
                 end.changed && reported.contains(&end.container) || !is_of_before(context, pod, goal, &end.container)
             });
@@ -61,19 +61,19 @@ pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndRes
 /// is refused the second time, and that answer may be the only one that this run gets.
 fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
     let is_first = goal.owner.as_ref().is_none_or(|owner| owner.replaces.is_none() && !owner.adopts);
-    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id && record.is_of_update());
-    goal.mode != Mode::Follow && is_first && record.is_some_and(|record| record.taken_over.is_none())
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *goal.id() && record.is_of_update());
+    !goal.is_followed() && is_first && record.is_some_and(|record| record.taken_over.is_none())
 }
 
 /// The containers that were changed in the course of what is followed. A container that is reported for one pod is
 /// reported for every pod that it was changed in, so that the counts are right.
 fn reported(context: TurnContext<'_>, state: &RunState) -> BTreeSet<ContainerName> {
-    if context.goal.mode != Mode::Follow {
+    if !context.goal.is_followed() {
         return BTreeSet::new();
     }
     let of_pod = |(goal, run): (&PodGoal, &PodRun)| {
         let pod = context.observed.pod(&goal.key);
-        let ends = pod_end(pod, run, Rollout::of(context.goal)).containers.into_iter();
+        let ends = pod_end(pod, run, RolloutRef::of(context.goal)).containers.into_iter();
         let reported = ends.filter(|end| end.changed && !is_of_before(context, pod, goal, &end.container));
         reported.map(|end| end.container).collect::<Vec<_>>()
     };
@@ -82,19 +82,19 @@ fn reported(context: TurnContext<'_>, state: &RunState) -> BTreeSet<ContainerNam
 
 /// The rollout whose containers are reported.
 #[derive(Clone, Copy)]
-struct Rollout<'a> {
+struct RolloutRef<'a> {
     id: &'a RolloutId,
     /// Somebody else's rollout: its records may have any id.
     is_followed: bool,
 }
 
-impl<'a> Rollout<'a> {
+impl<'a> RolloutRef<'a> {
     fn of(goal: &'a Goal) -> Self {
-        Self { id: &goal.id, is_followed: goal.mode == Mode::Follow }
+        Self { id: goal.id(), is_followed: goal.is_followed() }
     }
 }
 
-fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: Rollout<'_>) -> PodEnd {
+fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: RolloutRef<'_>) -> PodEnd {
     let goal = run.target.as_ref();
     let is_ours = run.request.patched && run.phase == Some(PodProgress::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
@@ -137,7 +137,7 @@ fn container_end(
     pod: Option<&Pod>,
     (name, wanted): (&ContainerName, &ContainerGoal),
     goal: &PodGoal,
-    rollout: Rollout<'_>,
+    rollout: RolloutRef<'_>,
 ) -> ContainerEnd {
     let restarted = || pod.filter(|pod| !was_left(pod, name));
     let has_its_image = |pod| was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name);
@@ -194,7 +194,7 @@ fn started_again(
 
 /// Whether this container of the pod was changed by an earlier rollout alone. Where this rollout has changed nothing
 /// but cpu and memory and has taken that back, the pod has the earlier rollout's record again.
-fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool {
+fn is_of_earlier(rollout: RolloutRef<'_>, pod: &Pod, name: &ContainerName) -> bool {
     UpdateRecord::of(pod).is_some_and(|record| match record.id == *rollout.id {
         true => record.earlier.contains_key(name) && !record.containers.contains_key(name),
         false => !rollout.is_followed,
@@ -204,7 +204,7 @@ fn is_of_earlier(rollout: Rollout<'_>, pod: &Pod, name: &ContainerName) -> bool 
 /// Whether a container that is followed was changed by an update that was over when the one that is followed began: it
 /// was running when that update set another container, and when the pod was read.
 fn is_of_before(context: TurnContext<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
-    pod.is_some_and(|pod| was_over_by(pod, goal, name, context.goal.read_at.as_deref()))
+    pod.is_some_and(|pod| was_over_by(pod, goal, name, context.goal.read_at()))
 }
 
 fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
@@ -233,8 +233,8 @@ mod tests {
     use super::*;
     use crate::state::evidence;
 
-    fn ours(id: &RolloutId) -> Rollout<'_> {
-        Rollout { id, is_followed: false }
+    fn ours(id: &RolloutId) -> RolloutRef<'_> {
+        RolloutRef { id, is_followed: false }
     }
 
     /// `side` was changed and done before `app` was set: `follow` reports `app` alone.
@@ -371,7 +371,7 @@ mod tests {
         .expect("it is a goal");
         let id = "one".into();
         for (is_followed, changed) in [(false, false), (true, true)] {
-            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), Rollout { id: &id, is_followed });
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), RolloutRef { id: &id, is_followed });
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed));
         }
     }
@@ -417,19 +417,20 @@ mod tests {
                 "annotations": {"kubectl-inplace.io/update": record.to_string()}}, "spec": {"containers": []}});
             Pod::from_object(&object).expect("it is a pod")
         };
-        let goal = |mode: Mode| -> Goal {
+        let goal = |follows: Value| -> Goal {
             serde_json::from_value(
-                json!({"id": "one", "workload": {"kind": "Deployment", "namespace": "d", "name": "web"},
-                "mode": mode, "controllers": [], "replicas": 1, "pods": [], "field_manager": "m",
-                "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}}),
+                json!({"workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "clock": "",
+                "controllers": [], "replicas": 1, "pods": [], "field_manager": "m", "follows": follows,
+                "lock": {"id": "one", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
+                    "direction": "forward", "change": {"images": {}}}}),
             )
             .expect("it is a goal")
         };
         let record = |id: &str| json!({"id": id, "manager": "m", "containers": {"side": {"from": "a:1", "to": "a:2", "containerID": "c://old"}}});
         for (what, goal, record, expected) in [
-            ("this run's", goal(Mode::PodsOnly), record("one"), true),
-            ("another rollout's", goal(Mode::PodsOnly), record("other"), false),
-            ("who follows has patched nothing", goal(Mode::Follow), record("one"), false),
+            ("this run's", goal(Value::Null), record("one"), true),
+            ("another rollout's", goal(Value::Null), record("other"), false),
+            ("who follows has patched nothing", goal(json!({"readAt": null, "heldBy": null})), record("one"), false),
         ] {
             assert_eq!(is_of_this_run(&goal, &pod(record)), expected, "{what}");
         }

@@ -60,7 +60,7 @@ impl Run<'_> {
         }
         let Some(goal) = self.state.pods.goal(position).cloned() else { return Gate::Open };
         let pod = self.observed.pod(&goal.key);
-        let must_show_it = !is_begun && !self.goal.policy.goes_on_after_failure;
+        let must_show_it = !is_begun && !self.goal.policy().goes_on_after_failure;
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
             return Gate::Blocked(why);
         }
@@ -88,7 +88,7 @@ impl Run<'_> {
     fn unavailable(&self, down: usize) -> String {
         let unready = |key: &&PodKey| self.observed.pod(key).is_some_and(|pod| !pod.is_ready());
         let which = self.state.pods.down().iter().find(unready).map(|key| format!(", such as {key}"));
-        let (which, allowed) = (which.unwrap_or_default(), self.goal.policy.max_unavailable);
+        let (which, allowed) = (which.unwrap_or_default(), self.goal.policy().max_unavailable);
         format!("{} down or missing{which}, and {allowed} may be", pods_that(down, "is", "are"))
     }
 

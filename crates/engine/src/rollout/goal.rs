@@ -9,8 +9,7 @@ use crate::change::{Change, Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
 use crate::rollout::pre_pull::{PrePull, Pull};
-use crate::state::durable::OwnerGoal;
-use crate::state::durable::lease::Process;
+use crate::state::durable::OwnerChange;
 use crate::state::durable::lock::Lock;
 use crate::state::hook::Hooks;
 use crate::state::policy::{OnDeferred, Policy};
@@ -20,20 +19,15 @@ use crate::value::kubelet_version::KubeletVersion;
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
-    /// The rollout's id.
-    pub id: RolloutId,
-    /// The workload.
+    /// The rollout, and the run that carries it out. It is written on the owner where that is changed too.
+    pub lock: Lock,
     pub workload: WorkloadRef,
-    /// Acts, or only watches.
-    pub mode: Mode,
     /// The uids that may control the pods (a Deployment's ReplicaSets); empty for pods that nobody controls.
     pub controllers: BTreeSet<Uid>,
     /// How many pods the owner wants: those that are missing count as down.
     pub replicas: u32,
     /// The pods that the plan showed, in the order in which they are taken; no other pod is touched.
     pub pods: Vec<Arc<PodGoal>>,
-    /// How fast, how careful.
-    pub policy: Policy,
     /// The field manager of the patches.
     pub field_manager: String,
     /// What has to be pulled first, by node.
@@ -42,28 +36,57 @@ pub struct Goal {
     /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
-    /// The process that carries it out; recorded in the pods that pull.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<Process>,
     /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
+    /// The wall clock at the time 0 of this run (RFC 3339).
+    pub clock: String,
     /// What is wanted of the owner, where its template is changed too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<Box<OwnerGoal>>,
-    /// The server's time when the pods that are followed were read (RFC 3339): time that they had been ready by then
-    /// counts.
+    pub owner: Option<Box<OwnerChange>>,
+    /// Nothing is written: the pods are followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Follow>,
+}
+
+/// What `follow` knows of the pods beside what is wanted of them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Follow {
+    /// The server's time when they were read (RFC 3339): time that they had been ready by then counts.
     pub read_at: Option<String>,
-    /// The rollout that is followed, where a run that is alive holds the workload by it: it has ended when that has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub followed: Option<Box<Lock>>,
+    /// The lock by which a run that is alive holds the workload: its rollout has ended when that has.
+    pub held_by: Option<Box<Lock>>,
 }
 
 impl Goal {
+    pub fn id(&self) -> &RolloutId {
+        &self.lock.rollout.id
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.lock.rollout.policy
+    }
+
+    pub fn mode(&self) -> Mode {
+        match &self.owner {
+            Some(_) => Mode::Durable,
+            None if self.is_followed() => Mode::Follow,
+            None => Mode::PodsOnly,
+        }
+    }
+
+    pub fn is_followed(&self) -> bool {
+        self.follows.is_some()
+    }
+
+    pub fn read_at(&self) -> Option<&str> {
+        self.follows.as_ref()?.read_at.as_deref()
+    }
+
     /// Returns whether it takes a rollout back.
     pub fn is_back(&self) -> bool {
-        self.owner.as_ref().is_some_and(|owner| owner.lock.rollout.direction == Direction::Back)
+        self.lock.rollout.direction == Direction::Back
     }
 
     /// Gives pods what the server makes of the image that they were to get, forward or back.
@@ -77,10 +100,9 @@ impl Goal {
                 container.to = Some(made.to_owned());
             }
         }
-        let lock = self.owner.as_mut().map(|owner| &mut owner.lock);
-        let Some(lock) = lock else { return };
-        let Some(change) = lock.rollout.change.images.get_mut(name) else { return };
-        match lock.rollout.direction {
+        let rollout = &mut self.lock.rollout;
+        let Some(change) = rollout.change.images.get_mut(name) else { return };
+        match rollout.direction {
             Direction::Forward => change.to_in_pods = Some(made.to_owned()),
             Direction::Back => change.from_in_pods = Some(made.to_owned()),
         }
@@ -89,28 +111,27 @@ impl Goal {
     /// Returns whether a resize that a kubelet defers takes the whole rollout back (`--deferred=undo`). Never on the
     /// way back: nothing is left to undo.
     pub fn undoes_deferred(&self) -> bool {
-        self.policy.on_deferred == OnDeferred::Undo && !self.is_back() && self.mode != Mode::Follow
+        self.policy().on_deferred == OnDeferred::Undo && !self.is_back() && !self.is_followed()
     }
 
     /// Sets when it begins (RFC 3339): later than the command began where other workloads came first. A rollout that is
     /// resumed has begun before.
     pub fn begins_at(&mut self, clock: String) {
-        let Some(owner) = &mut self.owner else { return };
-        if owner.lock.rollout.since == owner.clock {
-            owner.lock.rollout.since.clone_from(&clock);
+        if self.lock.rollout.since == self.clock {
+            self.lock.rollout.since.clone_from(&clock);
         }
-        owner.clock = clock;
+        self.clock = clock;
     }
 
     /// Returns whether a pod that is down waits for its turn, too. On the way back it goes first: the rollout may have
     /// left it down, and the pods before it would wait for it.
     pub(super) fn is_strictly_ordered(&self) -> bool {
-        self.policy.ordered && !self.is_back()
+        self.policy().ordered && !self.is_back()
     }
 
     /// Returns whether there may be pods that pull: of this run, or left by another.
     pub fn looks_for_pull_pods(&self) -> bool {
-        !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode != Mode::Follow
+        !self.pulls.is_empty() || self.pre_pull != PrePull::Never && !self.is_followed()
     }
 }
 
@@ -249,15 +270,13 @@ mod tests {
         for (since, begins) in [(5, 9), (1, 1)] {
             let lock = json!({"id": "one", "run": "r", "who": "jane", "since": at(since), "version": "0", "state": "running",
                 "direction": "forward", "change": {"images": {}},                 "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
-            let mut goal: Goal = serde_json::from_value(json!({"id": "one",
-                "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "mode": "durable", "controllers": [],
-                "replicas": 1, "pods": [], "policy": lock.get("policy"), "field_manager": "m",
-                "owner": {"uid": "u", "lock": lock, "replaces": null, "before": {}, "after": {}, "clock": at(5),
-                    "fieldManager": "m", "keepFieldOwnership": false}}))
+            let mut goal: Goal = serde_json::from_value(json!({"lock": lock,
+                "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "controllers": [],
+                "replicas": 1, "pods": [], "field_manager": "m", "clock": at(5),
+                "owner": {"uid": "u", "replaces": null, "before": {}, "after": {}, "keepFieldOwnership": false}}))
             .expect("it is a goal");
             goal.begins_at(at(9));
-            let found = goal.owner.map(|owner| (owner.lock.rollout.since, owner.clock));
-            assert_eq!(found, Some((at(begins), at(9))), "{since}");
+            assert_eq!((goal.lock.rollout.since, goal.clock), (at(begins), at(9)), "{since}");
         }
     }
 }

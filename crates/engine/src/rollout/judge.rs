@@ -9,7 +9,7 @@ use crate::report::Notice;
 use crate::report::progress::PodProgress;
 use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
-use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::goal::{ContainerGoal, Goal, PodGoal};
 use super::observed::{Judged, PodContext, TurnContext};
 use super::pod_run::{PodRun, RequestState, Sent, Shown};
 use super::protocol::{by_another, drain, owner};
@@ -34,7 +34,7 @@ impl Run<'_> {
         let subject = PodContext { position, goal: &goal, pod: context.observed.pod(&goal.key) };
         run.clocks.timeout = timeout(context, subject);
         // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.
-        let has_left = context.goal.mode == Mode::Durable && owner::has_left(context.goal, subject.pod);
+        let has_left = context.goal.owner.is_some() && owner::has_left(context.goal, subject.pod);
         let is_gone = has_left || context.observed.is_deleted(&goal.key);
         let is_over = || is_gone || is_seen(context, subject, &run);
         if matches!(run.request.state, RequestState::Accepted | RequestState::BackOff { .. }) && is_over() {
@@ -48,7 +48,7 @@ impl Run<'_> {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
             notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
         }
-        if context.goal.mode == Mode::Follow && judged.phase != PodProgress::Done {
+        if context.goal.is_followed() && judged.phase != PodProgress::Done {
             run.clocks.started.get_or_insert(context.now);
         }
         run.shown = Shown {
@@ -86,7 +86,7 @@ impl Run<'_> {
 
 /// What is out of its Services by somebody else's rollout is left so.
 fn has_to_be_restored(goal: &Goal, pod: &Pod) -> bool {
-    goal.mode != Mode::Follow && drain::is_owed(pod) && !by_another(goal, pod)
+    !goal.is_followed() && drain::is_owed(pod) && !by_another(goal, pod)
 }
 
 /// What became of the last request, where that is to be reported. Which run has the pod is known only once the pod was
@@ -112,7 +112,7 @@ fn said_of_the_last_request(
 
 /// The goal of a pod in which a container has begun since it was planned, and now restarts when it is resized.
 fn restarting_by_now(context: TurnContext<'_>, goal: &PodGoal) -> Option<PodGoal> {
-    let pod = context.observed.pod(&goal.key).filter(|_| context.goal.mode != Mode::Follow)?;
+    let pod = context.observed.pod(&goal.key).filter(|_| !context.goal.is_followed())?;
     let is_known = |name: &ContainerName| goal.containers.get(name).is_some_and(|container| container.by_resize);
     let mut restarting = goal.fields.restarting_in(pod);
     restarting.retain(|name| !is_known(name));
@@ -143,7 +143,7 @@ fn is_seen(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun) -> b
 }
 
 fn timeout(context: TurnContext<'_>, subject: PodContext<'_>) -> Duration {
-    let policy = &context.goal.policy;
+    let policy = context.goal.policy();
     let grace = subject.pod.map_or(30, Pod::termination_grace_seconds);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     // Each step has as long as a pod with one step.

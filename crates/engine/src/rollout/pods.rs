@@ -105,7 +105,7 @@ impl Pods {
 
     /// Returns whether no other pod of the goal has been proven yet.
     pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
-        match goal.mode {
+        match goal.mode() {
             Mode::Follow => true,
             Mode::PodsOnly | Mode::Durable => self.proofs().all(|position| self.position.get(key) == Some(position)),
         }
@@ -134,10 +134,10 @@ impl Pods {
         // `--canary` counts the rollout's pods, whichever run took them; `--pause-after` counts this run's.
         let is_begun = |position: usize| {
             self.is_taken(position)
-                || goal.policy.canary.is_some()
+                || goal.policy().canary.is_some()
                     && [PodIndex::Done, PodIndex::InProgress].iter().any(|is| self.all(*is).contains(&position))
         };
-        let after = goal.policy.canary.or(goal.policy.pause_after)?;
+        let after = goal.policy().canary.or(goal.policy().pause_after)?;
         let taken = (0..self.len()).filter(|position| is_begun(*position)).count();
         Some(usize::try_from(after).unwrap_or(usize::MAX).saturating_sub(taken))
     }

@@ -37,7 +37,7 @@ pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, mo
         })
     });
     let [done, failed, waiting] = [PodIndex::Done, PodIndex::Failed, PodIndex::Waiting].map(|is| pods.all(is).len());
-    let ends = state.stop.is_some() || failed > 0 && !goal.policy.goes_on_after_failure;
+    let ends = state.stop.is_some() || failed > 0 && !goal.policy().goes_on_after_failure;
     Progress {
         pods: pods.not_left(),
         done,
@@ -58,7 +58,7 @@ fn waits(goal: &Goal, run: &PodRun, phase: &PodProgress, now: Now) -> (Duration,
         return (in_phase, seconds(*hold_seconds));
     }
     if matches!(phase, PodProgress::Draining { services } if services.is_empty()) {
-        return (in_phase, seconds(goal.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)));
+        return (in_phase, seconds(goal.policy().drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)));
     }
     match (run.clocks.started, run.deadline()) {
         (Some(started), Some(deadline)) => (now.saturating_sub(started), Some(deadline.saturating_sub(started))),

@@ -28,7 +28,7 @@ impl Run<'_> {
         }
         self.read_events();
         let is_live = self.context().is_live();
-        let acts = match self.goal.mode {
+        let acts = match self.goal.mode() {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),
             Mode::Follow => return self.note_blocked(self.state.pods.waits_for_replacements()),
@@ -205,7 +205,8 @@ impl Run<'_> {
                 let next = steps::images(context.goal, &goal, pod);
                 let later = [next.images, next.later].concat();
                 let step = self.step(&[], &later);
-                let patch = note_patch(pod, &step, &goal.fields, &context.goal.id, &context.goal.field_manager).ok()?;
+                let patch =
+                    note_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager).ok()?;
                 let takes = |run: &mut PodRun| run.steps.taken = run.steps.taken.max(Taken::Hook);
                 self.state.pods.sends(position, Sent::Note, takes);
                 return self.patch(position, patch, pod_progress::next_resize(&goal));
@@ -217,14 +218,14 @@ impl Run<'_> {
         }
         let next = steps::images(context.goal, &goal, pod);
         let step = self.step(&next.images, &next.later);
-        let patch = step_patch(pod, &step, &goal.fields, &context.goal.id, &context.goal.field_manager).ok()?;
+        let patch = step_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager).ok()?;
         let names = next.images.iter().map(|image| &image.container);
         self.state.pods.sends(position, Sent::Images, |run| run.sends_images(next.number, names, pod));
         self.patch(position, patch, PodProgress::Patched)
     }
 
     fn step<'i>(&self, images: &'i [NewImage], later: &'i [NewImage]) -> ImageStep<'i> {
-        let (owes_after_pod, durable) = (self.goal.hooks.after_pod.is_some(), self.goal.mode == Mode::Durable);
+        let (owes_after_pod, durable) = (self.goal.hooks.after_pod.is_some(), self.goal.owner.is_some());
         ImageStep { images, later, owes_after_pod, durable }
     }
 
@@ -274,6 +275,6 @@ impl Run<'_> {
         }
         self.state.budget_said = Some(pods.begun());
         let down = u32::try_from(down).unwrap_or(u32::MAX);
-        self.turn.notices.push(Notice::BudgetHolds { down, allowed: self.goal.policy.max_unavailable });
+        self.turn.notices.push(Notice::BudgetHolds { down, allowed: self.goal.policy().max_unavailable });
     }
 }

@@ -18,11 +18,11 @@ pub(super) fn of(context: TurnContext<'_>, state: &RunState) -> Vec<Standing> {
     if !state.listed {
         return Vec::new();
     }
-    let of_owner = context.goal.owner.iter().flat_map(|owner| owner.lock.rollout.change.images.keys());
+    let of_owner = context.goal.lock.rollout.change.images.keys();
     let of_pods = context.goal.pods.iter().flat_map(|pod| pod.containers.keys());
     let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
     let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(context, state).into_iter().partition(|pod| pod.terminating);
-    let change = context.goal.owner.as_ref().map(|owner| owner.lock.rollout.directed());
+    let change = context.goal.owner.as_ref().map(|_| context.goal.lock.rollout.directed());
     let is_rewritten = |name: &ContainerName| {
         change.as_ref().and_then(|change| change.images.get(name)).is_some_and(|image| image.in_pods() != image.to)
     };
@@ -43,13 +43,13 @@ pub(super) fn of(context: TurnContext<'_>, state: &RunState) -> Vec<Standing> {
 /// Says the same for each field that the rollout changes in the template.
 pub(super) fn of_fields(context: TurnContext<'_>, state: &RunState) -> Vec<StandingField> {
     let Some(owner) = context.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
-    let fields = owner.lock.rollout.directed().fields;
+    let fields = context.goal.lock.rollout.directed().fields;
     let pods: Vec<&Pod> = pods_of(context, state).into_iter().filter(|pod| !pod.terminating).collect();
     let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
     let standing = |row: Row| {
         // The diff from a template to the wanted one has the present value as `before`.
         let value = |template: &Value| {
-            let left = change::diff(template, owner.target()).change.fields.rows();
+            let left = change::diff(template, owner.target(context.goal.lock.rollout.direction)).change.fields.rows();
             left.into_iter().find(|left| left.path == row.path).map_or_else(|| row.after.clone(), |left| left.before)
         };
         let lack = lacking.iter().filter(|left| left.iter().any(|left| left.path == row.path)).count();

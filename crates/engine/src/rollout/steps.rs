@@ -15,9 +15,9 @@ impl Goal {
     /// Returns the steps of a pod, in their order: the containers that the user has ordered one by one, then all others at
     /// once. On the way back the reverse: what was changed last goes back first.
     pub fn steps_of<'g>(&self, pod: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
-        let order = &self.policy.container_order;
+        let order = &self.policy().container_order;
         let names = || pod.containers.keys();
-        if order.is_empty() || self.mode == Mode::Follow {
+        if order.is_empty() || self.is_followed() {
             return vec![names().collect()];
         }
         let listed = order.iter().filter_map(|name| names().find(|known| *known == name)).map(|name| vec![name]);
@@ -40,7 +40,7 @@ pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod)
 
 /// Returns whether this rollout has changed something of the pod already, in the direction in which it goes.
 pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
-    let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == goal.id) else { return false };
+    let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *goal.id()) else { return false };
     let is_ours = |(name, change): (&ContainerName, &ContainerRecord)| {
         pod_goal.containers.get(name).is_some_and(|wanted| wanted.to.as_ref() == Some(&change.to))
     };
@@ -51,7 +51,7 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
 /// note comes before it and changes nothing.
 pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let is_resized = |name: &ContainerName| pod_goal.containers.get(name).is_some_and(|wanted| wanted.by_resize);
-    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *goal.id());
     record.is_some_and(|record| record.resized.keys().filter_map(ResourceHolder::container).any(is_resized))
         && !resizes_next(pod_goal, pod)
 }
@@ -82,8 +82,8 @@ pub(super) fn takes_down(pod_goal: &PodGoal, pod: &Pod) -> bool {
 /// for `PodsOnly`, the old cpu and memory. A template has a history for that.
 pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let unasked = pod_goal.fields.resources.unasked_in(pod);
-    let is_needed = goal.mode == Mode::PodsOnly || unasked.restarting().next().is_some();
-    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
+    let is_needed = goal.mode() == Mode::PodsOnly || unasked.restarting().next().is_some();
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *goal.id());
     is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))
 }
 

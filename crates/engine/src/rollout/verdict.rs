@@ -11,7 +11,6 @@ use crate::state::outcome::EndResult;
 
 use super::abandoned;
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN};
-use super::goal::Mode;
 use super::observed::{Observed, TurnContext, Watch};
 use super::pod_run::PodIndex;
 use super::pods::Pods;
@@ -41,7 +40,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
     let owner_is_under_way = state.owner.is_under_way(context);
     if has_failed && !owner_is_under_way {
-        let others_go_on = goal.policy.goes_on_after_failure && !pods.only_failing_are_left();
+        let others_go_on = goal.policy().goes_on_after_failure && !pods.only_failing_are_left();
         if !others_go_on || pods.pauses_now(goal) {
             return Some((abandoned::result(pods), None));
         }
@@ -66,7 +65,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
         return Some((EndResult::Paused, None));
     }
     let began = state.began.unwrap_or(now);
-    if let Some(total) = goal.policy.total_timeout
+    if let Some(total) = goal.policy().total_timeout
         && began + Duration::from_secs(total) <= now
     {
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
@@ -84,7 +83,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
 
 /// The pods that are done without a node: they ask for what is wanted, and none of their containers has run.
 fn never_started(context: TurnContext<'_>) -> Option<String> {
-    if context.goal.mode == Mode::Follow {
+    if context.goal.is_followed() {
         return None;
     }
     let done = context.goal.pods.iter().filter(|goal| goal.restarts());
@@ -129,7 +128,7 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
 }
 
 fn timeout(context: TurnContext<'_>) -> Duration {
-    Duration::from_secs(context.goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+    Duration::from_secs(context.goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
 fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
@@ -154,7 +153,7 @@ fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
     let down = pods.down().len() + context.replicas().saturating_sub(pods.present().len());
     let nodes = pods.down().iter().filter_map(|key| context.observed.pod(key)?.unready_node());
     let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();
-    let allowed = context.goal.policy.max_unavailable;
+    let allowed = context.goal.policy().max_unavailable;
     format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
 }
 
@@ -193,7 +192,7 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
 
 pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<Now> {
     let now = context.now;
-    let total = context.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
+    let total = context.goal.policy().total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
     let timer = state.pods.next_timer().map(|at| at.max(now));
     // What has come already is no longer waited for: while answers are outstanding, only their time counts.
     let ahead = [

@@ -294,7 +294,7 @@ fn a_lock_names_the_pods_that_the_plan_changes_and_no_other() {
 fn what_was_removed_from_a_pod_that_is_not_chosen_is_restored() {
     let plan = case("a Service that an earlier run took pods out of, and none of them is chosen");
     assert!(plan.pods.iter().all(|pod| pod.verdict == PodVerdict::InProgress && pod.unrestored.is_some()));
-    let goal = plan.goal(&"one".into(), "me");
+    let goal = plan.goal(&"one".into(), &Start { field_manager: "me".into(), ..Start::default() });
     assert_eq!(goal.pods.len(), 2);
     assert!(goal.pods.iter().all(|pod| pod.containers.is_empty() && pod.drain.is_none()));
 }
@@ -426,7 +426,7 @@ fn a_plain_init_container_is_recorded_and_restarts_nothing() {
     let plan = case("a plain init container");
     assert_eq!(plan.verdict, Verdict::InPlace);
     assert!(plan.estimate_seconds < 1.0);
-    let goal = plan.goal(&"one".into(), "me");
+    let goal = plan.goal(&"one".into(), &Start { field_manager: "me".into(), ..Start::default() });
     assert!(goal.pods.iter().all(|pod| !pod.containers[&"prepare".into()].restarts));
 }
 
@@ -461,7 +461,7 @@ fn tolerations_come_into_the_pods_and_stay_in_them_when_they_are_taken_back() {
 fn labels_and_annotations_change_in_place_pod_by_pod() {
     let plan = case("labels and annotations");
     assert_eq!(plan.verdict, Verdict::InPlace);
-    let goal = plan.goal(&"one".into(), "me");
+    let goal = plan.goal(&"one".into(), &Start { field_manager: "me".into(), ..Start::default() });
     let keys = |pod: &PodPlan| pod.fields.rows().into_iter().map(|row| row.what).collect::<Vec<_>>();
     assert_eq!(
         plan.pods.iter().map(keys).collect::<Vec<_>>(),
@@ -476,7 +476,8 @@ fn labels_and_annotations_change_in_place_pod_by_pod() {
 #[test]
 fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
     use crate::rollout::{Action, Answer, Observation, Observed, RunState, turn};
-    let mut goal = case("labels and annotations").goal(&"one".into(), "me");
+    let mut goal =
+        case("labels and annotations").goal(&"one".into(), &Start { field_manager: "me".into(), ..Start::default() });
     goal.pre_pull = PrePull::Never;
     let document = yaml(CASES);
     let named = |case: &&Value| text(case, "/name") == Some("labels and annotations");

@@ -52,7 +52,7 @@ impl PodJudge<'_> {
         if let Some(to) = &goal.to {
             if container.image != *to {
                 let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-                let conflict = !goal.overrides && was_ours(pod, &context.goal.id, name, to);
+                let conflict = !goal.overrides && was_ours(pod, context.goal.id(), name, to);
                 let asked = untouched && !conflict && !run.evidence.asked.contains(name);
                 return if asked {
                     ContainerProgress::NotAsked

@@ -19,7 +19,7 @@ use crate::state::evidence;
 use self::container::ContainerProgress;
 use super::Now;
 use super::abandoned;
-use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::goal::{ContainerGoal, Goal, PodGoal};
 use super::left_running;
 use super::observed::{Judged, PodContext, TurnContext};
 use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, RequestState, Sent, failure_of_pod};
@@ -45,8 +45,8 @@ pub(super) fn pod_progress(context: TurnContext<'_>, pods: &Pods, subject: PodCo
 /// cannot carry it out now (reason `Error`), and the rollout does not wait for it. A container that restarts for its
 /// resize is waited for: nobody would keep the budget when the kubelet comes to it.
 pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodProgress> {
-    let is_left = context.goal.policy.on_deferred == OnDeferred::Leave
-        && context.goal.mode != Mode::Follow
+    let is_left = context.goal.policy().on_deferred == OnDeferred::Leave
+        && !context.goal.is_followed()
         && !goal.containers.values().any(|container| container.by_resize);
     match goal.fields.of_part(PodPart::Resize, pod) {
         FieldProgress::Waiting { why, deferred } if is_left && (deferred || why.is_some()) => {
@@ -95,7 +95,7 @@ impl<'a> PodJudge<'a> {
         if goal.fields.of_part(PodPart::Pod, pod) == FieldProgress::NotAsked {
             progress.push((ContainerName::default(), ContainerProgress::NotAsked));
         }
-        if context.goal.mode == Mode::Durable && pod.is_finished() {
+        if context.goal.owner.is_some() && pod.is_finished() {
             let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
             return PodProgress::Gone { why }.into();
         }
@@ -206,7 +206,7 @@ impl<'a> PodJudge<'a> {
         };
         // A container proven by its restart alone is the wrong one only if the kubelet is about to stop it.
         let by_restart = restarted.iter().any(|name| run.evidence.by_restart.contains_key(*name));
-        let is_given = goal.policy.min_ready_seconds_given.is_some();
+        let is_given = goal.policy().min_ready_seconds_given.is_some();
         let least = if goes_without || by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
         let hold_seconds = self.hold_seconds(restarted).max(least);
         let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
@@ -227,8 +227,7 @@ impl<'a> PodJudge<'a> {
     /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the
     /// server's clock: that time counts towards the hold.
     fn ready_before(self, restarted: &[&ContainerName]) -> u64 {
-        let Some(read_at) = self.context.goal.read_at.as_deref().filter(|_| self.context.goal.mode == Mode::Follow)
-        else {
+        let Some(read_at) = self.context.goal.read_at() else {
             return 0;
         };
         let started = |name: &&ContainerName| {
@@ -249,7 +248,7 @@ impl<'a> PodJudge<'a> {
     /// startup probe ran (kubernetes#141155).
     fn hold_seconds(self, restarted: &[&ContainerName]) -> u32 {
         let (goal, pod) = (self.context.goal, self.pod);
-        if let Some(given) = goal.policy.min_ready_seconds_given {
+        if let Some(given) = goal.policy().min_ready_seconds_given {
             return given;
         }
         let containers = || restarted.iter().filter_map(|name| pod.container(name)).map(|(_, _, container)| container);
@@ -257,7 +256,7 @@ impl<'a> PodJudge<'a> {
             .filter_map(|container| container.startup_probe.as_ref())
             .map(|probe| probe.period_seconds.unwrap_or(10))
             .max();
-        let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
+        let base = goal.policy().owner_min_ready_seconds.max(startup.unwrap_or(0));
         let base = if restarted.iter().any(|name| has_ended_once(pod, name, &self.baseline(name))) {
             base.max(RESTARTED_HOLD_SECONDS)
         } else {
@@ -275,7 +274,7 @@ fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal
         let has_not_begun = |name| pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun());
         pod.waits_for_init_containers() && evidence::has_seen(pod) && has_not_begun(name)
     };
-    (goal.is_back() || container.goes_back) && goal.mode != Mode::Follow && (pod.is_unstarted() || waits())
+    (goal.is_back() || container.goes_back) && !goal.is_followed() && (pod.is_unstarted() || waits())
 }
 
 /// The resize is to be sent next: these containers restart for it, or change without a restart.

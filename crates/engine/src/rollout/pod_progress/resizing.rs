@@ -24,7 +24,7 @@ impl PodJudge<'_> {
     /// The phase while the pod does not have the cpu and memory that are wanted.
     pub(super) fn resize(self, run: &mut PodRun, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
         let conflict = conflict(others);
-        let progress = match self.context.goal.mode {
+        let progress = match self.context.goal.mode() {
             Mode::Follow => match self.goal.fields.of_part(PodPart::Resize, self.pod) {
                 // Whoever asked for it.
                 FieldProgress::Done => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
@@ -101,8 +101,8 @@ impl PodJudge<'_> {
     /// Whether the record is that of the resize in question: of this rollout, or, where somebody else's is followed, of
     /// the last resize that was asked of the container.
     fn is_noted_by(self, record: &UpdateRecord, name: &ContainerName) -> bool {
-        match (self.context.goal.mode, Baseline::of(self.pod, name)) {
-            (Mode::Durable | Mode::PodsOnly, _) => record.id == self.context.goal.id,
+        match (self.context.goal.mode(), Baseline::of(self.pod, name)) {
+            (Mode::Durable | Mode::PodsOnly, _) => record.id == *self.context.goal.id(),
             (Mode::Follow, Baseline::Recorded(_) | Baseline::Created) => true,
             (Mode::Follow, Baseline::Set(_) | Baseline::Unknown) => false,
         }
@@ -127,7 +127,7 @@ impl PodJudge<'_> {
         run: &PodRun,
         others: &[(ContainerName, ContainerProgress)],
     ) -> Option<Judged> {
-        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.context.goal.id)?;
+        let record = UpdateRecord::of(self.pod).filter(|record| record.id == *self.context.goal.id())?;
         let is_before = |(name, progress): &&(ContainerName, ContainerProgress)| {
             matches!(progress, ContainerProgress::NotAsked)
                 && self.restarts_by_resize(name)

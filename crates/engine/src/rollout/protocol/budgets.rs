@@ -76,7 +76,7 @@ impl Budgets {
         asked: &Pod,
         give_way: &BTreeSet<PodKey>,
     ) -> Allowed {
-        if !context.goal.policy.respects_budgets || self.forbidden.is_some() {
+        if !context.goal.policy().respects_budgets || self.forbidden.is_some() {
             return Allowed::Yes;
         }
         let Some(budgets) = context.observed.budgets.as_ref().filter(|_| self.is_fresh(context.now)) else {
@@ -132,7 +132,7 @@ impl Budgets {
 
     /// Reads the budgets, unless they were read lately or are being read.
     pub(crate) fn read(&mut self, context: TurnContext<'_>) -> Effects {
-        let is_wanted = context.goal.policy.respects_budgets && self.forbidden.is_none();
+        let is_wanted = context.goal.policy().respects_budgets && self.forbidden.is_none();
         if !is_wanted || self.is_fresh(context.now) || !self.read.ask(context.now) {
             return Effects::default();
         }

@@ -30,7 +30,7 @@ impl Followed {
 
     /// Reads the owner once every pod is done, and again while it is held.
     pub(crate) fn advance(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
-        let waits = context.goal.followed.is_some() && pods.all_done() && context.stopped_since.is_none();
+        let waits = held_by(context).is_some() && pods.all_done() && context.stopped_since.is_none();
         if waits && !self.waits {
             self.read.invalidate(context.now);
             self.read.hurry();
@@ -44,7 +44,7 @@ impl Followed {
 
     /// Returns whether the run that is followed may be active.
     pub(crate) fn is_held(&self, context: TurnContext<'_>) -> bool {
-        let Some(followed) = context.goal.followed.as_ref().filter(|_| self.failures < MOST_FAILURES) else {
+        let Some(followed) = held_by(context).filter(|_| self.failures < MOST_FAILURES) else {
             return false;
         };
         let Some(view) = context.observed.owner.as_ref().filter(|_| !self.read.is_stale()) else { return true };
@@ -70,6 +70,10 @@ impl Followed {
     }
 }
 
+fn held_by(context: TurnContext<'_>) -> Option<&Lock> {
+    context.goal.follows.as_ref()?.held_by.as_deref()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -92,9 +96,9 @@ mod tests {
 
     fn goal(followed: Option<&Value>) -> Goal {
         serde_json::from_value(json!({
-            "id": "mine", "workload": {"kind": "Deployment", "namespace": "prod", "name": "web"}, "mode": "follow",
-            "controllers": [], "replicas": 1, "pods": [], "field_manager": "", "followed": followed,
-            "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false},
+            "workload": {"kind": "Deployment", "namespace": "prod", "name": "web"}, "clock": "",
+            "controllers": [], "replicas": 1, "pods": [], "field_manager": "", "lock": lock("mine", "running"),
+            "follows": {"readAt": null, "heldBy": followed},
         }))
         .expect("it is a goal")
     }

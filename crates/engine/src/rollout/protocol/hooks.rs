@@ -182,7 +182,7 @@ impl Hooks {
 
 /// Whether a pod that is done has its hook before it, or in progress, or is not noted to have had it.
 fn is_after(context: TurnContext<'_>, pod: &Pod, run: &PodRun, hooks: &OfPod) -> bool {
-    let owes = UpdateRecord::owes_after_pod(pod, &context.goal.id);
+    let owes = UpdateRecord::owes_after_pod(pod, context.goal.id());
     context.goal.hooks.after_pod.is_some()
         && match &hooks.after {
             // Also where somebody else has updated the pod after its `--before-pod` command.

@@ -165,11 +165,11 @@ impl Pulls {
 /// Returns the create of the pod that pulls.
 pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     let deadline = u32::try_from(timeout(goal).as_secs()).unwrap_or(300).saturating_add(60);
-    let mut pod = pull_pod(&goal.id, &goal.workload, pull, deadline);
+    let mut pod = pull_pod(goal.id(), &goal.workload, pull, deadline);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
     }
-    let process = goal.process.as_ref().and_then(|process| serde_json::to_string(process).ok());
+    let process = goal.lock.lease.as_ref().and_then(|lease| serde_json::to_string(&lease.process).ok());
     if let Some((annotations, process)) =
         pod.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut).zip(process)
     {
@@ -204,7 +204,7 @@ fn read_pull_pods(goal: &Goal) -> Action {
 }
 
 fn timeout(goal: &Goal) -> Duration {
-    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+    Duration::from_secs(goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
 /// The pull pods, as they were read last, beside the pulls that are wanted.
@@ -253,7 +253,7 @@ impl Pulls {
         };
         // A pod that only carries their labels is somebody else's.
         let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
-        let name = |pull| pull_pod_name(&goal.id, &goal.workload, pull);
+        let name = |pull| pull_pod_name(goal.id(), &goal.workload, pull);
         let view = View { pods, names: goal.pulls.iter().map(name).collect() };
         if !view.pods.is_empty() {
             self.seen = Some(now);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::rollout::patch::taken_over_patch;
-use crate::state::durable::OwnerGoal;
+use crate::state::durable::OwnerChange;
 use crate::state::record::UpdateRecord;
 
 use crate::rollout::goal::Goal;
@@ -66,7 +66,7 @@ impl TakenOver {
         &mut self,
         context: TurnContext<'_>,
         pods: &Pods,
-        owner: &OwnerGoal,
+        owner: &OwnerChange,
     ) -> Result<(bool, Effects), String> {
         if let Some(refused) = self.refused.take() {
             return Err(refused);
@@ -91,8 +91,8 @@ impl TakenOver {
 }
 
 /// Returns whether every pod that is there says that this run has it.
-pub(crate) fn is_done(owner: &OwnerGoal, context: TurnContext<'_>, pods: &Pods) -> bool {
-    let Some(by) = &owner.take_over else { return true };
+pub(crate) fn is_done(context: TurnContext<'_>, pods: &Pods) -> bool {
+    let Some(by) = context.goal.owner.as_ref().and_then(|owner| owner.take_over.as_ref()) else { return true };
     let is_ours = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.taken_over.as_ref() == Some(by));
     let done = |key: &PodKey| {
         let is_updated = pods.position(key).and_then(|at| pods.run(at)).is_some_and(|run| run.request.patched);
@@ -106,7 +106,7 @@ pub(crate) fn by_another(goal: &Goal, pod: &Pod) -> bool {
     let Some(owner) = &goal.owner else { return false };
     let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over.clone());
     taken.is_some_and(|taken| {
-        let is_known = taken.run == owner.lock.run || owner.earlier.contains(&taken.run);
-        taken.rollout == owner.lock.rollout.id && !is_known
+        let is_known = taken.run == goal.lock.run || owner.earlier.contains(&taken.run);
+        taken.rollout == goal.lock.rollout.id && !is_known
     })
 }

@@ -1,6 +1,6 @@
 //! A turn costs what changed, not what exists: counted, not timed.
 
-use super::super::{Mode, turn};
+use super::super::{Follow, turn};
 use super::adversary::Scenario;
 use super::{BEFORE, Goal, Now, Observation, Observed, Pod, RunState, goal, pod, pod_key};
 use crate::k8s::pod::{Condition, ContainerState, ContainerStatus, Running};
@@ -46,18 +46,18 @@ fn dearest_turn(scenario: &Scenario, goal: &Goal, ready: bool) -> usize {
 
 #[test]
 fn a_turn_after_one_pods_change_looks_at_few_pods() {
-    for (mode, ready, given) in [
-        (Mode::PodsOnly, true, None),
-        (Mode::PodsOnly, false, Some(0)),
-        (Mode::Follow, true, None),
-        (Mode::Follow, false, None),
+    for (follows, ready, given) in [
+        (None, true, None),
+        (None, false, Some(0)),
+        (Some(Follow::default()), true, None),
+        (Some(Follow::default()), false, None),
     ] {
         let mut scenario = Scenario::calm(1);
         (scenario.pods, scenario.bystander, scenario.both_containers) = (10_000, false, false);
         (scenario.min_ready_given, scenario.ordered) = (given, false);
-        let goal = Goal { mode, ..goal(&scenario) };
+        let goal = Goal { follows, ..goal(&scenario) };
         let dearest = dearest_turn(&scenario, &goal, ready);
-        let bound = 8 + 2 * usize::try_from(goal.policy.max_unavailable).expect("small");
-        assert!(dearest <= bound, "{mode:?}, ready {ready}: {dearest} pods in one turn");
+        let bound = 8 + 2 * usize::try_from(goal.policy().max_unavailable).expect("small");
+        assert!(dearest <= bound, "{:?}, ready {ready}: {dearest} pods in one turn", goal.mode());
     }
 }

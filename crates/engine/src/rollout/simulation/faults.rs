@@ -124,7 +124,7 @@ impl Fault {
 
     /// What the rollout takes for its goal.
     fn goal(self, mut goal: Goal) -> Goal {
-        let policy = &mut goal.policy;
+        let policy = &mut goal.lock.rollout.policy;
         match self {
             Self::IgnoresBudget => policy.max_unavailable = 1_000,
             Self::NoHold => {

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::{
-    Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, Observed, PodGoal, Policy, RunState, turn,
-};
+use super::super::{Action, Answer, ContainerGoal, Goal, Now, Observation, Observed, PodGoal, Policy, RunState, turn};
 use super::owned::owner_goal;
 use super::random::Random;
 use super::{BEFORE, WANTED, pod_key};
@@ -187,29 +185,28 @@ fn goal(scenario: &Scenario) -> Goal {
         drain: None,
         kubelet: None,
     });
+    let (owner, mut lock) = owner_goal("one", &["side"], [BEFORE, WANTED].map(template));
+    lock.rollout.policy = Policy {
+        max_unavailable: scenario.max_unavailable,
+        timeout_given: Some(TIMEOUT),
+        respects_budgets: true,
+        ordered: scenario.ordered,
+        goes_on_after_failure: scenario.goes_on,
+        ..Policy::default()
+    };
     Goal {
-        id: "one".into(),
+        clock: lock.rollout.since.clone(),
+        lock,
         workload: WorkloadRef { kind: WorkloadKind::DaemonSet, namespace: "prod".into(), name: "web".into() },
-        mode: Mode::Durable,
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods.len()).expect("small"),
         pods: pods.map(Into::into).collect(),
-        policy: Policy {
-            max_unavailable: scenario.max_unavailable,
-            timeout_given: Some(TIMEOUT),
-            respects_budgets: true,
-            ordered: scenario.ordered,
-            goes_on_after_failure: scenario.goes_on,
-            ..Policy::default()
-        },
         field_manager: "inplace-cli".into(),
         pulls: Vec::new(),
-        process: None,
         pre_pull: PrePull::Never,
-        read_at: None,
-        followed: None,
+        follows: None,
         hooks: Default::default(),
-        owner: Some(owner_goal("one", &["side"], [BEFORE, WANTED].map(template))),
+        owner: Some(owner),
     }
 }
 

@@ -98,7 +98,7 @@ impl Simulation {
             // Whoever has updated the pod meanwhile: after a `--before-pod` command comes an `--after-pod` command.
             let is_commanded = self.hooks.passed_last.contains_key(&of(HookPhase::Before));
             let lacks = (is_ours || is_commanded) && hooks.after && !self.hooks.passed.contains(&of(HookPhase::After));
-            if lacks || is_ours && steady && UpdateRecord::owes_after_pod(pod, &self.goal.id) {
+            if lacks || is_ours && steady && UpdateRecord::owes_after_pod(pod, self.goal.id()) {
                 let what = format!("{} has not had its command after it", goal.key);
                 self.invariants.broken(Invariant::Hook, self.now, what);
             }

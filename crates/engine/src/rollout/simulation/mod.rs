@@ -28,14 +28,17 @@ use std::time::Duration;
 use crate::k8s::names::{PodKey, WorkloadRef};
 use crate::k8s::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe, Resources};
 use crate::kinds::WorkloadKind;
+use crate::plan::Start;
 use crate::rollout::patch::PodPatch;
 use crate::rollout::pre_pull::PrePull;
 use crate::state::durable::ObjectWrite;
+use crate::state::durable::lock::Lock;
+use crate::state::durable::rollout::Rollout;
 use crate::state::hook::HookEnd;
 use crate::state::outcome::EndResult;
 
 use super::{
-    ActionId, Answer, ContainerGoal, Goal, Mode, Now, Observation, Observed, PodGoal, Policy, RunState, Turn, turn,
+    ActionId, Answer, ContainerGoal, Follow, Goal, Now, Observation, Observed, PodGoal, Policy, RunState, Turn, turn,
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
@@ -441,40 +444,38 @@ fn pod_goal(scenario: &Scenario, key: PodKey) -> PodGoal {
 
 fn goal(scenario: &Scenario) -> Goal {
     let pods = (0..scenario.pods).map(|index| pod_goal(scenario, pod_key(index, 0)));
-    let (kind, mode) = match (scenario.owned, scenario.follows) {
-        (true, _) => (WorkloadKind::ReplicaSet, Mode::Durable),
-        (false, true) => (WorkloadKind::StatefulSet, Mode::Follow),
-        (false, false) => (WorkloadKind::StatefulSet, Mode::PodsOnly),
+    let kind = if scenario.owned { WorkloadKind::ReplicaSet } else { WorkloadKind::StatefulSet };
+    let (owner, lock) = owned::owner_of(scenario).map_or_else(
+        || (None, Start::default().lock(Rollout { id: "20260301-1".into(), ..Rollout::default() })),
+        |(owner, lock)| (Some(owner), lock),
+    );
+    let policy = Policy {
+        max_unavailable: scenario.max_unavailable,
+        container_order: scenario.container_order.iter().map(|name| (*name).into()).collect(),
+        min_ready_seconds_given: scenario.min_ready_given,
+        owner_min_ready_seconds: scenario.owner_min_ready,
+        timeout_given: scenario.timeout_given,
+        total_timeout: scenario.total_timeout,
+        ordered: scenario.ordered,
+        respects_budgets: scenario.min_available.is_some(),
+        pause_after: scenario.pause_after,
+        goes_on_after_failure: scenario.goes_on,
+        drain_seconds: scenario.drain_seconds,
+        on_deferred: scenario.resizes.map(|resizes| resizes.on_deferred).unwrap_or_default(),
+        ..Policy::default()
     };
     Goal {
-        id: "20260301-1".into(),
+        clock: lock.rollout.since.clone(),
+        lock: Lock { rollout: Rollout { policy, ..lock.rollout }, ..lock },
         workload: WorkloadRef { kind, namespace: "prod".into(), name: "web".into() },
-        mode,
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods + usize::from(scenario.bystander)).expect("small"),
         pods: pods.map(Into::into).collect(),
         hooks: hooked::wanted(scenario),
-        policy: Policy {
-            max_unavailable: scenario.max_unavailable,
-            container_order: scenario.container_order.iter().map(|name| (*name).into()).collect(),
-            min_ready_seconds_given: scenario.min_ready_given,
-            owner_min_ready_seconds: scenario.owner_min_ready,
-            timeout_given: scenario.timeout_given,
-            total_timeout: scenario.total_timeout,
-            ordered: scenario.ordered,
-            respects_budgets: scenario.min_available.is_some(),
-            pause_after: scenario.pause_after,
-            goes_on_after_failure: scenario.goes_on,
-            drain_seconds: scenario.drain_seconds,
-            on_deferred: scenario.resizes.map(|resizes| resizes.on_deferred).unwrap_or_default(),
-            ..Policy::default()
-        },
         field_manager: "inplace-cli".into(),
-        owner: owned::owner_of(scenario),
+        owner,
         pulls: pulling::wanted(scenario),
-        process: None,
-        read_at: None,
-        followed: None,
+        follows: scenario.follows.then(Follow::default).filter(|_| !scenario.owned),
         pre_pull: if scenario.pulls.is_some() { PrePull::Auto } else { PrePull::Never },
     }
 }

@@ -5,7 +5,7 @@ use crate::k8s::pod::Pod;
 use crate::report::progress::PodProgress;
 use crate::state::hook::HookPhase;
 
-use super::super::{Mode, PodGoal};
+use super::super::PodGoal;
 use super::invariants::{Invariant, Invariants, Truth};
 
 impl Invariants {
@@ -25,7 +25,7 @@ impl Invariants {
         let command = &truth.goal.hooks.before_pod;
         // A run that goes on starts with the command again, as long as nothing of the pod was changed.
         let is_commanded = command.is_some() && !truth.passed_last.contains_key(&(pod.clone(), HookPhase::Before));
-        let is_ours = truth.goal.policy.goes_on_after_failure && truth.goal.mode != Mode::Follow;
+        let is_ours = truth.goal.policy().goes_on_after_failure && !truth.goal.is_followed();
         if is_ours && !was_sent && !is_commanded {
             self.broken(Invariant::NeverSent, truth.now, format!("{pod} is told as failed: {phase:?}"));
         }
@@ -41,7 +41,7 @@ impl Invariants {
             self.executed.contains(&goal.key) || !truth.observed.pod(&goal.key).is_some_and(Pod::is_ready)
         };
         let down = failed.iter().filter(costs).count();
-        let is_full = down >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
+        let is_full = down >= usize::try_from(truth.goal.policy().max_unavailable).expect("small");
         let left: Vec<String> = others
             .iter()
             .filter(|goal| !matches!(said(goal), Some(PodProgress::Done | PodProgress::Left { .. })))

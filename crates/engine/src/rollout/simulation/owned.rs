@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::change::Direction;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
+use crate::state::durable::lock::Lock;
 use crate::state::durable::lock::ROLLOUT_ANNOTATION;
-use crate::state::durable::{OwnerGoal, OwnerView};
+use crate::state::durable::{OwnerChange, OwnerView};
 use crate::state::outcome::EndResult;
 use testkit::api_model::{Part, carry_out, count, keep};
 
@@ -36,7 +37,7 @@ impl Owned {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let mut object = json!({"metadata": {"uid": "owner", "name": "web", "namespace": "prod", "generation": 1},
             "spec": {"template": template(scenario, BEFORE)}, "status": {}});
-        if let Some(lock) = owner_of(scenario).and_then(|owner| owner.replaces) {
+        if let Some(lock) = owner_of(scenario).and_then(|(owner, _)| owner.replaces) {
             object["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: lock});
         }
         Self { object, made: 0 }
@@ -64,16 +65,15 @@ impl Owned {
 }
 
 /// What is wanted of an owner whose containers of these names get the wanted image.
-pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) -> Box<OwnerGoal> {
+pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) -> (Box<OwnerChange>, Lock) {
     let images = names.iter().map(|name| ((*name).to_owned(), json!({"from": BEFORE, "to": WANTED})));
     let since = timestamp(Now::ZERO);
     let lock = json!({"id": id, "run": "r", "who": "jane", "since": since, "version": "0",
         "state": "running", "direction": "forward",         "change": {"images": images.collect::<serde_json::Map<_, _>>()},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
-    Box::new(OwnerGoal {
+    let owner = OwnerChange {
         continues: false,
         uid: "owner".into(),
-        lock: serde_json::from_value(lock).expect("a lock"),
         replaces: None,
         adopts: false,
         unless_alive: None,
@@ -81,27 +81,26 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
         earlier: Default::default(),
         before,
         after,
-        clock: since,
-        field_manager: "inplace-cli".into(),
         keep_field_ownership: false,
-    })
+    };
+    (Box::new(owner), serde_json::from_value(lock).expect("a lock"))
 }
 
 /// The same for a scenario. On the way back, what is wanted is what was there before the rollout whose lock the owner
 /// has.
-pub(super) fn owner_of(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
+pub(super) fn owner_of(scenario: &Scenario) -> Option<(Box<OwnerChange>, Lock)> {
     let names: Vec<&str> = changing(scenario).collect();
     let templates = || [BEFORE, WANTED].map(|image| template(scenario, image));
-    let mut owner = scenario.owned.then(|| owner_goal("20260301-1", &names, templates()))?;
+    let (mut owner, mut lock) = scenario.owned.then(|| owner_goal("20260301-1", &names, templates()))?;
     if scenario.back {
         std::mem::swap(&mut owner.before, &mut owner.after);
-        for change in owner.lock.rollout.change.images.values_mut() {
+        for change in lock.rollout.change.images.values_mut() {
             std::mem::swap(&mut change.from, &mut change.to);
         }
-        owner.replaces = Some(owner.lock.to_text());
-        (owner.lock.rollout.direction, owner.lock.run) = (Direction::Back, "s".into());
+        owner.replaces = Some(lock.to_text());
+        (lock.rollout.direction, lock.run) = (Direction::Back, "s".into());
     }
-    Some(owner)
+    Some((owner, lock))
 }
 
 impl Scenario {

@@ -92,7 +92,7 @@ fn the_last_try_is_reported_in_the_turn_that_finds_it() {
 #[test]
 fn a_pods_time_runs_from_the_send_though_nothing_is_heard() {
     let (_, mut goal, observed, mut state) = story(1);
-    goal.policy.timeout_given = Some(7);
+    goal.lock.rollout.policy.timeout_given = Some(7);
     let sent = turn(&goal, &observed, &mut state, Now::ZERO);
     assert_eq!(sent.wake, Some(Now::from_secs(7)));
 }
@@ -100,7 +100,7 @@ fn a_pods_time_runs_from_the_send_though_nothing_is_heard() {
 #[test]
 fn a_deadline_that_has_passed_is_not_waited_for_again() {
     let (_, mut goal, observed, mut state) = story(1);
-    goal.policy.total_timeout = Some(3);
+    goal.lock.rollout.policy.total_timeout = Some(3);
     turn(&goal, &observed, &mut state, Now::ZERO);
     // The answer is outstanding: it is waited for a second, and no turn in between is needed.
     assert_eq!(turn(&goal, &observed, &mut state, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
@@ -187,7 +187,7 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
 #[test]
 fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
     let (scenario, mut goal, mut observed, mut state) = story(3);
-    (goal.replicas, goal.policy.respects_budgets) = (2, true);
+    (goal.replicas, goal.lock.rollout.policy.respects_budgets) = (2, true);
     let mut leaving = ready_pod(&scenario, 2, 2, false);
     leaving.terminating = true;
     goal.pods.pop();
@@ -207,7 +207,7 @@ fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
 #[test]
 fn a_lost_answer_about_one_pod_holds_no_place_for_another_that_was_refused() {
     let (_, mut goal, observed, mut state) = story(3);
-    goal.policy.goes_on_after_failure = true;
+    goal.lock.rollout.policy.goes_on_after_failure = true;
     let sent = patches(&turn(&goal, &observed, &mut state, Now::ZERO));
     let refused = Answer::Refused { reason: "AdmissionRefused".into(), message: "no".into() };
     for ((id, _), answer) in sent.iter().zip([Answer::Unknown { message: "timed out".into() }, refused]) {

@@ -340,7 +340,7 @@ impl Invariants {
         let begun = self.resized.iter().chain(self.outstanding.values());
         let others = begun.filter(|key| **key != pod.key && !self.done_ever.contains(*key));
         let others = others.filter(|key| !self.is_failing(self.said.get(*key)) && truth.observed.pod(key).is_some());
-        let is_chosen = truth.goal.policy.min_ready_seconds_given == Some(0);
+        let is_chosen = truth.goal.policy().min_ready_seconds_given == Some(0);
         if alone && !is_chosen && !self.done_in_this_run && others.count() > 0 {
             self.broken(Invariant::Canary, truth.now, format!("{} is resized beside the first", pod.key));
         }
@@ -352,7 +352,7 @@ impl Invariants {
     /// to its kubelet has every other change.
     pub(super) fn judge_what_is_left(&mut self, truth: &Truth<'_>) {
         let pods = || truth.goal.pods.iter().filter_map(|goal| Some((goal, truth.observed.pod(&goal.key)?)));
-        let policy = truth.goal.policy.on_deferred;
+        let policy = truth.goal.policy().on_deferred;
         let is_deferred = |pod: &Pod| {
             let says = |kind, reason| {
                 let condition = pod.condition(kind).filter(|condition| condition.status == "True");

@@ -11,7 +11,7 @@ use super::nature::DECISIVE;
 
 /// The pod's record is of an update of this rollout.
 pub(super) fn is_begun(goal: &Goal, pod: &Pod) -> bool {
-    UpdateRecord::of(pod).is_some_and(|record| record.id == goal.id && !record.containers.is_empty())
+    UpdateRecord::of(pod).is_some_and(|record| record.id == *goal.id() && !record.containers.is_empty())
 }
 
 /// The paths of the images that a patch replaces.

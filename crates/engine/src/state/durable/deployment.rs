@@ -121,13 +121,13 @@ fn current<'a>(owner: &Owner<'a>) -> &'a Value {
     let Some(current) = outgoing.and_then(|outgoing| outgoing.find(owner.owned)) else {
         return &Value::Null;
     };
-    let has_its_pods = |set: &&Value| !is_empty(set) && same(&template_of(set), owner.goal.target());
+    let has_its_pods = |set: &&Value| !is_empty(set) && same(&template_of(set), owner.target());
     let is_emptied = owner.is_back() && is_empty(current);
     if is_emptied { owner.owned.iter().find(has_its_pods).unwrap_or(current) } else { current }
 }
 
 fn has_set_target(owner: &Owner<'_>) -> bool {
-    same(&template_of(current(owner)), owner.goal.target())
+    same(&template_of(current(owner)), owner.target())
 }
 
 /// Why the rollout cannot go on: asked before every write.
@@ -146,7 +146,7 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
         return None;
     }
     if !is_held_back(owner) {
-        let why = match owner.goal.lock.rollout.direction {
+        let why = match owner.ours.rollout.direction {
             _ if is_released(owner) => REPLACES,
             Direction::Forward => UNPAUSED,
             Direction::Back => SET_BACK_OR_UNPAUSED,
@@ -161,9 +161,9 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
     }
     let found = template_of(set);
     // On the way back from a rollout that took another one's place it may still have that one's template.
-    let lefts = owner.goal.lock.rollout.left_by_the_others(owner.goal.target());
+    let lefts = owner.ours.rollout.left_by_the_others(owner.target());
     let is_known = owner.is_back() && lefts.iter().any(|(_, left)| same(&found, left));
-    (!is_known && !same(&found, owner.goal.source())).then_some(SET_CHANGED)
+    (!is_known && !same(&found, owner.source())).then_some(SET_CHANGED)
 }
 
 /// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and
@@ -172,10 +172,10 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
 fn turned_too_late(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
     let found = owner.lock().filter(|_| owner.turns())?;
     if set.is_null() {
-        return is_anothers(owner.owned, found, owner.goal.target()).then_some(SET_IS_GONE);
+        return is_anothers(owner.owned, found, owner.target()).then_some(SET_IS_GONE);
     }
     let is_forward = found.rollout.direction == Direction::Forward;
-    (is_forward && was_released(owner.object, found, set, &owner.goal.after)).then_some(UNPAUSED)
+    (is_forward && was_released(owner.object, found, set, &owner.change.after)).then_some(UNPAUSED)
 }
 
 /// Somebody has changed the ReplicaSet that keeps the outgoing template, or is to keep it.
@@ -184,7 +184,7 @@ fn history_changed(owner: &Owner<'_>) -> Option<&'static str> {
         return None;
     }
     match older_set(owner) {
-        Some(older) if is_empty(older) && same(&template_of(older), &owner.goal.after) => None,
+        Some(older) if is_empty(older) && same(&template_of(older), &owner.change.after) => None,
         Some(_) => Some(OLDER_CHANGED),
         None => made_set(owner).map(|_| KEPT_CHANGED),
     }
@@ -261,8 +261,8 @@ fn unpause(owner: &Owner<'_>) -> ObjectWrite {
 }
 
 fn set_target_of_set(owner: &Owner<'_>) -> ObjectWrite {
-    let patch = set_template(current(owner), owner.goal.target());
-    patch.annotate(&[(CHANGE_CAUSE, owner.goal.lock.rollout.cause())]).write()
+    let patch = set_template(current(owner), owner.target());
+    patch.annotate(&[(CHANGE_CAUSE, owner.ours.rollout.cause())]).write()
 }
 
 fn set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
@@ -286,13 +286,13 @@ fn made_set<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
 }
 
 fn made_name(owner: &Owner<'_>) -> String {
-    format!("{}-{}", text(owner.object, "/metadata/name"), history_hash(&owner.goal.lock.rollout.id))
+    format!("{}-{}", text(owner.object, "/metadata/name"), history_hash(&owner.ours.rollout.id))
 }
 
 fn is_outgoing_kept(owner: &Owner<'_>) -> bool {
     let is_left_out =
         owner.lock().is_none_or(|lock| matches!(lock.rollout.history, HistoryStep::Forget | HistoryStep::ByController));
-    let keeps = |set: &Value| same(&template_of(set), &owner.goal.before);
+    let keeps = |set: &Value| same(&template_of(set), &owner.change.before);
     // An older one may have been deleted meanwhile: another one is created.
     let is_kept = || older_set(owner).or_else(|| made_set(owner)).is_some_and(keeps);
     owner.is_back() || !is_held_back(owner) || is_left_out || is_kept()
@@ -302,7 +302,7 @@ fn keep_outgoing(owner: &Owner<'_>) -> ObjectWrite {
     let outgoing = owner.lock().and_then(|lock| lock.rollout.outgoing.as_ref());
     let revision = outgoing.map_or(0, |outgoing| outgoing.revision);
     match older_set(owner) {
-        Some(older) => swap(older, &owner.goal.before, &kept_annotations(current(owner), revision)),
+        Some(older) => swap(older, &owner.change.before, &kept_annotations(current(owner), revision)),
         None => create(owner, current(owner), revision),
     }
 }
@@ -311,8 +311,8 @@ fn keep_outgoing(owner: &Owner<'_>) -> ObjectWrite {
 /// a late request of the run before, and, being the older one, then all the pods. A copy of the lock changes the
 /// ReplicaSet, so that the resourceVersion that the request tests is outdated; the copy is removed with the others.
 fn lock_of_older_set(owner: &Owner<'_>) -> Option<ObjectWrite> {
-    let lock = owner.lock().filter(|_| is_held_back(owner) && owner.is_back() && owner.goal.take_over.is_some())?;
-    let older = older_set(owner).filter(|set| same(&template_of(set), &owner.goal.after))?;
+    let lock = owner.lock().filter(|_| is_held_back(owner) && owner.is_back() && owner.change.take_over.is_some())?;
+    let older = older_set(owner).filter(|set| same(&template_of(set), &owner.change.after))?;
     if matches!(Lock::of(older), Ok(Some(copy)) if copy.is_same_run(lock)) {
         return None;
     }
@@ -326,15 +326,15 @@ fn drop_kept(owner: &Owner<'_>) -> Option<ObjectWrite> {
     }
     let lock = owner.lock()?;
     let HistoryStep::Swap(RevisionRef { revision, .. }) = &lock.rollout.history else { return None };
-    let older = older_set(owner).filter(|set| is_empty(set) && same(&template_of(set), &owner.goal.before))?;
+    let older = older_set(owner).filter(|set| is_empty(set) && same(&template_of(set), &owner.change.before))?;
     // Where the controller has created another one for the template meanwhile, a second one would be the older and
     // adopt its pods.
     let is_recreated = owner.owned.iter().any(|set| {
         let is_outgoing = lock.rollout.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
-        !std::ptr::eq(set, older) && !is_outgoing && same(&template_of(set), &owner.goal.after)
+        !std::ptr::eq(set, older) && !is_outgoing && same(&template_of(set), &owner.change.after)
     });
     let revision = vec![(DEPLOYMENT_REVISION.to_owned(), revision.to_string())];
-    (!is_recreated).then(|| swap(older, &owner.goal.after, &revision))
+    (!is_recreated).then(|| swap(older, &owner.change.after, &revision))
 }
 
 fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> ObjectWrite {
@@ -360,7 +360,7 @@ fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
 }
 
 fn create(owner: &Owner<'_>, current: &Value, revision: i64) -> ObjectWrite {
-    let hash = history_hash(&owner.goal.lock.rollout.id);
+    let hash = history_hash(&owner.ours.rollout.id);
     let hashed = |pointer: &str| {
         let mut labels = current.pointer(pointer).cloned().unwrap_or_else(|| json!({}));
         if let Some(labels) = labels.as_object_mut() {
@@ -387,7 +387,7 @@ fn create(owner: &Owner<'_>, current: &Value, revision: i64) -> ObjectWrite {
             "replicas": 0,
             "minReadySeconds": integer(current, "/spec/minReadySeconds"),
             "selector": selector,
-            "template": with_hash(&owner.goal.before, &hash),
+            "template": with_hash(&owner.change.before, &hash),
         },
     });
     let namespace = text(owner.object, "/metadata/namespace").to_owned();
@@ -400,21 +400,22 @@ fn create(owner: &Owner<'_>, current: &Value, revision: i64) -> ObjectWrite {
 fn give_template_back(owner: &Owner<'_>) -> Option<ObjectWrite> {
     let set = current(owner);
     let lock = owner.lock().filter(|_| is_held_back(owner) && !owner.has_target())?;
-    let is_ours = same(&template_of(set), &owner.goal.after);
-    is_ours
-        .then(|| set_template(set, &owner.goal.before).annotate(&[(CHANGE_CAUSE, lock.rollout.cause.clone())]).write())
+    let is_ours = same(&template_of(set), &owner.change.after);
+    is_ours.then(|| {
+        set_template(set, &owner.change.before).annotate(&[(CHANGE_CAUSE, lock.rollout.cause.clone())]).write()
+    })
 }
 
 /// The ReplicaSet still has the outgoing template, or has it again, and the Deployment has another one, or no pause.
 fn never_ran(owner: &Owner<'_>) -> bool {
     let has_ours = is_held_back(owner) && owner.has_target();
-    !is_released(owner) && !has_ours && same(&template_of(current(owner)), &owner.goal.before)
+    !is_released(owner) && !has_ours && same(&template_of(current(owner)), &owner.change.before)
 }
 
 /// Somebody has put the outgoing template back under our pause: the controller has to see it in both objects before it
 /// is let go.
 fn is_put_back(owner: &Owner<'_>) -> bool {
-    is_held_back(owner) && never_ran(owner) && same(owner.template(), &owner.goal.before)
+    is_held_back(owner) && never_ran(owner) && same(owner.template(), &owner.change.before)
 }
 
 /// The pause goes where the controller then replaces no pod. Over somebody else's template it stays: only the user can
@@ -428,20 +429,19 @@ fn close_superseded(owner: &Owner<'_>) -> ObjectWrite {
 /// While somebody else's template is paused no ReplicaSet matches it, and no history is ever copied. An annotation
 /// raises a Deployment's generation: before the controller has seen it, a copy may still be made where there is none yet.
 fn is_history_copied(owner: &Owner<'_>) -> bool {
-    let knows = |set: &Value| history::of(set).iter().any(|entry| entry.rollout.id == owner.goal.lock.rollout.id);
+    let knows = |set: &Value| history::of(set).iter().any(|entry| entry.rollout.id == owner.ours.rollout.id);
     is_observed(owner) || owner.owned.iter().any(knows)
 }
 
 /// The controller has copied the lock to ReplicaSets.
 fn remove_copy(owner: &Owner<'_>) -> Option<ObjectWrite> {
-    let is_ours =
-        |set: &&Value| matches!(Lock::of(set), Ok(Some(lock)) if lock.rollout.id == owner.goal.lock.rollout.id);
+    let is_ours = |set: &&Value| matches!(Lock::of(set), Ok(Some(lock)) if lock.rollout.id == owner.ours.rollout.id);
     let copy = owner.owned.iter().find(is_ours)?;
     Some(Guarded::of(REPLICA_SET, copy).annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
 }
 
 fn drop_leftover(owner: &Owner<'_>) -> Option<ObjectWrite> {
-    leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.goal.lock.rollout.id))
+    leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.ours.rollout.id))
 }
 
 /// Returns the delete of a ReplicaSet that a rollout created for the outgoing template and that was taken back since: a

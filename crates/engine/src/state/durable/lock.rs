@@ -121,9 +121,9 @@ mod tests {
     use crate::change::{Change, Direction, TemplateImage};
     use crate::kinds::WorkloadKind;
     use crate::plan::Start;
-    use crate::rollout::{Goal, Mode, Observation, Observed, RunState, turn};
+    use crate::rollout::{Goal, Observation, Observed, RunState, turn};
     use crate::state::durable::rollout::{HistoryStep, RevisionRef};
-    use crate::state::durable::{OwnerGoal, OwnerView};
+    use crate::state::durable::{OwnerChange, OwnerView};
     use crate::state::hook::HookPhase;
     use crate::state::outcome::EndResult;
     use crate::state::policy::Policy;
@@ -159,13 +159,12 @@ mod tests {
     }
 
     fn goal(kind: WorkloadKind, lock: &Lock) -> Goal {
-        let owner: OwnerGoal = serde_json::from_value(json!({"uid": "w", "lock": lock, "replaces": null,
-            "before": template("side:1"), "after": template("side:2"), "clock": "2026-03-01T10:00:00Z",
-            "fieldManager": "m", "keepFieldOwnership": false}))
+        let owner: OwnerChange = serde_json::from_value(json!({"uid": "w", "replaces": null,
+            "before": template("side:1"), "after": template("side:2"), "keepFieldOwnership": false}))
         .unwrap();
-        serde_json::from_value(json!({"id": "20260301-100000-abcd",
-            "workload": {"kind": kind, "namespace": "n", "name": "w"}, "mode": Mode::Durable, "controllers": ["rs", "w"],
-            "replicas": 2, "pods": [], "policy": owner.lock.rollout.policy, "field_manager": "m", "owner": owner}))
+        serde_json::from_value(json!({"lock": lock, "workload": {"kind": kind, "namespace": "n", "name": "w"},
+            "controllers": ["rs", "w"], "replicas": 2, "pods": [], "field_manager": "m", "owner": owner,
+            "clock": "2026-03-01T10:00:00Z"}))
         .unwrap()
     }
 

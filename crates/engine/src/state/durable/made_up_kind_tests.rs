@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use testkit::api_model;
 
 use super::lock::{Lock, ROLLOUT_POINTER};
-use super::owner::{OwnLock, Owner, Stored, has_own_lock, is_template_set};
+use super::owner::{OwnLock, Stored, has_own_lock, is_template_set};
 use super::step::{CLOSE, Next, OBSERVED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, Table, update_pods, wait, write};
-use super::tests::{KIND, goal, template};
-use super::{CHANGED_MEANWHILE, ObjectWrite, OwnerGoal, OwnerView, PodsState, StepName, step};
+use super::tests::{KIND, OwnRun, goal, template};
+use super::{CHANGED_MEANWHILE, ObjectWrite, OwnerView, PodsState, StepName, step};
 use crate::state::outcome::EndResult;
 use crate::state::record::TakenOver;
 
@@ -35,7 +35,7 @@ const FLEET: Table<'static> = Table {
         REMOVE_REMAINS,
     ],
     conflict: |owner| {
-        let is_ours = [owner.goal.source(), owner.goal.target()].contains(&owner.template());
+        let is_ours = [owner.source(), owner.target()].contains(&owner.template());
         (has_own_lock(owner) && !is_ours).then_some(CHANGED_MEANWHILE)
     },
     cleanup: &[write(StepName::Close, |_| false, |owner| owner.closing(EndResult::Superseded, None).write())],
@@ -76,16 +76,16 @@ impl Cluster {
     }
 
     /// Goes on with a run until it has ended, or has sent so many writes. Returns the writes, and the conflict that ended it.
-    fn run(&mut self, goal: &OwnerGoal, writes: usize) -> (Vec<StepName>, Option<String>) {
+    fn run(&mut self, goal: &OwnRun, writes: usize) -> (Vec<StepName>, Option<String>) {
         let (mut sent, mut first_conflict) = (Vec::new(), None);
         let (mut own_lock, mut taken_over) = (OwnLock::Unwritten, false);
         for _turn in 0..50 {
             let view = OwnerView { object: Some(self.fleet.clone()), ..OwnerView::default() };
             let done = self.pods.iter().all(|pod| pod == goal.target());
             let pods = PodsState { done, present: PODS, taken_over, ..PodsState::default() };
-            let owner = Owner::new(goal, KIND, &view, &pods);
+            let owner = goal.owner(KIND, &view, &pods);
             own_lock = own_lock.seen(&owner);
-            let decision = step::next(&owner.of_run(own_lock, "2026-03-01T10:02:00Z"), &FLEET);
+            let decision = step::next(&owner.of_run(own_lock, "2026-03-01T10:02:00Z", "inplace-cli"), &FLEET);
             first_conflict = first_conflict.or(decision.conflict);
             match decision.next {
                 Next::Write(_, _) if sent.len() == writes => return (sent, first_conflict),
@@ -116,11 +116,11 @@ impl Cluster {
 }
 
 /// Another run that goes on from what a killed one has left.
-fn next_run(cluster: &Cluster, direction: &str) -> OwnerGoal {
+fn next_run(cluster: &Cluster, direction: &str) -> OwnRun {
     let mut goal = goal(direction);
     goal.lock.run = "r2".into();
-    goal.replaces = Lock::text_of(&cluster.fleet).map(str::to_owned);
-    goal.take_over = Some(TakenOver { rollout: "one".into(), run: "r2".into() });
+    goal.change.replaces = Lock::text_of(&cluster.fleet).map(str::to_owned);
+    goal.change.take_over = Some(TakenOver { rollout: "one".into(), run: "r2".into() });
     goal
 }
 

@@ -1,7 +1,7 @@
 //! The owner's side of a rollout: how its template, its revision history and its pods come to agree, without
 //! one pod being recreated.
 //!
-//! Where a rollout stands is read from the objects alone: [`next`] gets the goal and what was read, and returns the
+//! Where a rollout stands is read from the objects alone: [`next`] gets what is wanted and what was read, and returns the
 //! first step of the kind's table that is not done.
 
 pub mod deployment;
@@ -40,12 +40,11 @@ pub use objects::{ObjectKey, ObjectKind, ObjectWrite, StepName};
 pub use owner::{OwnLock, Owner, Stored};
 pub use step::{Decision, Next};
 
+/// What a run changes of the owner, beside its lock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OwnerGoal {
+pub struct OwnerChange {
     pub uid: Uid,
-    /// The lock that this run writes and tests.
-    pub lock: Lock,
     /// The annotation's text that this run's lock replaces: that of the run that it goes on from. `None`: there must be
     /// none.
     pub replaces: Option<String>,
@@ -61,9 +60,6 @@ pub struct OwnerGoal {
     pub before: Value,
     /// The template wanted.
     pub after: Value,
-    /// The wall clock at the time 0 of this run (RFC 3339).
-    pub clock: String,
-    pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
     /// The pods are taken over first: requests of the run that held the owner before may still arrive.
@@ -78,20 +74,12 @@ pub struct OwnerGoal {
     pub continues: bool,
 }
 
-impl OwnerGoal {
-    /// The template that this run leads to.
-    pub fn target(&self) -> &Value {
-        match self.lock.rollout.direction {
+impl OwnerChange {
+    /// The template that a run into that direction leads to.
+    pub fn target(&self, direction: Direction) -> &Value {
+        match direction {
             Direction::Forward => &self.after,
             Direction::Back => &self.before,
-        }
-    }
-
-    /// The template that this run leads away from.
-    pub fn source(&self) -> &Value {
-        match self.lock.rollout.direction {
-            Direction::Forward => &self.before,
-            Direction::Back => &self.after,
         }
     }
 
@@ -100,11 +88,11 @@ impl OwnerGoal {
         self.unless_alive.as_ref().is_some_and(|seen| seen != lease::beat_of(object).unwrap_or_default())
     }
 
-    /// Says who holds the owner in place of this run.
-    pub fn taken_over(&self, by: &Lock) -> String {
+    /// Says who holds the owner in place of the run whose lock is `ours`.
+    pub fn taken_over(&self, ours: &Lock, by: &Lock) -> String {
         let who = by.held_by();
         let host = by.lease.as_ref().map(|lease| format!(" from {}", lease.process.host)).unwrap_or_default();
-        if by.rollout.id != self.lock.rollout.id {
+        if by.rollout.id != ours.rollout.id {
             return format!(
                 "rollout \"{}\" of {who}{host} has taken its place; no further changes by this run",
                 by.rollout.id
@@ -115,7 +103,7 @@ impl OwnerGoal {
             let run = format!("the run of {who}{host} that seemed to be gone has given another sign of life");
             return format!("{run}; no further changes by this run");
         }
-        let what = match (by.rollout.direction, self.lock.rollout.direction) {
+        let what = match (by.rollout.direction, ours.rollout.direction) {
             (Direction::Back, Direction::Forward) => ", to abort it",
             (Direction::Forward, Direction::Back) => ", to resume it",
             (Direction::Forward, Direction::Forward) | (Direction::Back, Direction::Back) => "",
@@ -137,7 +125,7 @@ pub struct OwnerView {
     pub now: Option<String>,
 }
 
-/// The state of the pods with regard to the owner's goal.
+/// The state of the pods with regard to what is wanted of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
     /// Every pod that was seen runs what is wanted, proven, or is left to its kubelet.
@@ -196,9 +184,9 @@ fn is(object: &Value, uid: &Uid) -> bool {
 
 /// Returns the lock of another run that holds the owner by now; `None` where there is none. The lock that this run
 /// replaces does not count.
-pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<Lock> {
-    Lock::text_of(object).filter(|text| Some(*text) != goal.replaces.as_deref())?;
-    Lock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(&goal.lock))
+pub fn another_run(ours: &Lock, change: &OwnerChange, object: &Value) -> Option<Lock> {
+    Lock::text_of(object).filter(|text| Some(*text) != change.replaces.as_deref())?;
+    Lock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(ours))
 }
 
 /// Returns the writes that end the rollouts which hold a workload without another step of theirs: its lock goes, what

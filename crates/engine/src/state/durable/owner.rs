@@ -8,7 +8,7 @@ use super::lease::Lease;
 use super::lease::{BEAT_LABEL, beat_of, next_beat};
 use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, Lock, LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER};
 use super::objects::{Guarded, ObjectKind, ObjectWrite, StepName};
-use super::{OwnerGoal, OwnerView, PodsState, integer, is};
+use super::{OwnerChange, OwnerView, PodsState, integer, is};
 use crate::change::{Direction, same};
 use crate::k8s::metadata;
 use crate::kinds::{WorkloadKind, is_paused};
@@ -67,7 +67,9 @@ impl OwnLock {
 /// An owner as it was read, and everything else that the next step is decided from.
 #[derive(Debug)]
 pub struct Owner<'a> {
-    pub(super) goal: &'a OwnerGoal,
+    /// The lock that this run writes and tests.
+    pub(super) ours: &'a Lock,
+    pub(super) change: &'a OwnerChange,
     pub(super) kind: WorkloadKind,
     /// Null where there is none.
     pub(super) object: &'a Value,
@@ -81,13 +83,21 @@ pub struct Owner<'a> {
     /// The server's time of the read.
     now: Option<&'a str>,
     ended: &'a str,
+    pub(super) field_manager: &'a str,
 }
 
 impl<'a> Owner<'a> {
     /// Brings together what was read, for a run that has written nothing yet.
-    pub fn new(goal: &'a OwnerGoal, kind: WorkloadKind, view: &'a OwnerView, pods: &'a PodsState) -> Self {
+    pub fn new(
+        ours: &'a Lock,
+        change: &'a OwnerChange,
+        kind: WorkloadKind,
+        view: &'a OwnerView,
+        pods: &'a PodsState,
+    ) -> Self {
         let mut owner = Self {
-            goal,
+            ours,
+            change,
             kind,
             object: view.object.as_ref().unwrap_or(&Value::Null),
             owned: &view.owned,
@@ -96,19 +106,20 @@ impl<'a> Owner<'a> {
             found: Ok(None),
             entry: None,
             now: view.now.as_deref(),
-            ended: &goal.clock,
+            ended: "",
+            field_manager: "",
         };
         owner.found = Lock::of(owner.object).map_err(drop);
         if !owner.is_set_again() {
-            owner.entry = owner.history().into_iter().find(|entry| entry.rollout.id == goal.lock.rollout.id);
+            owner.entry = owner.history().into_iter().find(|entry| entry.rollout.id == ours.rollout.id);
         }
         owner
     }
 
-    /// Adds what the run knows of its own lock, and the wall clock now (RFC 3339).
+    /// Adds what the run knows of its own lock, the wall clock now (RFC 3339), and who writes.
     #[must_use]
-    pub fn of_run(self, own_lock: OwnLock, ended: &'a str) -> Self {
-        Self { own_lock, ended, ..self }
+    pub fn of_run(self, own_lock: OwnLock, ended: &'a str, field_manager: &'a str) -> Self {
+        Self { own_lock, ended, field_manager, ..self }
     }
 
     pub fn generation(&self) -> i64 {
@@ -134,25 +145,35 @@ impl<'a> Owner<'a> {
 /// What it shows.
 impl<'a> Owner<'a> {
     pub(super) fn is_the_planned_one(&self) -> bool {
-        is(self.object, &self.goal.uid)
+        is(self.object, &self.change.uid)
     }
 
     /// The lock of this rollout, whichever run of it has set that.
     pub(super) fn lock(&self) -> Option<&Lock> {
-        self.found.as_ref().ok()?.as_ref().filter(|lock| lock.rollout.id == self.goal.lock.rollout.id)
+        self.found.as_ref().ok()?.as_ref().filter(|lock| lock.rollout.id == self.ours.rollout.id)
     }
 
     /// The rollout has its lock, and goes into the other direction with this run.
     pub(super) fn turns(&self) -> bool {
-        self.lock().is_some_and(|lock| lock.rollout.direction != self.goal.lock.rollout.direction)
+        self.lock().is_some_and(|lock| lock.rollout.direction != self.ours.rollout.direction)
     }
 
     pub(super) fn has_taken_pods(&self) -> bool {
-        self.goal.take_over.is_none() || self.pods.taken_over
+        self.change.take_over.is_none() || self.pods.taken_over
     }
 
     pub(super) fn is_back(&self) -> bool {
-        self.goal.lock.rollout.direction == Direction::Back
+        self.ours.rollout.direction == Direction::Back
+    }
+
+    /// The template that this run leads to.
+    pub(super) fn target(&self) -> &'a Value {
+        self.change.target(self.ours.rollout.direction)
+    }
+
+    /// The template that this run leads away from.
+    pub(super) fn source(&self) -> &'a Value {
+        self.change.target(self.ours.rollout.direction.reversed())
     }
 
     pub(super) fn template(&self) -> &'a Value {
@@ -160,7 +181,7 @@ impl<'a> Owner<'a> {
     }
 
     pub(super) fn has_target(&self) -> bool {
-        same(self.template(), self.goal.target())
+        same(self.template(), self.target())
     }
 
     pub(super) fn integer(&self, pointer: &str) -> i64 {
@@ -177,7 +198,7 @@ impl<'a> Owner<'a> {
     fn is_set_again(&self) -> bool {
         let Some(lock) = self.lock() else { return false };
         let strategy = self.object.pointer("/spec/updateStrategy");
-        let is_its = [&self.goal.before, &self.goal.after].into_iter().any(|side| same(self.template(), side));
+        let is_its = [&self.change.before, &self.change.after].into_iter().any(|side| same(self.template(), side));
         let holds = is_paused(self.object) && !lock.released && is_its;
         holds || lock.rollout.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy)
     }
@@ -202,13 +223,13 @@ impl<'a> Owner<'a> {
         }
         // Without a lock to test, a late write could meet an owner in its old state: the history differs.
         let patch = self.patch().test(history::HISTORY_POINTER);
-        let patch = patch.set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
+        let patch = patch.set("/spec/template", Some(self.target().clone())).annotate(&annotations);
         self.without_beat(patch)
     }
 
     /// The lock of this run with the time of this read, the first sign of life.
     fn lock_now(&self) -> Lock {
-        let lock = self.goal.lock.clone();
+        let lock = self.ours.clone();
         let lease = lock.lease.map(|lease| Lease { since: self.now.map(str::to_owned), ..lease });
         Lock { lease, ..lock }
     }
@@ -224,7 +245,7 @@ impl<'a> Owner<'a> {
     /// The last write: the history is written and the lock is removed, in one patch. `left` is the update strategy that
     /// is not restored: it is recorded nowhere else.
     pub(super) fn closing(&self, outcome: EndResult, left: Option<Value>) -> Guarded<'a> {
-        let lock = &self.goal.lock;
+        let lock = self.ours;
         let mut entry = lock.rollout.entry(outcome, self.ended, lock.held_by());
         entry.rollout.strategy = left;
         let mut entries = self.history();
@@ -239,7 +260,7 @@ impl<'a> Owner<'a> {
     /// The next server-side apply of another image would report a conflict with the manager of our patches.
     fn without_ownership(&self, patch: Guarded<'a>) -> Guarded<'a> {
         // An entry of another name may be somebody else's.
-        if self.goal.keep_field_ownership || !is_ours(&self.goal.field_manager) {
+        if self.change.keep_field_ownership || !is_ours(self.field_manager) {
             return patch;
         }
         super::without_ownership(self.object, patch)
@@ -250,13 +271,13 @@ impl<'a> Owner<'a> {
 
 /// This run's lock is on it.
 pub(super) fn has_own_lock(owner: &Owner<'_>) -> bool {
-    owner.lock().is_some_and(|lock| lock.is_same_run(&owner.goal.lock))
+    owner.lock().is_some_and(|lock| lock.is_same_run(&owner.ours))
 }
 
 /// The template needs no write: it was set together with the lock, or another run of the rollout has set it.
 pub(super) fn is_template_set(owner: &Owner<'_>) -> bool {
     let goes_on = owner.lock().is_some() && !owner.turns();
-    has_own_lock(owner) || goes_on || !same(owner.template(), owner.goal.source())
+    has_own_lock(owner) || goes_on || !same(owner.template(), owner.source())
 }
 
 /// The lock alone: another run of the rollout has set the template, or it was there before.
@@ -277,7 +298,7 @@ pub(super) fn is_observed(owner: &Owner<'_>) -> bool {
 }
 
 pub(super) fn close(owner: &Owner<'_>) -> ObjectWrite {
-    let outcome = match owner.goal.lock.rollout.direction {
+    let outcome = match owner.ours.rollout.direction {
         Direction::Forward if owner.pods.left => EndResult::Deferred,
         Direction::Forward => EndResult::Complete,
         Direction::Back => EndResult::Aborted,

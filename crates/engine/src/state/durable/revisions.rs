@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::lock::Lock;
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::owner::Owner;
-use super::{OwnerGoal, text};
+use super::text;
 use crate::change::template::TemplateDiff;
 use crate::change::{self, Change, Difference, same};
 use crate::kinds;
@@ -57,22 +58,22 @@ pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> boo
 
 /// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it:
 /// under the user's own OnDelete they get it when they are created again, and the label shows which are left.
-pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
-    let brings_all = |revision: &Value| lacks_no_more(revision, goal.target(), &goal.lock.rollout.change);
-    goal.lock.rollout.strategy.as_ref().is_some_and(kinds::has_on_delete)
+pub fn is_left_older(ours: &Lock, target: &Value, revisions: &[Value], label: &str) -> bool {
+    let brings_all = |revision: &Value| lacks_no_more(revision, target, &ours.rollout.change);
+    ours.rollout.strategy.as_ref().is_some_and(kinds::has_on_delete)
         && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 
 /// On the way back: a revision that this rollout, or one that it replaced, created and that nothing uses any more would
 /// be the next target of `kubectl rollout undo`.
 pub(super) fn drop_unused(owner: &Owner<'_>, in_use: &[&str]) -> Option<ObjectWrite> {
-    let lock = &owner.goal.lock;
+    let lock = owner.ours;
     if !owner.is_back() {
         return None;
     }
     // A revision that is older than the rollout that brought it is somebody else's.
-    let mut brought = lock.rollout.left_by_the_others(&owner.goal.before);
-    brought.push(("", owner.goal.after.clone()));
+    let mut brought = lock.rollout.left_by_the_others(&owner.change.before);
+    brought.push(("", owner.change.after.clone()));
     let is_carried = |revision: &Value| {
         [name_of(revision), hash_of(revision)].iter().any(|label| owner.pods.labels.contains_key(*label))
     };

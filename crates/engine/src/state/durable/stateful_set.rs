@@ -89,7 +89,7 @@ fn strategy<'a>(owner: &Owner<'a>) -> &'a Value {
 /// The strategy before the rollout.
 fn saved_strategy(owner: &Owner<'_>) -> Value {
     let present = owner.object.pointer("/spec/updateStrategy");
-    owner.goal.lock.rollout.strategy.as_ref().or(present).cloned().unwrap_or_else(|| json!({"type": "RollingUpdate"}))
+    owner.ours.rollout.strategy.as_ref().or(present).cloned().unwrap_or_else(|| json!({"type": "RollingUpdate"}))
 }
 
 /// The saved one, which divides the pods; 0 where it does not.
@@ -148,7 +148,7 @@ fn revision<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
         let named = text(owner.object, "/status/updateRevision");
         owner.owned.iter().find(|known| revisions::name_of(known) == named)
     } else {
-        revisions::newest_with(owner.owned, owner.goal.target())
+        revisions::newest_with(owner.owned, owner.target())
     }
 }
 
@@ -162,7 +162,7 @@ fn label(owner: &Owner<'_>) -> Option<String> {
 }
 
 fn is_revision_made(owner: &Owner<'_>) -> bool {
-    revision(owner).is_some_and(|made| same(&revisions::template_of(made), owner.goal.target()))
+    revision(owner).is_some_and(|made| same(&revisions::template_of(made), owner.target()))
 }
 
 /// Without a partition the controller makes the update revision the current one once it acts again.
@@ -195,7 +195,7 @@ fn count(owner: &Owner<'_>, is_it: impl Fn(&str) -> bool) -> i64 {
 /// The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
 fn are_all_updated(owner: &Owner<'_>) -> bool {
     let ((updated, all), partition) = (counts(owner), partition(owner));
-    let left_older = count(owner, |label| revisions::is_left_older(owner.goal, owner.owned, label));
+    let left_older = count(owner, |label| revisions::is_left_older(owner.ours, owner.target(), owner.owned, label));
     let wanted = all.saturating_sub(partition).saturating_sub(left_older).max(0);
     updated == wanted || partition > 0 && updated > wanted
 }
@@ -221,7 +221,7 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
 /// Whether another client has restored the update strategy, by the write in managedFields, and pods are gone since: the
 /// controller may have replaced them.
 fn was_restored_by_another(owner: &Owner<'_>) -> bool {
-    let is_another = |manager: &str| !is_same_writer(manager, &owner.goal.field_manager);
+    let is_another = |manager: &str| !is_same_writer(manager, owner.field_manager);
     owner.pods.replaced && HoldsBy::OnDelete.set_by(owner.object).any(is_another)
 }
 

@@ -127,7 +127,6 @@ fn after_the_end<'t>(table: &Table<'t>) -> &'t [Step] {
 /// Asked before every write: why the rollout cannot go on, and the steps that remove what is left of it.
 fn conflict<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [Step])> {
     let ends = |why: &str| Some((why.to_owned(), &[][..]));
-    let goal = owner.goal;
     if !owner.is_the_planned_one() {
         return ends("it was deleted or re-created");
     }
@@ -139,17 +138,19 @@ fn conflict<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [St
         return ended_otherwise(owner, entry).map(|why| (why, after_the_end(table)));
     }
     let was_held = owner.own_lock == OwnLock::Held;
-    let is_replaced = Lock::text_of(owner.object) == goal.replaces.as_deref();
+    let is_replaced = Lock::text_of(owner.object) == owner.change.replaces.as_deref();
     match &owner.found {
         // The conflicts come once no late request can follow.
         Ok(Some(_)) if has_own_lock(owner) && !owner.has_taken_pods() => None,
         Ok(Some(_)) if has_own_lock(owner) => (table.conflict)(owner).map(|why| (why.to_owned(), table.cleanup)),
         Ok(None) => without_lock(owner, table),
-        Ok(Some(by)) if was_held || !is_replaced || goal.has_come_alive(owner.object) => ends(&goal.taken_over(by)),
+        Ok(Some(by)) if was_held || !is_replaced || owner.change.has_come_alive(owner.object) => {
+            ends(&owner.change.taken_over(owner.ours, by))
+        }
         Err(()) if was_held => ends("its lock was edited by another client"),
         Err(()) if !is_replaced => ends("it is held by a lock that cannot be read (another version, or edited)"),
         // It goes on from another run of the same rollout.
-        Ok(Some(lock)) if lock.rollout.id == goal.lock.rollout.id => {
+        Ok(Some(lock)) if lock.rollout.id == owner.ours.rollout.id => {
             (table.conflict)(owner).map(|why| (why.to_owned(), table.cleanup))
         }
         Ok(Some(_)) | Err(()) => cannot_begin(owner).and_then(ends),
@@ -158,11 +159,11 @@ fn conflict<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [St
 
 /// Nothing was written yet, by no run whose lock is there.
 fn cannot_begin(owner: &Owner<'_>) -> Option<&'static str> {
-    if owner.goal.adopts && owner.has_target() {
+    if owner.change.adopts && owner.has_target() {
         None
-    } else if !same(owner.template(), owner.goal.source()) {
+    } else if !same(owner.template(), owner.source()) {
         Some("its template changed meanwhile")
-    } else if !owner.goal.adopts && is_paused(owner.object) {
+    } else if !owner.change.adopts && is_paused(owner.object) {
         Some("it was paused meanwhile")
     } else {
         None
@@ -174,7 +175,7 @@ fn cannot_begin(owner: &Owner<'_>) -> Option<&'static str> {
 /// A run that has set its lock never begins again: whoever removed the lock, with a PUT of the whole old object or by
 /// hand, has ended the rollout.
 fn without_lock<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t [Step])> {
-    let is_first = owner.goal.replaces.is_none();
+    let is_first = owner.change.replaces.is_none();
     let is_unwritten = match owner.own_lock {
         OwnLock::Unwritten => true,
         OwnLock::Unclear { generation } => owner.generation() <= generation.saturating_add(1),
@@ -196,7 +197,7 @@ fn without_lock<'t>(owner: &Owner<'_>, table: &Table<'t>) -> Option<(String, &'t
 /// How the rollout ended differently from what this run was to do; `None` where it did not.
 fn ended_otherwise(owner: &Owner<'_>, entry: &HistoryEntry) -> Option<String> {
     let is_complete = matches!(entry.outcome, EndResult::Complete | EndResult::Deferred);
-    let is_wanted = match owner.goal.lock.rollout.direction {
+    let is_wanted = match owner.ours.rollout.direction {
         Direction::Forward => is_complete,
         Direction::Back => entry.outcome == EndResult::Aborted,
     };

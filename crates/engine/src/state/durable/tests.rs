@@ -16,14 +16,30 @@ pub(super) fn template(tag: &str) -> Value {
     json!({"spec": {"containers": [{"name": "side", "image": format!("side:{tag}")}]}})
 }
 
-pub(super) fn goal(direction: &str) -> OwnerGoal {
+/// A run of a rollout, as its owner's table gets it.
+#[derive(Clone)]
+pub(super) struct OwnRun {
+    pub(super) lock: Lock,
+    pub(super) change: OwnerChange,
+}
+
+impl OwnRun {
+    pub(super) fn owner<'a>(&'a self, kind: WorkloadKind, view: &'a OwnerView, pods: &'a PodsState) -> Owner<'a> {
+        Owner::new(&self.lock, &self.change, kind, view, pods).of_run(OwnLock::Unwritten, "", "inplace-cli")
+    }
+
+    pub(super) fn target(&self) -> &Value {
+        self.change.target(self.lock.rollout.direction)
+    }
+}
+
+pub(super) fn goal(direction: &str) -> OwnRun {
     let lock = json!({"id": "one", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
         "state": "running", "direction": direction, "change": {"images": {"side": {"from": "side:1", "to": "side:2"}}},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
-    OwnerGoal {
+    let change = OwnerChange {
         continues: false,
         uid: "u".into(),
-        lock: serde_json::from_value(lock).unwrap(),
         replaces: None,
         adopts: false,
         unless_alive: None,
@@ -31,10 +47,9 @@ pub(super) fn goal(direction: &str) -> OwnerGoal {
         earlier: Default::default(),
         before: template("1"),
         after: template("2"),
-        clock: "2026-03-01T10:00:00Z".into(),
-        field_manager: "inplace-cli".into(),
         keep_field_ownership: false,
-    }
+    };
+    OwnRun { lock: serde_json::from_value(lock).unwrap(), change }
 }
 
 fn entry(outcome: EndResult) -> HistoryEntry {
@@ -50,8 +65,8 @@ fn owner(tag: &str, generation: i64, entries: &[HistoryEntry]) -> OwnerView {
     OwnerView { object: Some(object), ..OwnerView::default() }
 }
 
-fn decision(goal: &OwnerGoal, view: &OwnerView, own_lock: OwnLock) -> Decision {
-    next(&Owner::new(goal, KIND, view, &PodsState::default()).of_run(own_lock, "2026-03-01T10:02:00Z"))
+fn decision(goal: &OwnRun, view: &OwnerView, own_lock: OwnLock) -> Decision {
+    next(&goal.owner(KIND, view, &PodsState::default()).of_run(own_lock, "2026-03-01T10:02:00Z", "inplace-cli"))
 }
 
 #[test]
@@ -92,14 +107,15 @@ fn how_another_run_ended_the_rollout_is_reported() {
 #[test]
 fn whoever_holds_the_lock_in_place_of_a_run_is_named() {
     let replaced = goal("forward").lock;
-    let mut goal = OwnerGoal { replaces: serde_json::to_string(&replaced).ok(), ..goal("back") };
+    let mut goal = goal("back");
+    goal.change.replaces = serde_json::to_string(&replaced).ok();
     goal.lock.run = "r2".into();
     let of = |run: &str| Lock { run: run.into(), ..replaced.clone() };
     for (run, says) in [
         ("r", "the run of jane that seemed to be gone has given another sign of life; no further changes by this run"),
         ("r3", "rollout \"one\" was taken over by jane, to resume it; no further changes by this run"),
     ] {
-        assert_eq!(goal.taken_over(&of(run)), says);
+        assert_eq!(goal.change.taken_over(&goal.lock, &of(run)), says);
     }
 }
 
@@ -142,9 +158,11 @@ fn the_last_write_gives_up_what_this_program_owns() {
     for (manager, keep, gone) in
         [("inplace-cli", false, &[4, 0][..]), ("inplace-cli", true, &[]), ("kubectl-edit", false, &[])]
     {
-        let goal = OwnerGoal { field_manager: manager.into(), keep_field_ownership: keep, ..goal.clone() };
+        let mut goal = goal.clone();
+        goal.change.keep_field_ownership = keep;
         let pods = PodsState { done: true, ..PodsState::default() };
-        let found = next(&Owner::new(&goal, WorkloadKind::ReplicaSet, &view, &pods)).next;
+        let found =
+            next(&goal.owner(WorkloadKind::ReplicaSet, &view, &pods).of_run(OwnLock::Unwritten, "", manager)).next;
         let Next::Write(StepName::Close, ObjectWrite::Patch { operations, .. }) = found else {
             panic!("{manager}: {found:?}");
         };
@@ -175,7 +193,7 @@ fn what_this_program_has_held_back_under_its_earlier_name_was_not_released_by_an
             "fieldsV1": {"f:spec": {"f:updateStrategy": {"f:type": {}}}}}]);
         object["status"] = json!({"observedGeneration": 9});
         let view = OwnerView { object: Some(object), owned: vec![revision.clone()], ..OwnerView::default() };
-        let found = next(&Owner::new(&goal, KIND, &view, &pods));
+        let found = next(&goal.owner(KIND, &view, &pods));
         assert!(matches!(&found.next, Next::Write(StepName::Close, _)), "{manager}: {found:?}");
         assert_eq!(found.conflict.is_some(), is_another, "{manager}: {found:?}");
     }
@@ -213,7 +231,7 @@ fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_ba
         object["spec"]["paused"] = true.into();
         view.owned = vec![set];
         let pods = PodsState::default();
-        let found = next(&Owner::new(&goal, WorkloadKind::Deployment, &view, &pods));
+        let found = next(&goal.owner(WorkloadKind::Deployment, &view, &pods));
         let Decision { conflict: Some(_), next: Next::Write(StepName::SetReplicaSetTemplate, write) } = &found else {
             panic!("{direction}: {found:?}");
         };
@@ -320,9 +338,10 @@ fn freezer_rollout(act: fn(&mut Value)) -> (Vec<String>, Value) {
     let (mut view, mut pods, mut own_lock) = (owner("1", 7, &[]), PodsState::default(), OwnLock::default());
     let mut steps: Vec<String> = Vec::new();
     for _ in 0..20 {
-        let read = Owner::new(&goal, KIND, &view, &pods);
+        let read = goal.owner(KIND, &view, &pods);
         own_lock = own_lock.seen(&read);
-        let Decision { conflict, next } = step::next(&read.of_run(own_lock, "2026-03-01T10:02:00Z"), &FREEZER);
+        let Decision { conflict, next } =
+            step::next(&read.of_run(own_lock, "2026-03-01T10:02:00Z", "inplace-cli"), &FREEZER);
         steps.extend(conflict);
         let object = view.object.as_mut().unwrap();
         match next {

@@ -12,8 +12,10 @@ use crate::k8s::pod::{
     ResizePolicy, Running, Terminated, Waiting,
 };
 use crate::kinds::WorkloadKind;
+use crate::plan::Start;
 use crate::rollout::pod_run::Request;
-use crate::rollout::{Mode, Observation, Observed, Policy, RunState};
+use crate::rollout::{Follow, Observation, Observed, Policy, RunState};
+use crate::state::durable::rollout::Rollout;
 use crate::state::record::{ContainerRecord, NotedStart, UPDATE_ANNOTATION, UpdateRecord};
 
 const BEFORE: &str = "registry.example/side:v1";
@@ -32,9 +34,12 @@ fn goal() -> Goal {
         ..ContainerGoal::default()
     };
     Goal {
-        id: "r".into(),
+        lock: Start::default().lock(Rollout {
+            id: "r".into(),
+            policy: Policy { max_unavailable: 1, ..Policy::default() },
+            ..Rollout::default()
+        }),
         workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
-        mode: Mode::PodsOnly,
         controllers: ["owner".into()].into(),
         replicas: 1,
         pods: vec![Arc::new(PodGoal {
@@ -44,23 +49,13 @@ fn goal() -> Goal {
             drain: None,
             kubelet: None,
         })],
-        policy: Policy {
-            max_unavailable: 1,
-            min_ready_seconds_given: None,
-            owner_min_ready_seconds: 0,
-            timeout_given: None,
-            total_timeout: None,
-            ordered: false,
-            ..Policy::default()
-        },
         field_manager: "inplace-cli".into(),
         hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),
-        process: None,
         pre_pull: crate::rollout::pre_pull::PrePull::Never,
-        read_at: None,
-        followed: None,
+        clock: String::new(),
+        follows: None,
     }
 }
 
@@ -358,8 +353,8 @@ fn the_hold_is_the_longest_of_its_reasons_unless_given() {
     ];
     for (case, given, owner, readiness, startup, expected) in cases {
         let mut goal = goal();
-        goal.policy.min_ready_seconds_given = given;
-        goal.policy.owner_min_ready_seconds = owner;
+        goal.lock.rollout.policy.min_ready_seconds_given = given;
+        goal.lock.rollout.policy.owner_min_ready_seconds = owner;
         let pod = change(old_pod(), |pod| {
             for container in &mut pod.spec.containers {
                 (container.readiness_probe, container.startup_probe) = (readiness.clone(), startup.clone());
@@ -524,7 +519,6 @@ fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
 #[test]
 fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
     let mut goal = goal();
-    goal.mode = Mode::Follow;
     Arc::make_mut(&mut goal.pods[0])
         .containers
         .values_mut()
@@ -547,11 +541,11 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         (Some(at("10")), old.to_owned(), at("30"), settling.clone()),
         (None, old.to_owned(), old.to_owned(), settling.clone()),
     ] {
-        goal.read_at.clone_from(&read_at);
+        goal.follows = Some(Follow { read_at: read_at.clone(), held_by: None });
         assert_eq!(phase(&goal, &started, &turned), expected, "{read_at:?} {started} {turned}");
     }
     // A run that acts has its own canary.
-    (goal.mode, goal.read_at) = (Mode::PodsOnly, Some(at("10")));
+    goal.follows = None;
     assert_eq!(phase(&goal, old, old), settling);
 }
 

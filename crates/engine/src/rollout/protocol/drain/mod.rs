@@ -18,7 +18,7 @@ use crate::state::record::{Drained, UpdateRecord};
 
 use crate::rollout::action::STOP_WITHIN;
 use crate::rollout::drain::serving_in;
-use crate::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
+use crate::rollout::goal::{DrainGoal, Goal, PodGoal};
 use crate::rollout::observed::{Judged, PodContext, TurnContext};
 use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent, failure_of_pod};
 use crate::rollout::pods::Pods;
@@ -77,16 +77,16 @@ pub(crate) struct Drains {
 }
 
 pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g DrainGoal> {
-    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some())
+    pod_goal.drain.as_ref().filter(|_| goal.policy().drain_seconds.is_some())
 }
 
 /// Returns the seconds that a drain adds to a pod's time: the drain seconds; and by a gate ready has to hold twice,
 /// with the gate off and with it on.
 pub(crate) fn seconds(goal: &Goal, pod_goal: &PodGoal) -> u64 {
-    let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
+    let hold = goal.policy().min_ready_seconds_given.unwrap_or(goal.policy().owner_min_ready_seconds);
     wanted(goal, pod_goal).map_or(0, |drain| {
         let again = if matches!(drain.by, Drained::Gate(_)) { hold } else { 0 };
-        u64::from(goal.policy.drain_seconds.unwrap_or(0)) + u64::from(again)
+        u64::from(goal.policy().drain_seconds.unwrap_or(0)) + u64::from(again)
     })
 }
 
@@ -115,7 +115,7 @@ fn services(pod_goal: &PodGoal) -> &[String] {
 
 /// How long traffic on its way has, after the last slice has dropped the pod.
 fn pause(goal: &Goal) -> Duration {
-    Duration::from_secs(u64::from(goal.policy.drain_seconds.unwrap_or(0)))
+    Duration::from_secs(u64::from(goal.policy().drain_seconds.unwrap_or(0)))
 }
 
 /// Nothing serves: what restarts does not run, and the patch of its image tests that it has not started since.
@@ -162,7 +162,7 @@ impl Drains {
         run: &PodRun,
         judged: Judged,
     ) -> Judged {
-        let Some(pod) = subject.pod.filter(|_| context.goal.mode != Mode::Follow) else { return judged };
+        let Some(pod) = subject.pod.filter(|_| !context.goal.is_followed()) else { return judged };
         let drained = UpdateRecord::drained(pod);
         let services = services(subject.goal);
         let of_pod = self.of(subject.position);

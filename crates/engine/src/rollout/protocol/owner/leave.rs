@@ -59,10 +59,11 @@ impl Owner {
         if !was_read {
             return (false, effects);
         }
-        let is_late = is_late || !taken_over::is_done(owner, context, pods);
+        let is_late = is_late || !taken_over::is_done(context, pods);
         let (kind, pods) = (context.goal.workload.kind, PodsState::default());
         let view = context.observed.owner.as_ref();
-        let mark = view.and_then(|view| durable::Owner::new(owner, kind, view, &pods).mark(state, is_late));
+        let mark = view
+            .and_then(|view| durable::Owner::new(&context.goal.lock, owner, kind, view, &pods).mark(state, is_late));
         let Some(write) = mark else { return (true, effects) };
         (self.final_write, self.final_read) = (FinalRequest::Sent(context.now), FinalRequest::NotSent);
         effects.extend(self.write(context, StepName::MarkStopped, write));
@@ -89,8 +90,9 @@ impl Owner {
         let object = context.observed.owner_object();
         let found = lock_on(context.observed.owner.as_ref());
         let is_unclear = self.read.is_stale() && self.end.is_none() && !self.has_changed_nothing(context);
-        let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
-        (is_unclear || found.is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id)) && !is_anothers
+        let is_anothers =
+            object.is_some_and(|object| durable::another_run(&context.goal.lock, owner, object).is_some());
+        (is_unclear || found.is_some_and(|lock| lock.rollout.id == *context.goal.id())) && !is_anothers
     }
 
     /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.
@@ -103,7 +105,7 @@ impl Owner {
     pub(crate) fn has_changed_nothing(&self, context: TurnContext<'_>) -> bool {
         let Some(owner) = &context.goal.owner else { return false };
         let view = context.observed.owner.as_ref().filter(|_| self.read.at().is_some());
-        !self.is_unanswered() && self.is_ahead(owner, view)
+        !self.is_unanswered() && self.is_ahead((&context.goal.lock, owner), view)
     }
 
     /// Returns what `value` finds in the owner's template, by a read since the last write.
@@ -144,8 +146,9 @@ impl Owner {
 /// Returns which other run holds the owner in place of this one, if any.
 pub(crate) fn held_by(context: TurnContext<'_>) -> Option<String> {
     let owner = context.goal.owner.as_ref()?;
-    let by = durable::another_run(owner, context.observed.owner_object()?)?;
-    Some(owner.taken_over(&by))
+    let ours = &context.goal.lock;
+    let by = durable::another_run(ours, owner, context.observed.owner_object()?)?;
+    Some(owner.taken_over(ours, &by))
 }
 
 /// Returns what another run has made of this rollout, as far as its record on the owner, or the records of the pods
@@ -154,14 +157,14 @@ pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> O
     context.goal.owner.as_ref()?;
     let view = context.observed.owner.as_ref();
     let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.rollout.id == context.goal.id) {
+    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.rollout.id == *context.goal.id()) {
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {
         let pod = pods.goal(*position).and_then(|goal| context.observed.pod(&goal.key));
         let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
         // The record does not explain what another writer has set since.
-        record.id == context.goal.id && record.containers.keys().all(|name| record.container(pod, name).is_some())
+        record.id == *context.goal.id() && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };
     let are_ours = pods.all(PodIndex::Conflicted).iter().all(is_ours);
     are_ours.then(|| "another run of this rollout has changed its pods".into())

@@ -18,7 +18,7 @@ use crate::rollout::pods::Pods;
 use crate::rollout::reads::Read;
 use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
 use crate::state::durable::lock::Lock;
-use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerGoal, OwnerView, StepName, Stored};
+use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerChange, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
 
 use super::taken_over::TakenOver;
@@ -228,11 +228,11 @@ impl Owner {
             effects.extend(self.read(context));
             return (effects, None);
         };
-        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, context.now));
+        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&context.goal.clock, context.now));
         let state = self.state(context, pods, view);
-        let read = durable::Owner::new(owner, context.goal.workload.kind, view, &state);
+        let read = durable::Owner::new(&context.goal.lock, owner, context.goal.workload.kind, view, &state);
         (self.own_lock, self.generation) = (self.own_lock.seen(&read), read.generation());
-        let read = read.of_run(self.own_lock, &ended);
+        let read = read.of_run(self.own_lock, &ended, &context.goal.field_manager);
         let decision = durable::next(&read);
         if matches!(decision.next, Next::UpdatePods { .. }) {
             // The time belongs to the pods.
@@ -255,18 +255,19 @@ impl Owner {
         else {
             return false;
         };
-        let begins = *step == StepName::SetTemplate && self.is_ahead(owner, context.observed.owner.as_ref());
+        let begins = *step == StepName::SetTemplate
+            && self.is_ahead((&context.goal.lock, owner), context.observed.owner.as_ref());
         begins || matches!(step, StepName::SetTemplate | StepName::TakeLock) && self.is_begun(context)
     }
 
     /// Whether nothing was done yet for the rollout, by whatever run. `view` is `None` before the owner was read.
-    fn is_ahead(&self, owner: &OwnerGoal, view: Option<&OwnerView>) -> bool {
+    fn is_ahead(&self, (ours, owner): (&Lock, &OwnerChange), view: Option<&OwnerView>) -> bool {
         let was_begun = match view {
-            Some(_) => lock_on(view).is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id),
+            Some(_) => lock_on(view).is_some_and(|lock| lock.rollout.id == ours.rollout.id),
             None => owner.replaces.is_some(),
         };
         let is_untouched = self.own_lock == OwnLock::Unwritten && !owner.adopts;
-        owner.lock.rollout.direction == Direction::Forward && is_untouched && !was_begun
+        ours.rollout.direction == Direction::Forward && is_untouched && !was_begun
     }
 
     /// Returns whether the rollout was begun by another run, and this one has written nothing yet, and may wait.
@@ -276,7 +277,7 @@ impl Owner {
     pub(crate) fn is_begun(&self, context: TurnContext<'_>) -> bool {
         let Some(owner) = context.goal.owner.as_deref() else { return false };
         let is_left =
-            lock_on(context.observed.owner.as_ref()).is_some_and(|lock| lock.rollout.id == owner.lock.rollout.id);
+            lock_on(context.observed.owner.as_ref()).is_some_and(|lock| lock.rollout.id == *context.goal.id());
         let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
         is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
@@ -308,7 +309,7 @@ impl Owner {
                 self.waits_for = None;
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
-                let mut effects = if is_known { Effects::default() } else { self.label_all(context, pods, owner) };
+                let mut effects = if is_known { Effects::default() } else { self.label_all(context, pods) };
                 if self.read.at().is_none_or(|at| at + WATCHFUL <= context.now) {
                     effects.extend(self.read(context));
                 }
@@ -367,12 +368,12 @@ impl Owner {
     }
 
     pub(crate) fn end(&self, context: TurnContext<'_>) -> Option<(EndResult, Option<String>)> {
-        let owner = context.goal.owner.as_ref()?;
+        context.goal.owner.as_ref()?;
         match &self.end {
             Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
             Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
             Some(End::Closed) => {
-                let result = match owner.lock.rollout.direction {
+                let result = match context.goal.lock.rollout.direction {
                     Direction::Forward => EndResult::Complete,
                     Direction::Back => EndResult::Aborted,
                 };
@@ -421,7 +422,7 @@ fn lock_on(view: Option<&OwnerView>) -> Option<Lock> {
 const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
 
 fn timeout(goal: &Goal) -> Duration {
-    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
+    Duration::from_secs(goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
 }
 
 fn stored(answer: &Answer) -> Stored {

@@ -9,11 +9,11 @@ use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
-use crate::rollout::observed::{Observed, TurnContext};
+use crate::rollout::observed::TurnContext;
 use crate::rollout::patch::PodPart;
 use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
-use crate::state::durable::{self, OwnerGoal, OwnerView, PodsState, revisions};
+use crate::state::durable::{self, OwnerView, PodsState, revisions};
 
 use super::super::{Effect, PodChange, taken_over};
 use super::{Effects, Owner};
@@ -29,13 +29,15 @@ impl Owner {
     /// that it leaves, or not labelled with the new revision.
     pub(crate) fn find_pods(&mut self, context: TurnContext<'_>, pods: &Pods, changed: &[PodKey]) -> Effects {
         let mut effects = Effects::default();
-        let Some(owner) = &context.goal.owner else { return effects };
+        if context.goal.owner.is_none() {
+            return effects;
+        }
         for key in changed {
             if context.observed.pod(key).is_some_and(|pod| taken_over::by_another(context.goal, pod)) {
                 // The owner shows which run has the pod, and what has become of the rollout.
                 self.must_be_read(context.now);
             }
-            if let Some(found) = self.found(context, pods, owner, key) {
+            if let Some(found) = self.found(context, pods, key) {
                 // It may be younger than the owner that was read.
                 self.must_be_read(context.now);
                 effects.0.push(Effect::Add(found.into()));
@@ -45,18 +47,18 @@ impl Owner {
     }
 
     /// Returns what is wanted of a pod that is not the run's yet, and not as the rollout wants it.
-    fn found(&self, context: TurnContext<'_>, pods: &Pods, owner: &OwnerGoal, key: &PodKey) -> Option<PodGoal> {
+    fn found(&self, context: TurnContext<'_>, pods: &Pods, key: &PodKey) -> Option<PodGoal> {
         let pod = context.observed.pod(key).filter(|pod| pod.is_present())?;
         if pods.position(key).is_some() || !pod.is_controlled_by(&context.goal.controllers) {
             return None;
         }
         // Of chosen pods none is found later: a replacement pod of theirs is right by itself.
-        if !owner.lock.rollout.only.is_empty() || !is_above_partition(owner, context.observed, pod) {
+        if !context.goal.lock.rollout.only.is_empty() || !is_above_partition(context, pod) {
             return None;
         }
-        let change = owner.lock.rollout.directed();
-        let mut containers = ContainerGoal::of_change(&change, pod, &context.goal.id);
-        let revision = self.revision_of(context, owner, pod);
+        let change = context.goal.lock.rollout.directed();
+        let mut containers = ContainerGoal::of_change(&change, pod, context.goal.id());
+        let revision = self.revision_of(context, pod);
         let is_other = |revision: &String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
         let is_to_be_labelled = revision.is_some_and(is_other);
         let is_resized = || change.fields.of_part(PodPart::Resize, pod) == FieldProgress::Done;
@@ -70,19 +72,21 @@ impl Owner {
     }
 
     /// The revision that a pod is to be labelled with, where that is known and the pod ends up in it.
-    fn revision_of(&self, context: TurnContext<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
+    fn revision_of(&self, context: TurnContext<'_>, pod: &Pod) -> Option<&String> {
+        let lock = &context.goal.lock;
+        let target = context.goal.owner.as_ref()?.target(lock.rollout.direction);
         let revisions = context.observed.owner.as_ref().map_or(&[][..], |view| &view.owned);
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
-        self.revision.as_ref().filter(|_| !revisions::is_left_older(owner, revisions, label))
+        self.revision.as_ref().filter(|_| !revisions::is_left_older(lock, target, revisions, label))
     }
 
     /// The revision that the pods are to be labelled with is known now, or has changed: every pod is visited again.
-    pub(super) fn label_all(&self, context: TurnContext<'_>, pods: &Pods, owner: &OwnerGoal) -> Effects {
+    pub(super) fn label_all(&self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in 0..pods.len() {
             let Some(goal) = pods.goal(position) else { continue };
             if let Some(pod) = context.observed.pod(&goal.key) {
-                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(context, owner, pod));
+                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(context, pod));
                 effects.change(position, PodChange::Goal(goal.into()));
             }
             effects.change(position, PodChange::Wake);
@@ -91,10 +95,7 @@ impl Owner {
         let others = context.observed.pods().filter(|pod| pods.position(&pod.key).is_none());
         let others: BTreeSet<PodKey> = others.map(|pod| pod.key.clone()).collect();
         effects.0.extend(
-            others
-                .iter()
-                .filter_map(|key| self.found(context, pods, owner, key))
-                .map(|found| Effect::Add(found.into())),
+            others.iter().filter_map(|key| self.found(context, pods, key)).map(|found| Effect::Add(found.into())),
         );
         effects
     }
@@ -102,7 +103,7 @@ impl Owner {
     /// What the pods show. A Deployment's pods may belong to any of its ReplicaSets.
     pub(super) fn state(&self, context: TurnContext<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
         let (goal, observed) = (context.goal, context.observed);
-        let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, context, pods));
+        let taken_over = taken_over::is_done(context, pods);
         let done = pods.all_done() && !self.has_pods_to_label(context, pods);
         let (mut present, mut labels) = (pods.present().len(), BTreeMap::new());
         match goal.workload.kind.revisions() {
@@ -129,11 +130,13 @@ impl Owner {
 
     /// Whether pods that have all that is wanted are to be labelled with a revision that is not known yet.
     fn has_pods_to_label(&self, context: TurnContext<'_>, pods: &Pods) -> bool {
-        let Some(owner) = &context.goal.owner else { return false };
+        if context.goal.owner.is_none() {
+            return false;
+        }
         let is_one = |pod: &Pod| {
             let present = pod.is_present() && pod.is_controlled_by(&context.goal.controllers);
-            let is_chosen = owner.lock.rollout.only.is_empty() || pods.position(&pod.key).is_some();
-            present && is_chosen && is_above_partition(owner, context.observed, pod)
+            let is_chosen = context.goal.lock.rollout.only.is_empty() || pods.position(&pod.key).is_some();
+            present && is_chosen && is_above_partition(context, pod)
         };
         match context.goal.workload.kind.revisions() {
             Revisions::ControllerRevisions(_) => self.revision.is_none() && context.observed.pods().any(is_one),
@@ -149,9 +152,9 @@ pub(crate) fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
 }
 
 /// Under a partition the pods below it keep the revision that they have.
-fn is_above_partition(owner: &OwnerGoal, observed: &Observed, pod: &Pod) -> bool {
-    let Some(strategy) = &owner.lock.rollout.strategy else { return true };
-    let object = observed.owner_object().unwrap_or(&Value::Null);
+fn is_above_partition(context: TurnContext<'_>, pod: &Pod) -> bool {
+    let Some(strategy) = &context.goal.lock.rollout.strategy else { return true };
+    let object = context.observed.owner_object().unwrap_or(&Value::Null);
     !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
 }
 

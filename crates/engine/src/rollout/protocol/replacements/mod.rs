@@ -91,7 +91,7 @@ impl Replacements {
     }
 
     pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
-        !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
+        !goal.policy().goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
     }
 
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
@@ -140,15 +140,16 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
 
 /// What the rollout wants of a pod that was created since it began; nothing of any other, and nothing on the way back.
 fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
-    let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.rollout.direction == Direction::Forward) else {
+    let rollout = &goal.lock.rollout;
+    if goal.owner.is_none() || rollout.direction != Direction::Forward {
         return BTreeMap::new();
     };
-    let is_replacement = seconds_between(&owner.lock.rollout.since, &pod.created).is_some_and(|since| since >= 0);
+    let is_replacement = seconds_between(&rollout.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
     if !is_replacement || !is_ours || !pod.is_present() {
         return BTreeMap::new();
     }
-    ContainerGoal::of_change(&owner.lock.rollout.directed(), pod, &goal.id)
+    ContainerGoal::of_change(&rollout.directed(), pod, goal.id())
 }
 
 #[cfg(test)]

@@ -85,12 +85,12 @@ impl Ready {
 /// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
 fn follows_all(context: TurnContext<'_>, pods: &Pods) -> bool {
     let is_there = |(goal, _): (&PodGoal, &PodRun)| pods.present().contains(&goal.key);
-    context.goal.mode == Mode::Follow && context.goal.workload.kind.has_template() && pods.iter().all(is_there)
+    context.goal.is_followed() && context.goal.workload.kind.has_template() && pods.iter().all(is_there)
 }
 
 /// Where no pod of the plan has proven the change, the replacement pods are the first to prove it.
 fn hold(context: TurnContext<'_>, pods: &Pods) -> Duration {
-    let policy = &context.goal.policy;
+    let policy = context.goal.policy();
     let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
     let seconds = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(canary));
     Duration::from_secs(seconds.into())
@@ -111,9 +111,11 @@ struct Made<'p> {
 
 impl<'p> Made<'p> {
     fn of(context: TurnContext<'_>, pods: &'p Pods) -> Self {
-        let began =
-            context.goal.owner.as_ref().map(|owner| &owner.lock.rollout.since).or(context.goal.read_at.as_ref());
-        let since = began.map(String::as_str).unwrap_or_default();
+        let began = match &context.goal.owner {
+            Some(_) => Some(context.goal.lock.rollout.since.as_str()),
+            None => context.goal.read_at(),
+        };
+        let since = began.unwrap_or_default();
         let is_new = |key: &&PodKey| {
             let created = context.observed.pod(key).and_then(|pod| seconds_between(since, &pod.created));
             pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
@@ -124,7 +126,7 @@ impl<'p> Made<'p> {
         };
         let planned = usize::try_from(context.goal.replicas).unwrap_or(usize::MAX);
         let lacking = planned.min(context.replicas()).saturating_sub(pods.present().len());
-        let missing = match context.goal.mode {
+        let missing = match context.goal.mode() {
             Mode::Follow => lacking,
             Mode::Durable | Mode::PodsOnly => {
                 pods.all(PodIndex::Replaced).len().saturating_sub(made.len()).min(lacking)
@@ -145,7 +147,7 @@ impl<'p> Made<'p> {
             unready: made.iter().copied().filter(is_unready).collect(),
             surplus,
             missing,
-            is_watched: context.goal.mode == Mode::Follow,
+            is_watched: context.goal.is_followed(),
             count: made.len(),
         }
     }

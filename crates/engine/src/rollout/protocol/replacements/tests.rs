@@ -7,37 +7,33 @@ use super::*;
 use crate::k8s::failure::LASTING_SECONDS;
 use crate::k8s::names::WorkloadRef;
 use crate::kinds::WorkloadKind;
-use crate::rollout::{Mode, Observation, Observed, Policy, RunState};
-use crate::state::durable::OwnerGoal;
+use crate::rollout::{Observation, Observed, Policy, RunState};
+use crate::state::durable::OwnerChange;
 
 const WANTED: &str = "acme/side:v2";
 
 fn goal(direction: &str, goes_on: bool) -> Goal {
     let policy = Policy { max_unavailable: 1, goes_on_after_failure: goes_on, ..Policy::default() };
-    let owner: OwnerGoal = serde_json::from_value(json!({
-        "uid": "web", "replaces": null, "before": {}, "after": {}, "clock": "2026-03-01T12:00:00Z",
-        "fieldManager": "inplace-cli", "keepFieldOwnership": false,
-        "lock": {"id": "r", "run": "r", "who": "joe", "since": "2026-03-01T12:00:00.7Z", "version": "0.1.0",
-            "state": "running", "direction": direction, "policy": policy,
-            "change": {"images": {"side": {"from": "acme/side:v1", "to": WANTED}}}}
+    let owner: OwnerChange = serde_json::from_value(json!({
+        "uid": "web", "replaces": null, "before": {}, "after": {}, "keepFieldOwnership": false
     }))
     .unwrap();
+    let lock = json!({"id": "r", "run": "r", "who": "joe", "since": "2026-03-01T12:00:00.7Z", "version": "0.1.0",
+        "state": "running", "direction": direction, "policy": policy,
+        "change": {"images": {"side": {"from": "acme/side:v1", "to": WANTED}}}});
     Goal {
-        id: "r".into(),
+        lock: serde_json::from_value(lock).unwrap(),
         workload: WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() },
-        mode: Mode::Durable,
         controllers: ["rs".into()].into(),
         replicas: 2,
         pods: Vec::new(),
-        policy,
         field_manager: "inplace-cli".into(),
         hooks: Default::default(),
         owner: Some(Box::new(owner)),
         pulls: Vec::new(),
-        process: None,
         pre_pull: crate::rollout::pre_pull::PrePull::Never,
-        read_at: None,
-        followed: None,
+        clock: "2026-03-01T12:00:00Z".into(),
+        follows: None,
     }
 }
 

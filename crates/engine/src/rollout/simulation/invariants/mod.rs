@@ -18,9 +18,7 @@ use crate::state::record::UpdateRecord;
 
 use super::super::pod_progress::has_ended_once;
 use super::super::pod_run::{MAX_SENDS, Sent};
-use super::super::{
-    Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, Observed, PodGoal, RESTARTED_HOLD_SECONDS, Turn,
-};
+use super::super::{Action, ActionId, CANARY_HOLD_SECONDS, Goal, Now, Observed, PodGoal, RESTARTED_HOLD_SECONDS, Turn};
 use super::WANTED;
 use super::api_server::ApiServer;
 use super::drained::sent_of;
@@ -182,7 +180,7 @@ impl Truth<'_> {
         if goal.containers.is_empty() {
             return Duration::ZERO;
         }
-        let policy = &self.goal.policy;
+        let policy = self.goal.policy();
         let containers = || goal.containers.keys().filter_map(|name| pod.container(name)).map(|(_, _, c)| c);
         let startup = containers().any(|container| container.startup_probe.is_some());
         let blind = containers().any(|container| container.readiness_probe.is_none());
@@ -247,7 +245,7 @@ impl Invariants {
             let resized = resized.map(|now| known.and_then(|known| known.resized).unwrap_or(now));
             self.ready.insert(goal.key.clone(), Ready { containers: key, since, resized });
         }
-        let stops = failed && !truth.goal.policy.goes_on_after_failure;
+        let stops = failed && !truth.goal.policy().goes_on_after_failure;
         self.failed_at = if stops { self.failed_at.or(Some(truth.now)) } else { None };
     }
 
@@ -269,7 +267,7 @@ impl Invariants {
             let image = pod.container(name).map(|(_, _, container)| container.image.clone());
             let by_us = || {
                 UpdateRecord::of(pod)
-                    .is_some_and(|record| record.id == truth.goal.id && !record.later.contains_key(name))
+                    .is_some_and(|record| record.id == *truth.goal.id() && !record.later.contains_key(name))
             };
             wanted.from.is_some() && image != wanted.to && (image != wanted.from || by_us())
         })
@@ -287,7 +285,7 @@ impl Invariants {
         if ended == Some(EndResult::Deferred) {
             self.judge_what_is_left(truth);
         }
-        if truth.goal.policy.goes_on_after_failure && matches!(ended, Some(EndResult::Failed | EndResult::TimedOut)) {
+        if truth.goal.policy().goes_on_after_failure && matches!(ended, Some(EndResult::Failed | EndResult::TimedOut)) {
             self.judge_what_went_on(truth);
         }
         let waits = turn.wake.is_none_or(|wake| wake > truth.now) || !turn.actions.is_empty();
@@ -327,8 +325,7 @@ impl Invariants {
                 continue;
             };
             let held = truth.observed.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, ready)| {
-                ready.since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow)
-                    <= truth.now
+                ready.since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.is_followed()) <= truth.now
             });
             if truth.observed.pod(pod).is_none_or(|seen| !resized::is_done(truth.goal, seen, truth.kubelets.get(pod))) {
                 self.broken(Invariant::Resized, truth.now, format!("{pod} is said to be done"));
@@ -361,7 +358,7 @@ impl Invariants {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched"));
                 continue;
             };
-            if truth.asks(goal, pod) || truth.goal.mode == Mode::Follow {
+            if truth.asks(goal, pod) || truth.goal.is_followed() {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched again"));
             }
             if sent == Sent::Images {
@@ -407,14 +404,14 @@ impl Invariants {
 
     /// Counts the pods that are down, from the world and the truth, before this one is added.
     fn judge_budget(&mut self, pod: &Pod, sent: Sent, taken: &BTreeSet<PodKey>, truth: &Truth<'_>) {
-        let max = usize::try_from(truth.goal.policy.max_unavailable).expect("small");
+        let max = usize::try_from(truth.goal.policy().max_unavailable).expect("small");
         let outstanding = self.outstanding.iter().filter(|(id, _)| !self.resizing.contains(*id)).map(|(_, key)| key);
         let patched = self.executed.iter().chain(outstanding).chain(taken);
         let in_progress: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
         let is_there = |key: &&PodKey| truth.observed.pod(key).is_some_and(|pod| truth.belongs(pod));
         let in_progress: BTreeSet<&PodKey> = in_progress.into_iter().filter(is_there).collect();
         let in_progress: BTreeSet<&PodKey> = in_progress.into_iter().filter(|key| **key != pod.key).collect();
-        let (before, alone) = (in_progress.len(), truth.goal.policy.min_ready_seconds_given != Some(0));
+        let (before, alone) = (in_progress.len(), truth.goal.policy().min_ready_seconds_given != Some(0));
         let present: Vec<&Pod> = truth.observed.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
@@ -462,7 +459,7 @@ impl Invariants {
         let now = truth.now;
         if ended.is_none() {
             let seconds = Duration::from_secs;
-            let labels = seconds(if truth.goal.policy.drain_seconds.is_some() { 6 } else { 0 });
+            let labels = seconds(if truth.goal.policy().drain_seconds.is_some() { 6 } else { 0 });
             // Pull pods are created, deleted, and listed, each with an answer of its own.
             let pulls = if truth.goal.pulls.is_empty() { seconds(0) } else { seconds(10) + 4 * truth.slowest_answer };
             // Requests to the owner in flight are waited for, and then it is marked.

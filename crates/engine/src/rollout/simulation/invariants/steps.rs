@@ -10,7 +10,7 @@ impl Invariants {
         if has_hook && !begun && !truth.passed.contains(&(pod.key.clone(), HookPhase::Before)) {
             self.broken(Invariant::Hook, truth.now, format!("{} is patched without its command", pod.key));
         }
-        if truth.goal.policy.container_order.is_empty() {
+        if truth.goal.policy().container_order.is_empty() {
             return;
         }
         let steps = truth.goal.steps_of(goal);
@@ -43,7 +43,7 @@ impl Invariants {
         let has_failed = status.is_some_and(|status| status.state.running.is_none() || status.restart_count > 1);
         let since = self.in_progress.get(&goal.key);
         let is_late = since.is_some_and(|since| truth.now >= *since + Duration::from_secs(timeout(goal, truth)));
-        truth.goal.is_back() && truth.goal.policy.goes_on_after_failure && (has_failed || is_late)
+        truth.goal.is_back() && truth.goal.policy().goes_on_after_failure && (has_failed || is_late)
     }
 
     pub(super) fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
@@ -51,7 +51,7 @@ impl Invariants {
         // A container with another writer's image is not waited for either.
         let is_left =
             self.is_failing(said) || matches!(said, Some(PodProgress::Overtaken { .. } | PodProgress::Gone { .. }));
-        let is_abandoned = truth.goal.policy.goes_on_after_failure && is_left;
+        let is_abandoned = truth.goal.policy().goes_on_after_failure && is_left;
         // Until its patch is stored it may have to wait for others.
         let is_waiting = !self.images.contains(&goal.key);
         if ended.is_some()
@@ -63,7 +63,7 @@ impl Invariants {
         {
             return;
         }
-        let policy = &truth.goal.policy;
+        let policy = truth.goal.policy();
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
         // Each step that is passed gets the time once more.
         let goes_past = truth.goal.is_back() && policy.goes_on_after_failure;
@@ -83,7 +83,7 @@ impl Invariants {
 
 /// How long a pod may take, in seconds.
 fn timeout(goal: &PodGoal, truth: &Truth<'_>) -> u64 {
-    let policy = &truth.goal.policy;
+    let policy = truth.goal.policy();
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     let steps = truth.goal.steps_of(goal).len() as u64;
     policy.timeout_given.unwrap_or((330 + u64::from(hold)) * steps)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::run::Run;
 use crate::change::template::changed_paths;
 use crate::change::{Direction, same};
 use crate::kinds::WorkloadKind;
-use crate::state::durable::OwnerGoal;
 use crate::state::durable::lock::Lock;
 
 use super::adversary::Granted;
@@ -90,7 +90,7 @@ impl Invariants {
         }
     }
 
-    pub(super) fn ended(&mut self, end: End, goal: &OwnerGoal, owner: Option<&Value>, is_newest: bool) {
+    pub(super) fn ended(&mut self, end: End, run: &Run, owner: Option<&Value>, is_newest: bool) {
         self.killed_last = false;
         match &end {
             End::Superseded(why)
@@ -98,8 +98,8 @@ impl Invariants {
                     && is_newest
                     && !(self.may_be_nothing() && is_of_the_template(why))
                     // A run that goes on from a copy of the lock alone reports how the rollout ended.
-                    && !(goal.replaces.is_none()
-                        && goal.lock.run != self.first.run
+                    && !(run.change.replaces.is_none()
+                        && run.lock.run != self.first.run
                         && why.starts_with("it was aborted by another run"))
                     // A late close.
                     && !why.starts_with("it was complete already")
@@ -109,7 +109,7 @@ impl Invariants {
                 self.broken(format!("superseded, but nobody else wrote: {why}"));
             }
             End::Closed
-                if self.foreign.is_empty() && !owner.is_some_and(|owner| same(template(owner), goal.target())) =>
+                if self.foreign.is_empty() && !owner.is_some_and(|owner| same(template(owner), run.target())) =>
             {
                 self.broken("it says that it has ended well, and the template is another".into());
             }
@@ -118,7 +118,7 @@ impl Invariants {
             }
             End::Closed | End::Superseded(_) | End::TakenOver => {}
         }
-        self.ends.push((end, goal.lock.rollout.direction));
+        self.ends.push((end, run.lock.rollout.direction));
     }
 
     /// Scaled to nothing, the ReplicaSet itself may be cleaned up as history.

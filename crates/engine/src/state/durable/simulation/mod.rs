@@ -357,15 +357,15 @@ impl Simulation {
     }
 
     fn ended(&mut self, run: &Run, end: End) {
-        let direction = run.goal.lock.rollout.direction;
-        let is_newest = run.goal.lock.run == format!("run-{}", self.runs);
+        let direction = run.lock.rollout.direction;
+        let is_newest = run.lock.run == format!("run-{}", self.runs);
         if end == End::TakenOver && is_newest && !self.scenario.kills.is_empty() {
             // The killed run's last write came late: the user tries again.
             self.next = Some(if direction == Direction::Back { Then::Abort } else { Then::Resume });
             return;
         }
         let owner = self.api.live(kind_of(self.scenario.kind), OWNER);
-        self.invariants.ended(end, &run.goal, owner.as_deref(), is_newest);
+        self.invariants.ended(end, &run, owner.as_deref(), is_newest);
     }
 
     fn nap(&self) -> Option<usize> {

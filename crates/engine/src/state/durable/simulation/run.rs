@@ -15,7 +15,7 @@ use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 use crate::state::durable::step::{self, Act, Step, Table};
 use crate::state::durable::table;
 use crate::state::durable::{
-    Decision, Next, ObjectKind, ObjectWrite, OwnLock, Owner, OwnerGoal, OwnerView, PodsState, StepName, Stored,
+    Decision, Next, ObjectKind, ObjectWrite, OwnLock, Owner, OwnerChange, OwnerView, PodsState, StepName, Stored,
 };
 use crate::state::record::{TakenOver, UPDATE_ANNOTATION};
 use testkit::api_model::{Refused, expect};
@@ -56,7 +56,8 @@ pub(super) enum Stage {
 pub(super) struct Run {
     /// Which client it is.
     client: u32,
-    pub(super) goal: OwnerGoal,
+    pub(super) lock: Lock,
+    pub(super) change: OwnerChange,
     pub(super) stage: Stage,
     pub(super) end: Option<End>,
     /// The revision that was reported for the pods; `None` before.
@@ -122,29 +123,31 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> Lock {
 }
 
 impl Run {
+    pub(super) fn target(&self) -> &Value {
+        self.change.target(self.lock.rollout.direction)
+    }
+
     pub(super) fn new(scenario: &Scenario, lock: Lock, replaces: Option<String>, owner: &str, client: u32) -> Self {
         let found = replaces.as_deref().and_then(Lock::read);
         let take_over = found.filter(Lock::may_be_late);
         let take_over = take_over.map(|found| TakenOver { rollout: found.rollout.id, run: lock.run.clone() });
-        let goal = OwnerGoal {
+        let change = OwnerChange {
             continues: false,
             uid: owner.into(),
-            lock,
             replaces,
             unless_alive: None,
             adopts: false,
             before: template_with(BEFORE),
             after: wanted_template(scenario),
-            clock: "2026-03-01T10:00:00Z".into(),
             take_over,
             earlier: Default::default(),
-            field_manager: "inplace-cli".into(),
             keep_field_ownership: false,
         };
         let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
         Self {
             client,
-            goal,
+            lock,
+            change,
             stage: Stage::Visit,
             end: None,
             reported: None,
@@ -225,10 +228,10 @@ impl Run {
         };
         let off_by = scenario.clocks.hours_off(self.client);
         let ended = view.now.clone().unwrap_or_else(|| timestamp_off_by(api.step, off_by));
-        let owner = Owner::new(&self.goal, kind, &view, &state);
+        let owner = Owner::new(&self.lock, &self.change, kind, &view, &state);
         (self.own_lock, self.generation) = (self.own_lock.seen(&owner), owner.generation());
         let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
-        let owner = owner.of_run(own_lock, &ended);
+        let owner = owner.of_run(own_lock, &ended, "inplace-cli");
         let steps = steps(kind, fault);
         let &Table { conflict, cleanup, .. } = table(kind);
         let Decision { conflict, next } = step::next(&owner, &Table { steps: &steps, conflict, cleanup });
@@ -289,7 +292,7 @@ impl Run {
     }
 
     fn is_taken(&self, pod: &Object) -> bool {
-        let Some(by) = &self.goal.take_over else { return true };
+        let Some(by) = &self.change.take_over else { return true };
         record_of(pod).as_str() == Some(by.run.as_str())
     }
 
@@ -299,12 +302,12 @@ impl Run {
         if live.is_none_or(|live| record_of(&live) != record_of(seen)) {
             return Stored::No;
         }
-        let run = self.goal.lock.run.clone();
+        let run = self.lock.run.clone();
         api.change(Actor::Run, Kind::Pod, name(seen), |pod| put(pod, &RECORD, json!(run)));
         Stored::Yes
     }
 
-    /// The pods of the goal: those that are not terminating, of a StatefulSet those at or above the partition.
+    /// The pods that are wanted: those that are not terminating, of a StatefulSet those at or above the partition.
     fn pods(&self, api: &ApiServer, kind: WorkloadKind) -> Vec<Object> {
         let mut pods = api.list_seen(Kind::Pod, self.pods_at);
         pods.retain(|pod| !is_terminating(pod));
@@ -317,12 +320,12 @@ impl Run {
 
     /// Whether a container of the pod would restart.
     pub(super) fn restarts(&self, pod: &Object) -> bool {
-        at(pod, &["spec", "containers"]) != at(self.goal.target(), &["spec", "containers"])
+        at(pod, &["spec", "containers"]) != at(self.target(), &["spec", "containers"])
     }
 
     /// Whether the present budgets let the pod go down; they are read in every turn, if its lock says so.
     fn is_admitted(&self, scenario: &Scenario, step: u32, pods: &[Object]) -> bool {
-        if !self.goal.lock.rollout.policy.respects_budgets {
+        if !self.lock.rollout.policy.respects_budgets {
             return true;
         }
         let budget = json!({"metadata": {"name": "web"}, "spec": {"minAvailable": "100%", "selector": {}}});
@@ -334,12 +337,12 @@ impl Run {
     }
 
     fn is_right(&self, pod: &Object) -> bool {
-        let wanted = self.goal.target();
+        let wanted = self.target();
         let revision = self.reported.as_ref().and_then(Option::as_deref);
         at(pod, &["spec", "containers"]) == at(wanted, &["spec", "containers"])
             && lacking_tolerations(pod, wanted).is_empty()
             && MetadataMap::ALL.into_iter().all(|map| {
-                let mut changes = self.goal.lock.rollout.change.fields.metadata.of(map).iter();
+                let mut changes = self.lock.rollout.change.fields.metadata.of(map).iter();
                 let is = |key: &str| at(pod, &["metadata", map.field()]).get(key).and_then(Value::as_str);
                 let should = |key: &str| at(wanted, &["metadata", map.field()]).get(key).and_then(Value::as_str);
                 changes.all(|(key, _)| is(key) == should(key))
@@ -359,9 +362,9 @@ impl Run {
         {
             return Stored::No;
         }
-        let wanted = self.goal.target();
+        let wanted = self.target();
         api.change(Actor::Run, Kind::Pod, name(seen), |pod| {
-            put(pod, &RECORD, json!(self.goal.lock.run));
+            put(pod, &RECORD, json!(self.lock.run));
             put(pod, &["spec", "containers"], at(wanted, &["spec", "containers"]).clone());
             let lacking = lacking_tolerations(pod, wanted);
             if !lacking.is_empty() {
@@ -369,7 +372,7 @@ impl Run {
                 put(pod, &["spec", "tolerations"], Value::Array([present, lacking].concat()));
             }
             for map in MetadataMap::ALL {
-                for key in self.goal.lock.rollout.change.fields.metadata.of(map).keys() {
+                for key in self.lock.rollout.change.fields.metadata.of(map).keys() {
                     match at(wanted, &["metadata", map.field()]).get(key) {
                         Some(value) => put(pod, &["metadata", map.field(), key], value.clone()),
                         None => {

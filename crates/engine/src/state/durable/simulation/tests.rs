@@ -106,11 +106,11 @@ impl Simulation {
     /// The run that is awake and another one have read the same in the same second: whoever writes first has it.
     fn another_reads_the_same(&mut self, id: Option<&str>) {
         let mut first = self.awake.pop().expect("it is awake");
-        let (client, lock) = (self.runs + 1, first.goal.lock.clone());
+        let (client, lock) = (self.runs + 1, first.lock.clone());
         let since = timestamp_off_by(self.api.step, self.scenario.clocks.hours_off(client));
         let rollout = Rollout { id: id.map_or(lock.rollout.id, Into::into), since, ..lock.rollout };
         let lock = Lock { rollout, run: "another".into(), ..lock };
-        let mut second = Run::new(&self.scenario, lock, first.goal.replaces.clone(), &self.owner_uid, client);
+        let mut second = Run::new(&self.scenario, lock, first.change.replaces.clone(), &self.owner_uid, client);
         let writes = [self.next_write(&mut first), self.next_write(&mut second)];
         let stored = [self.store(&writes[0], &first), self.store(&writes[1], &second)];
         assert_eq!(stored, [Stored::Yes, Stored::No], "{:#?}", self.scenario);
@@ -147,7 +147,7 @@ fn of_two_runs_that_read_the_same_in_the_same_second_one_has_it_whatever_its_clo
                 if kill.is_some() {
                     simulation.begin_again();
                     // With its last writes the lock is gone: there is nothing to take over.
-                    if simulation.awake.iter().all(|run| run.goal.replaces.is_none()) {
+                    if simulation.awake.iter().all(|run| run.change.replaces.is_none()) {
                         continue;
                     }
                 }
