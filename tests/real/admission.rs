@@ -120,7 +120,10 @@ impl Seen<'_> {
     }
 
     fn pods(&self) -> Vec<Value> {
-        self.namespace.wait_ready("app=web", self.count)
+        let pods = self.namespace.wait_ready("app=web", self.count);
+        // Its controller may count them a moment later.
+        self.namespace.kubectl(&["rollout", "status", self.workload, "--timeout=30s"]);
+        pods
     }
 }
 

@@ -204,6 +204,9 @@ fn logs_labels_annotations_waits_and_deletions() {
     has(&sandbox.refused("logs db-0 -c none"), &["container none is not valid for pod db-0"]);
     has(&sandbox.kubectl("label pod db-0 tier=a"), &["labeled"]);
     has(&sandbox.kubectl("label pod db-0 tier-"), &["unlabeled"]);
+    has(&sandbox.refused("annotate pod db-0 -- -a=1"), &["metadata.annotations", "name part must consist of"]);
+    has(&sandbox.kubectl("get ds agent -o jsonpath={.metadata.annotations}"), &["daemonset.template.generation"]);
+    has(&sandbox.kubectl("get pods -l pod-template-generation=1"), &["agent-"]);
     has(&sandbox.kubectl("annotate pod db-0 note=a"), &["annotated"]);
     has(&sandbox.refused("annotate pod db-0 note=b"), &["already has a value"]);
     has(&sandbox.kubectl("patch deployment web -p {\"spec\":{\"minReadySeconds\":1}}"), &["patched"]);

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api_model::default_strategy;
+use crate::api_model::{TEMPLATE_GENERATION, at, default_strategy, put};
 
 /// Fills in the defaults of a pod or of a workload.
 pub fn fill(object: &mut Value) {
@@ -42,6 +42,11 @@ pub fn fill(object: &mut Value) {
         pod_spec(template);
     }
     default_strategy(&kind, object);
+    // `PrepareForCreate` begins to count, and what counts keeps it afterwards.
+    let annotation = ["metadata", "annotations", TEMPLATE_GENERATION];
+    if kind == "DaemonSet" && at(object, &annotation).is_null() {
+        put(object, &annotation, json!("1"));
+    }
 }
 
 fn default(map: &mut Map<String, Value>, field: &str, value: Value) {

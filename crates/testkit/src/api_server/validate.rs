@@ -34,6 +34,7 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
         let cause = Cause::invalid("metadata.uid", format!("Invalid value: {uid}: field is immutable"));
         causes.extend([cause.clone(), cause]);
     }
+    causes.extend(metadata(next));
     match resource.kind {
         "Pod" => causes.extend(pod(&live["spec"], &next["spec"])),
         "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => causes.extend(workload(Some(live), next)),
@@ -204,14 +205,10 @@ fn required(field: &str) -> Cause {
 pub(crate) fn create(resource: &Resource, key: &Key, object: &Value) -> Result<(), Answer> {
     let mut causes = Vec::new();
     if !is_subdomain(&key.name) {
-        let message = format!(
-            "Invalid value: {:?}: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
-             '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-            key.name
-        );
+        let message = format!("Invalid value: {:?}: a lowercase RFC 1123 subdomain {SUBDOMAIN}", key.name);
         causes.push(Cause::invalid("metadata.name", message));
     }
+    causes.extend(metadata(object));
     let spec = &object["spec"];
     match resource.kind {
         "Pod" if spec["containers"].as_array().is_none_or(Vec::is_empty) => causes.push(required("spec.containers")),
@@ -227,6 +224,49 @@ pub(crate) fn create(resource: &Resource, key: &Key, object: &Value) -> Result<(
         _ => {}
     }
     valid(resource, &key.name, causes)
+}
+
+/// `ValidateObjectMetaAccessor`: keys are qualified names, and values of labels are such names or empty.
+fn metadata(object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for map in ["labels", "annotations"] {
+        let field = format!("metadata.{map}");
+        for (key, value) in object["metadata"][map].as_object().into_iter().flatten() {
+            let (prefix, name) =
+                key.rsplit_once('/').map_or((None, key.as_str()), |(prefix, name)| (Some(prefix), name));
+            if !is_name(name) {
+                let message =
+                    format!("Invalid value: {key:?}: name part {NAME}'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+                causes.push(Cause::invalid(&field, message));
+            }
+            if prefix.is_some_and(|prefix| !is_subdomain(prefix)) {
+                let message = format!("Invalid value: {key:?}: prefix part a lowercase RFC 1123 subdomain {SUBDOMAIN}");
+                causes.push(Cause::invalid(&field, message));
+            }
+            let value = value.as_str().unwrap_or_default();
+            if map == "labels" && !value.is_empty() && !is_name(value) {
+                causes.push(Cause::invalid(&field, format!("Invalid value: {value:?}: a valid label {LABEL}")));
+            }
+        }
+    }
+    causes
+}
+
+const NAME: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric \
+    character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is ";
+
+const LABEL: &str = "must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and \
+    end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+    '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+const SUBDOMAIN: &str = "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an \
+    alphanumeric character (e.g. 'example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+fn is_name(name: &str) -> bool {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_end = |c: char| c.is_ascii_alphanumeric();
+    name.len() <= 63 && name.starts_with(is_end) && name.ends_with(is_end) && name.chars().all(is_inner)
 }
 
 fn is_subdomain(name: &str) -> bool {
