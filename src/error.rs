@@ -12,7 +12,6 @@ use engine::change::target::{TargetError, what_it_does};
 use engine::k8s::names::WorkloadRef;
 use engine::value::hint::Hint;
 
-/// Whose doing it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     Usage,
@@ -31,6 +30,8 @@ pub enum ErrorKind {
     Forbidden,
 }
 
+pub type Result<T, E = CommandError> = std::result::Result<T, E>;
+
 #[derive(Debug)]
 pub struct CommandError {
     pub kind: ErrorKind,
@@ -42,7 +43,6 @@ pub struct CommandError {
     pub meant: Option<Box<(WorkloadRef, String)>>,
     /// The commands that lead on, before the hints: each with its label in place of "hint:".
     pub next: Vec<(String, String)>,
-    /// What to do next, a sentence each.
     pub hints: Vec<Hint>,
     /// The output's reader has gone away: nothing to say, and nobody to say it to.
     pub closed_pipe: bool,

@@ -9,7 +9,7 @@
 //! | `process` | this process, and whether another of this machine is there | nothing of this package |
 //! | `signals` | the signals that ask a command to stop | nothing of this package |
 //! | `hook` | runs the user's own commands around a pod, for `drive` | nothing of this package |
-//! | [`cluster`] | the only module that names kube: reads, patches and watches | `process` |
+//! | [`cluster`] | the only module that names kube: reads, patches and watches | `process`, `cli` (its connection flags) |
 //! | [`record`] | what a rollout was decided from, as JSON lines, and their replay | nothing of this package |
 //! | [`render`] | plan, notices and outcome to text and JSON; prints to the writers it is given | nothing of this package |
 //! | [`drive`] | the one loop: watches, answers, time and signals into `engine::rollout::turn` | `cluster`, `hook`, `record`, `render` (its listeners), `signals` |

@@ -1,5 +1,4 @@
-//! This process and others of this machine, as far as the system shows them: so that a run that was killed here is
-//! known to be gone at once.
+//! This process and others of this machine: so that a run that was killed here is known to be gone at once.
 //!
 //! Only Linux shows enough (`proc(5)`): which boot it is, in which process namespace, and when a process began, since
 //! its number may be another's by now. Elsewhere only the lock's signs of life count.
@@ -15,7 +14,6 @@ pub(crate) fn this() -> Process {
     Process { host: host(), boot: boot(), pid, began: began(pid).unwrap_or_default() }
 }
 
-/// Says whether a process exists, where it is one of this machine.
 pub(crate) fn state(process: &Process) -> ProcessState {
     let boot = boot();
     if boot.is_empty() || boot != process.boot || process.began.is_empty() {

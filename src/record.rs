@@ -40,8 +40,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Returns a recorder that writes to `out`, each line in one write; `run` distinguishes the lines of rollouts that
-    /// write to the same place at the same time.
+    /// Returns a recorder that writes each line in one write; `run` distinguishes rollouts that write at the same time.
     pub fn to(out: Box<dyn Write + Send>, run: u64) -> Self {
         Self { out: Some(out), run, ..Self::default() }
     }

@@ -49,8 +49,7 @@ impl Signals {
     }
 }
 
-/// Whether SIGHUP (1) was ignored when the program began: read on Linux once, before a handler is set. Elsewhere it
-/// cannot be known without unsafe code.
+/// Whether SIGHUP (1) was ignored from the start: read once, before a handler is set; elsewhere it takes unsafe code.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the process's own state, as the kernel tells it")]
 fn ignores_hangup() -> bool {

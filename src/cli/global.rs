@@ -13,6 +13,43 @@ use engine::value::duration;
 #[derive(Debug, Args, Default, Clone)]
 #[command(next_help_heading = "Global flags")]
 pub struct GlobalArgs {
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+    /// End with an error if the server warned
+    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
+    pub warnings_as_errors: bool,
+    /// Colours
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    pub color: ColorChoice,
+    /// Show results, warnings and errors only
+    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true)]
+    pub quiet: bool,
+    /// Log level: 6 shows requests, 7 their headers, 8 also bodies; without credentials
+    #[arg(
+        short = 'v',
+        long = "v",
+        global = true,
+        hide_short_help = true,
+        hide_long_help = true,
+        value_name = "LEVEL",
+        default_value_t = 0
+    )]
+    pub verbosity: u8,
+    /// kubectl's that say nothing to this program.
+    #[command(flatten)]
+    pub ignored: IgnoredArgs,
+}
+
+/// Which server, as whom, and how; an empty text is as good as none.
+#[derive(Debug, Args, Default, Clone)]
+pub struct ConnectionArgs {
     /// Namespace; other global flags: kubectl inplace options
     #[arg(short, long, global = true, help_heading = None::<&str>, value_name = "NAME")]
     pub namespace: Option<String>,
@@ -76,36 +113,6 @@ pub struct GlobalArgs {
     /// Ask the server not to compress its answers
     #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub disable_compression: bool,
-    /// End with an error if the server warned
-    #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
-    pub warnings_as_errors: bool,
-    /// Colours
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        value_name = "WHEN",
-        default_value = "auto"
-    )]
-    pub color: ColorChoice,
-    /// Show results, warnings and errors only
-    #[arg(short, long, global = true, hide_short_help = true, hide_long_help = true)]
-    pub quiet: bool,
-    /// Log level: 6 shows requests, 7 their headers, 8 also bodies; without credentials
-    #[arg(
-        short = 'v',
-        long = "v",
-        global = true,
-        hide_short_help = true,
-        hide_long_help = true,
-        value_name = "LEVEL",
-        default_value_t = 0
-    )]
-    pub verbosity: u8,
-    /// kubectl's that say nothing to this program.
-    #[command(flatten)]
-    pub ignored: IgnoredArgs,
 }
 
 /// Flags of kubectl's that have no meaning here, accepted because aliases and scripts add them to every command: there is no

@@ -27,11 +27,11 @@ use examples::{
 };
 use formats::format;
 
-pub use global::{GlobalArgs, options};
+pub use global::{ConnectionArgs, GlobalArgs, options};
 pub use manager::OUR_MANAGER as FIELD_MANAGER;
 pub use rollout::{
-    AbortArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs,
-    RolloutArgs, UndoArgs,
+    AbortArgs, ActArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs,
+    ResumeArgs, RolloutArgs, UndoArgs,
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
@@ -115,12 +115,8 @@ pub enum Command {
     /// Print the version of this program, and of the server.
     #[command(after_help = VERSION_EXAMPLES)]
     Version(VersionArgs),
-    /// Answer kubectl's completion requests.
-    #[command(name = "__complete", hide = true)]
-    Complete(CompleteArgs),
 }
 
-/// `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     #[command(flatten)]
@@ -155,7 +151,6 @@ pub struct PlanArgs {
     pub field_manager: String,
 }
 
-/// `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
     #[command(flatten)]
@@ -168,7 +163,6 @@ pub struct DiffArgs {
     pub field_manager: String,
 }
 
-/// `hash`.
 #[derive(Debug, Args)]
 pub struct HashArgs {
     /// Which objects, and which images after. With a manifest and TYPE/NAME, the manifest is what comes after.
@@ -182,24 +176,14 @@ pub struct HashArgs {
     pub output: HashFormat,
 }
 
-/// `apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
     #[command(flatten)]
     pub change: ChangeArgs,
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Do not ask; required where there is no terminal
-    #[arg(short, long)]
-    pub yes: bool,
-    /// Only plan
-    ///
-    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
-    pub dry_run: DryRun,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
-    pub output: StreamFormat,
+    #[command(flatten)]
+    pub act: ActArgs,
     /// Do exactly what a saved plan says
     ///
     /// Do exactly what a saved plan says; refused if what it was made from has changed since. Pods that came with a scale-up get the same.
@@ -233,7 +217,6 @@ fn dry_run_of_a_plan() -> impl TypedValueParser<Value = DryRun> {
         .map(|word| if word == "client" { DryRun::Client } else { DryRun::Server })
 }
 
-/// `follow`.
 #[derive(Debug, Args)]
 pub struct FollowArgs {
     /// Which workloads; with images, until they run these.
@@ -297,7 +280,6 @@ pub struct KindOrAll(
     pub Option<WorkloadKind>,
 );
 
-/// `rbac`.
 #[derive(Debug, Args)]
 pub struct RbacArgs {
     /// The command that is to be allowed
@@ -323,7 +305,6 @@ pub struct RbacArgs {
     pub output: RoleFormat,
 }
 
-/// `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// The code, as a plan, a rollout or status shows it, or an exit code; upper and lower case are alike
@@ -331,7 +312,6 @@ pub struct ExplainArgs {
     pub code: Option<String>,
 }
 
-/// `completion`.
 #[derive(Debug, Args)]
 pub struct CompletionArgs {
     /// The shell whose script is printed
@@ -356,7 +336,6 @@ pub enum CompletionShell {
     PowerShell,
 }
 
-/// `version`.
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Do not ask the server
@@ -365,12 +344,4 @@ pub struct VersionArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<DocumentFormat>())]
     pub output: DocumentFormat,
-}
-
-/// `__complete`.
-#[derive(Debug, Args)]
-pub struct CompleteArgs {
-    /// The words after the plugin's name; the last one is being typed.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub words: Vec<String>,
 }

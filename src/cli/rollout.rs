@@ -19,6 +19,9 @@ const PACE: &str = "Pace";
 const SAFETY: &str = "Safety";
 const PODS: &str = "Which pods";
 
+/// What `--dry-run` of `resume` and `abort` is.
+const REMAINING: &str = "Only show the remaining changes\n\nShow the remaining changes, and change nothing. client: without asking the server about them; server: with asking it whether it would accept them.";
+
 /// Reads how many pods: an update of none would do nothing.
 fn pods(given: &str) -> Result<IntOrPercent, String> {
     match given.parse::<IntOrPercent>()? {
@@ -164,6 +167,22 @@ pub struct ResizeArgs {
     pub deferred: Option<OnDeferred>,
 }
 
+/// Whether it is done, and how that is shown.
+#[derive(Debug, Args)]
+pub struct ActArgs {
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Only plan
+    ///
+    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
+}
+
 /// `restart`. It changes pods alone in any case, and says so of `--pods-only`.
 #[derive(Debug, Args)]
 #[command(mut_arg("pods_only", |flag| flag.hide(true)))]
@@ -177,23 +196,13 @@ pub struct RestartArgs {
     pub policy: PolicyArgs,
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// Do not ask; required where there is no terminal
-    #[arg(short, long)]
-    pub yes: bool,
-    /// Only plan
-    ///
-    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
-    pub dry_run: DryRun,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
-    pub output: StreamFormat,
+    #[command(flatten)]
+    pub act: ActArgs,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 
-/// `--disruption-budget`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DisruptionBudget {
     /// Wait until they allow it.
@@ -209,8 +218,8 @@ impl DisruptionBudget {
     }
 }
 
-/// `resume`.
 #[derive(Debug, Args)]
+#[command(mut_arg("dry_run", |flag| flag.help("Only show the remaining changes").long_help(REMAINING)))]
 pub struct ResumeArgs {
     #[command(flatten)]
     pub targets: WorkloadArgs,
@@ -227,23 +236,13 @@ pub struct ResumeArgs {
     pub rollout: RolloutArgs,
     #[command(flatten)]
     pub resize: ResizeArgs,
-    /// Do not ask; required where there is no terminal
-    #[arg(short, long)]
-    pub yes: bool,
-    /// Only show the remaining changes
-    ///
-    /// Show the remaining changes, and change nothing. client: without asking the server about them; server: with asking it whether it would accept them.
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
-    pub dry_run: DryRun,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
-    pub output: StreamFormat,
+    #[command(flatten)]
+    pub act: ActArgs,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 
-/// `abort`.
 #[derive(Debug, Args)]
 pub struct AbortArgs {
     #[command(flatten)]
@@ -253,7 +252,6 @@ pub struct AbortArgs {
     pub release: bool,
 }
 
-/// `undo`.
 #[derive(Debug, Args)]
 pub struct UndoArgs {
     #[command(flatten)]
@@ -272,17 +270,8 @@ pub struct UndoArgs {
     /// Back to the recorded digest, not only to the tag
     #[arg(long)]
     pub pin_digest: bool,
-    /// Do not ask; required where there is no terminal
-    #[arg(short, long)]
-    pub yes: bool,
-    /// Only plan
-    ///
-    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
-    pub dry_run: DryRun,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
-    pub output: StreamFormat,
+    #[command(flatten)]
+    pub act: ActArgs,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,

@@ -51,7 +51,6 @@ impl From<&WorkloadArgs> for TargetArgs {
     }
 }
 
-/// `status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
     /// Which workloads; none is all of them.
@@ -68,7 +67,6 @@ pub struct StatusArgs {
     pub output: StatusFormat,
 }
 
-/// `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     #[command(flatten)]

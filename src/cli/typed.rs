@@ -83,13 +83,13 @@ fn flag(argument: &Arg) -> Option<String> {
     }
 }
 
-/// The words that Go's `strconv.ParseBool` takes.
-const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
-const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
-
-/// Reads the value of a boolean as Go does.
+/// Reads the value of a boolean as Go's `strconv.ParseBool` does.
 fn boolean(text: &str) -> Option<bool> {
-    if TRUE.contains(&text) { Some(true) } else { FALSE.contains(&text).then_some(false) }
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
 }
 
 /// Brings boolean flags as kubectl takes them (`--yes`, `--yes=true`, `--yes=false`, `-y=false`; the last one counts) into

@@ -1,10 +1,9 @@
-//! What `kubectl apply` of a manifest would store, asked of the server by a dry run; and what it makes of a template: a
-//! pod that is created by a dry run.
+//! What `kubectl apply` of a manifest would store, and the pod that the server makes of a template, asked by a dry run.
 
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::ClusterError;
+use super::error::{ClusterError, Result};
 use super::objects::PatchKind;
 use super::send::read_pod;
 use engine::k8s::metadata::LAST_APPLIED;
@@ -29,7 +28,7 @@ impl Cluster {
         live: &Workload,
         manifest: &Value,
         (field_manager, validation): (&str, Validation),
-    ) -> Result<Manifest, ClusterError> {
+    ) -> Result<Manifest> {
         let reference = &live.reference;
         let manager = apply_manager(&live.object, reference.kind);
         let removals_unseen = removals_unseen(live);
@@ -79,7 +78,7 @@ fn without_patch(message: &str) -> &str {
 
 /// Returns the object as `kubectl apply` of the manifest would leave it, merged without the server: its defaults are filled
 /// in here, and of admission nothing is known.
-pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest, ClusterError> {
+pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest> {
     let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
     let object = strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?;
@@ -96,7 +95,7 @@ pub fn drops_template(live: &Workload, manifest: &Value) -> bool {
 }
 
 /// The strategic merge patch that kubectl computes from the last applied manifest, this one and the live object.
-fn three_way(live: &Workload, manifest: &Value) -> Result<Value, ClusterError> {
+fn three_way(live: &Workload, manifest: &Value) -> Result<Value> {
     let modified = as_kubectl_reads(manifest, &live.reference.namespace);
     strategic_merge::three_way(original(live).as_ref(), &modified, &live.object, live.reference.kind.merge())
         .map_err(not_sent)
@@ -133,7 +132,6 @@ fn as_kubectl_reads(manifest: &Value, namespace: &str) -> Value {
     manifest
 }
 
-/// Returns the manager that owns fields of the template by server-side apply.
 fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
     let template = if kind.has_template() { "/fieldsV1/f:spec/f:template" } else { "/fieldsV1/f:spec" };
     let entries = object.pointer("/metadata/managedFields")?.as_array()?;

@@ -4,7 +4,7 @@ use http::Request;
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::{ClusterError, RequestDescription};
+use super::error::{RequestDescription, Result};
 use engine::k8s::permissions::AccessVerb;
 
 /// Asks for every group with its resources at once, as servers from 1.26 on answer it.
@@ -22,15 +22,14 @@ impl Cluster {
         if is_there { Some(true) } else { is_complete.then_some(false) }
     }
 
-    async fn groups(&self, path: &str) -> Result<Value, ClusterError> {
+    async fn groups(&self, path: &str) -> Result<Value> {
         let what = RequestDescription::new(AccessVerb::List, "the types of resources");
         let request = Request::get(path).header(http::header::ACCEPT, AGGREGATED);
         self.request(request, Vec::new(), &what).await
     }
 }
 
-/// Whether a list has the resources of every group: an older server lists groups alone, and one behind an aggregated API
-/// that does not answer says `Stale`.
+/// Whether a list has the resources of every group: older servers list groups alone, and a broken aggregated API is `Stale`.
 fn is_complete(groups: &Value) -> bool {
     let is_whole = |group: &Value| {
         versions(group).all(|version| version.get("freshness").and_then(Value::as_str) != Some("Stale"))

@@ -1,5 +1,4 @@
-//! What is read after a rollout has ended: the last log lines of what failed, and the events about pulls and about pods
-//! that left.
+//! What is read after a rollout: the last log lines of what failed, and events about pulls and about pods that left.
 //!
 //! Promise: never longer than [`WITHIN`], also when Ctrl-C comes, and never an error: what could not be read is said.
 #![expect(clippy::disallowed_methods, reason = "what takes too long is given up")]
@@ -11,9 +10,9 @@ use futures::StreamExt;
 use futures::future::{self, Either};
 use futures::stream::{self, FuturesUnordered};
 
-use super::Cluster;
-use super::error::ClusterError;
+use super::error::{ClusterError, Result};
 use super::objects::EVENTS;
+use super::{AT_ONCE, Cluster};
 use engine::k8s::events::Event;
 use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::{
@@ -30,12 +29,8 @@ const LOOKED_FOR_AT_MOST: usize = 50;
 /// What the kubelet answers as if it were the log, where its runtime has none (`GetContainerLogs`).
 const NO_LOG: &str = "unable to retrieve container logs for ";
 
-/// How many pods are read at once.
-const AT_ONCE: usize = 8;
-
 impl Cluster {
-    /// Reads what there is to know about the pods that failed; `None` where none did. `time_line` is what was seen of
-    /// a pod.
+    /// Reads what there is to know about the pods that failed, if any; `time_line` is what was seen of a pod.
     pub async fn failure_report(
         &self,
         outcome: &Outcome,
@@ -94,7 +89,7 @@ impl Cluster {
         if wanted { self.events(namespace, selector).await.unwrap_or_default() } else { Vec::new() }
     }
 
-    async fn events(&self, namespace: &str, selector: &str) -> Result<Vec<Event>, ClusterError> {
+    async fn events(&self, namespace: &str, selector: &str) -> Result<Vec<Event>> {
         let events: Vec<serde_json::Value> = self.list(EVENTS, Some(namespace), &[("fieldSelector", selector)]).await?;
         Ok(events.iter().map(Event::of).collect())
     }
@@ -134,8 +129,7 @@ impl Cluster {
         Findings { pod, log, events, not_read }
     }
 
-    /// Reads the end of a log: of the instance wanted, else of the present one, as the runtime may have cleared the other
-    /// away.
+    /// Reads the end of a log: of the instance wanted, else of the present one, as the other may have been cleared away.
     async fn log(
         &self,
         pod: &PodKey,

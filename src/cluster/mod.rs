@@ -23,12 +23,14 @@ pub use send::answer;
 pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};
 
+/// Questions at once.
+const AT_ONCE: usize = 10;
+
 const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A client for one API server.
 #[derive(Clone)]
 #[expect(clippy::disallowed_types, reason = "holds the client")]
 pub struct Cluster {

@@ -7,38 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 
-use super::Cluster;
-use super::error::{ClusterError, RequestDescription};
+use super::error::{ClusterError, Result};
 use super::objects::{
     ACCESS_REVIEWS, AUTOSCALERS, BUDGETS, ENDPOINT_SLICES, NETWORK_POLICIES, Resource, SERVICES, SUBJECT_REVIEWS,
     VERTICAL_AUTOSCALERS,
 };
+use super::{AT_ONCE, Cluster};
 use engine::k8s::mask;
 use engine::k8s::permissions::{AccessAnswer, AccessVerb, Permission};
-use engine::kinds::WorkloadKind;
+use engine::kinds::{PODS, WorkloadKind};
 use engine::plan::{LiveWorkload, Surroundings, drains_by_gate};
 use engine::rollout::drain::selects;
 use engine::state::record::UpdateRecord;
 
-/// Questions at once.
-const AT_ONCE: usize = 10;
-
-/// Whether the caller may do something.
-#[derive(Debug, Clone, Copy)]
-struct Question<'a> {
-    verb: &'a str,
-    group: &'a str,
-    /// As RBAC names it: `pods`, `pods/status`.
-    plural: &'a str,
-    /// Empty: in all of them, or the resource is in none.
-    namespace: &'a str,
-    /// One object alone, as a Role with `resourceNames` allows it.
-    name: Option<&'a str>,
-}
-
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceFacts {
-    /// Budgets, Services, autoscalers.
     pub surroundings: Surroundings,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
@@ -47,8 +30,7 @@ pub struct NamespaceFacts {
 impl Cluster {
     /// Asks what bears on workloads in a namespace, everything side by side.
     ///
-    /// Nothing here fails a plan: what could not be read is named in the answer. A kind that the server does not have is
-    /// none.
+    /// Nothing here fails a plan: the answer names what could not be read. A kind that the server does not have is none.
     pub async fn namespace_facts(&self, namespace: &str) -> NamespaceFacts {
         let (budgets, services, autoscalers) = futures::join!(
             self.list_if_there(BUDGETS, namespace),
@@ -56,7 +38,7 @@ impl Cluster {
             self.list_if_there(AUTOSCALERS, namespace),
         );
         let mut not_read = Vec::new();
-        let mut or_note = |read: Result<Vec<Value>, ClusterError>, what: &str, so: &str| {
+        let mut or_note = |read: Result<Vec<Value>>, what: &str, so: &str| {
             read.unwrap_or_else(|error| {
                 not_read.push(format!("the {what} could not be read ({error}), so {so}"));
                 Vec::new()
@@ -79,12 +61,12 @@ impl Cluster {
     ///
     /// # Errors
     /// [`ClusterError::Forbidden`] when the answer is no. A server that does not answer is no error.
-    pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
+    pub async fn check_watch(&self, namespace: &str) -> Result<()> {
         let verb = AccessVerb::Watch.word();
-        match self.refused(Question { verb, group: "", plural: "pods", namespace, name: None }).await {
+        match self.refused(verb, ("", "pods"), namespace, None).await {
             Ok(None) | Err(_) => Ok(()),
             Ok(Some(_)) => {
-                let request = RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace);
+                let request = Resource::from(PODS).describe(AccessVerb::Watch, Some(namespace), None);
                 let message =
                     format!("pods is forbidden: you cannot watch resource \"pods\" in the namespace \"{namespace}\"");
                 Err(ClusterError::Forbidden { request: Box::new(request), message })
@@ -92,7 +74,7 @@ impl Cluster {
         }
     }
 
-    pub async fn budgets(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+    pub async fn budgets(&self, namespace: &str) -> Result<Vec<Value>> {
         self.list_if_there(BUDGETS, namespace).await
     }
 
@@ -108,7 +90,7 @@ impl Cluster {
         answer.pointer("/status/userInfo/username").and_then(Value::as_str).map(str::to_owned)
     }
 
-    async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+    async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>> {
         match self.list(resource, Some(namespace), &[]).await {
             Err(ClusterError::UnknownResource { .. } | ClusterError::NotFound { .. }) => Ok(Vec::new()),
             answer => answer,
@@ -122,37 +104,35 @@ impl Cluster {
         permissions: Vec<Permission>,
         namespace: Option<&str>,
         name: Option<&str>,
-    ) -> Result<Vec<AccessAnswer>, ClusterError> {
+    ) -> Result<Vec<AccessAnswer>> {
         let answers = permissions.into_iter().map(|permission| async move {
             let resource = permission.resource;
-            let refused = self
-                .refused(Question {
-                    verb: permission.verb.word(),
-                    group: resource.group,
-                    plural: resource.plural,
-                    namespace: if resource.cluster_wide { "" } else { namespace.unwrap_or_default() },
-                    name,
-                })
-                .await?;
+            let namespace = if resource.cluster_wide { "" } else { namespace.unwrap_or_default() };
+            let kind = (resource.group, resource.plural);
+            let refused = self.refused(permission.verb.word(), kind, namespace, name).await?;
             Ok(AccessAnswer { permission, allowed: refused.is_none(), message: refused.unwrap_or_default() })
         });
         stream::iter(answers).buffered(AT_ONCE).try_collect().await
     }
 
     /// Asks whether the caller may; `None` is yes, else the server's words about the refusal, which may be empty.
-    async fn refused(&self, question: Question<'_>) -> Result<Option<String>, ClusterError> {
-        let (resource, subresource) = match question.plural.split_once('/') {
+    ///
+    /// In no namespace it is asked about all of them, and with a name about one object alone, as a Role with `resourceNames`
+    /// allows it.
+    async fn refused(
+        &self,
+        verb: &str,
+        (group, plural): (&str, &str),
+        namespace: &str,
+        name: Option<&str>,
+    ) -> Result<Option<String>> {
+        let (resource, subresource) = match plural.split_once('/') {
             Some((resource, subresource)) => (resource, Some(subresource)),
-            None => (question.plural, None),
+            None => (plural, None),
         };
-        let mut attributes = json!({
-            "verb": question.verb,
-            "group": question.group,
-            "resource": resource,
-            "namespace": question.namespace,
-        });
+        let mut attributes = json!({"verb": verb, "group": group, "resource": resource, "namespace": namespace});
         if let Value::Object(attributes) = &mut attributes {
-            attributes.extend(question.name.map(|name| ("name".to_owned(), name.into())));
+            attributes.extend(name.map(|name| ("name".to_owned(), name.into())));
             attributes.extend(subresource.map(|subresource| ("subresource".to_owned(), subresource.into())));
         }
         let review = json!({
@@ -169,7 +149,7 @@ impl Cluster {
         Ok(Some(mask::text(message.unwrap_or_default())))
     }
 
-    pub async fn endpoint_slices(&self, namespace: &str, services: &[String]) -> Result<Vec<Value>, ClusterError> {
+    pub async fn endpoint_slices(&self, namespace: &str, services: &[String]) -> Result<Vec<Value>> {
         let selector = format!("kubernetes.io/service-name in ({})", services.join(","));
         self.list(ENDPOINT_SLICES, Some(namespace), &[("labelSelector", &selector)]).await
     }
@@ -184,8 +164,7 @@ impl Cluster {
             let read = self.selecting_in(&namespace).await;
             (namespace, read)
         });
-        let read: BTreeMap<String, Result<Vec<Value>, ClusterError>> =
-            futures::future::join_all(reads).await.into_iter().collect();
+        let read: BTreeMap<String, Result<Vec<Value>>> = futures::future::join_all(reads).await.into_iter().collect();
         for live in lives {
             match read.get(&live.workload.reference.namespace) {
                 Some(Ok(objects)) => {
@@ -200,21 +179,20 @@ impl Cluster {
         }
     }
 
-    /// Asks whether the caller may write the status of pods, where a pod would be drained by a readiness gate. A server that
-    /// does not say leaves the gates alone.
+    /// Asks whether the caller may write the status of pods, where a readiness gate would drain them; no answer is no.
     async fn ask_for_gates(&self, live: &mut LiveWorkload) {
         if !drains_by_gate(live) {
             return;
         }
         let workload = &live.workload.reference;
         let name = (!workload.kind.has_template()).then_some(workload.name.as_str());
-        let question =
-            Question { verb: "patch", group: "", plural: "pods/status", namespace: &workload.namespace, name };
-        live.surroundings.pod_status_denied =
-            self.refused(question).await.unwrap_or_else(|error| Some(error.to_string()));
+        live.surroundings.pod_status_denied = self
+            .refused("patch", ("", "pods/status"), &workload.namespace, name)
+            .await
+            .unwrap_or_else(|why| Some(why.to_string()));
     }
 
-    async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+    async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>> {
         let workloads = WorkloadKind::selecting().map(|kind| self.named(kind.into(), kind.spec().kind, namespace));
         let (workloads, policies, slices) = futures::join!(
             futures::future::join_all(workloads),
@@ -231,7 +209,7 @@ impl Cluster {
     }
 
     /// The items of a list have no kind.
-    async fn named(&self, resource: Resource, kind: &str, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+    async fn named(&self, resource: Resource, kind: &str, namespace: &str) -> Result<Vec<Value>> {
         let mut objects = self.list_if_there(resource, namespace).await?;
         for object in objects.iter_mut().filter_map(Value::as_object_mut) {
             object.insert("kind".into(), kind.into());

@@ -6,13 +6,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::{ClusterError, RequestDescription};
+use super::error::{ClusterError, RequestDescription, Result};
 use engine::k8s::events::{Event, PodEvents};
 use engine::k8s::names::PodKey;
 use engine::k8s::permissions::AccessVerb;
 use engine::kinds::{KindSpec, PODS, WorkloadKind};
 use engine::state::durable::ObjectKind;
-use engine::value::kubelet_version::KubeletVersion;
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;
@@ -67,10 +66,8 @@ impl Resource {
     pub(super) fn describe(self, verb: AccessVerb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
         let resource =
             if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) };
-        let mut what = RequestDescription::new(verb, &resource);
-        what.namespace = namespace.map(str::to_owned);
-        what.name = name.map(str::to_owned);
-        what
+        let (namespace, name) = (namespace.map(str::to_owned), name.map(str::to_owned));
+        RequestDescription { namespace, name, ..RequestDescription::new(verb, &resource) }
     }
 
     fn path(self, namespace: Option<&str>, name: Option<&str>) -> String {
@@ -141,17 +138,12 @@ impl Cluster {
         request: http::request::Builder,
         body: Vec<u8>,
         what: &RequestDescription,
-    ) -> Result<T, ClusterError> {
+    ) -> Result<T> {
         let request = request.body(body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
         self.client.request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
     }
 
-    pub(super) async fn get(
-        &self,
-        resource: Resource,
-        namespace: Option<&str>,
-        name: &str,
-    ) -> Result<Value, ClusterError> {
+    pub(super) async fn get(&self, resource: Resource, namespace: Option<&str>, name: &str) -> Result<Value> {
         let what = resource.describe(AccessVerb::Get, namespace, Some(name));
         self.request(Request::get(resource.path(namespace, Some(name))), Vec::new(), &what).await
     }
@@ -162,7 +154,7 @@ impl Cluster {
         resource: Resource,
         namespace: Option<&str>,
         selectors: &[(&str, &str)],
-    ) -> Result<Vec<T>, ClusterError> {
+    ) -> Result<Vec<T>> {
         let what = resource.describe(AccessVerb::List, namespace, None);
         let limit = PAGE.to_string();
         let mut items = Vec::new();
@@ -200,9 +192,10 @@ impl Cluster {
         container: &str,
         previous: bool,
         (lines, bytes): (usize, usize),
-    ) -> Result<String, ClusterError> {
+    ) -> Result<String> {
         let pods: Resource = PODS.into();
-        let what = pods.describe(AccessVerb::Get, Some(&pod.namespace), Some(&pod.name)).subresource("log");
+        let mut what = pods.describe(AccessVerb::Get, Some(&pod.namespace), Some(&pod.name));
+        what.subresource = Some("log".to_owned());
         let (lines, bytes) = (lines.to_string(), bytes.to_string());
         let mut pairs = vec![("container", container), ("tailLines", &lines), ("limitBytes", &bytes)];
         if previous {
@@ -219,11 +212,7 @@ impl Cluster {
     }
 
     /// Reads the names of the first page of objects, without the objects where the server can leave them out.
-    pub(super) async fn list_names(
-        &self,
-        resource: Resource,
-        namespace: Option<&str>,
-    ) -> Result<Vec<String>, ClusterError> {
+    pub(super) async fn list_names(&self, resource: Resource, namespace: Option<&str>) -> Result<Vec<String>> {
         let what = resource.describe(AccessVerb::List, namespace, None);
         let uri = format!("{}?limit={PAGE}", resource.path(namespace, None));
         let names_alone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -240,7 +229,7 @@ impl Cluster {
         namespace: Option<&str>,
         object: &Value,
         parameters: &[(&str, &str)],
-    ) -> Result<Value, ClusterError> {
+    ) -> Result<Value> {
         let what = resource.describe(AccessVerb::Create, namespace, None);
         let request = Request::post(format!("{}{}", resource.path(namespace, None), query(parameters)))
             .header(http::header::CONTENT_TYPE, "application/json");
@@ -254,7 +243,7 @@ impl Cluster {
         namespace: &str,
         name: &str,
         (uid, version): (&str, Option<&str>),
-    ) -> Result<(), ClusterError> {
+    ) -> Result<()> {
         let what = resource.describe(AccessVerb::Delete, Some(namespace), Some(name));
         let mut preconditions = serde_json::json!({"uid": uid});
         if let (Some(preconditions), Some(version)) = (preconditions.as_object_mut(), version) {
@@ -269,14 +258,13 @@ impl Cluster {
         self.request::<Value>(request, options.to_string().into_bytes(), &what).await.map(drop)
     }
 
-    /// Sends a patch of an object, or of a subresource of it, such as `status`.
     pub(super) async fn patch(
         &self,
         resource: Resource,
         (namespace, name, subresource): (&str, &str, Option<&str>),
         (kind, body): (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
-    ) -> Result<Value, ClusterError> {
+    ) -> Result<Value> {
         let mut what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
         what.subresource = subresource.map(str::to_owned);
         let path = resource.path(Some(namespace), Some(name));
@@ -286,7 +274,6 @@ impl Cluster {
         self.request(request, body, &what).await
     }
 
-    /// Returns whether a namespace exists; `None` when the caller may not know.
     pub async fn has_namespace(&self, name: &str) -> Option<bool> {
         match self.get(NAMESPACES, None, name).await {
             Ok(_) => Some(true),
@@ -295,38 +282,28 @@ impl Cluster {
         }
     }
 
-    /// Returns the names of workloads of a kind in a namespace, at most 500 of them.
-    pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>, ClusterError> {
+    pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>> {
         self.list_names(kind.into(), Some(namespace)).await
     }
 
-    /// Returns the names of namespaces, at most 500 of them.
-    pub async fn namespace_names(&self) -> Result<Vec<String>, ClusterError> {
+    pub async fn namespace_names(&self) -> Result<Vec<String>> {
         self.list_names(NAMESPACES, None).await
     }
 
-    /// Returns the names of nodes, at most 500 of them.
-    pub async fn node_names(&self) -> Result<Vec<String>, ClusterError> {
+    pub async fn node_names(&self) -> Result<Vec<String>> {
         self.list_names(NODES, None).await
     }
 
-    /// Returns the server's version, such as `v1.36.3`.
-    pub async fn server_version(&self) -> Result<String, ClusterError> {
+    pub async fn server_version(&self) -> Result<String> {
         let what = RequestDescription::new(AccessVerb::Get, "version");
         let version: Value = self.request(Request::get("/version"), Vec::new(), &what).await?;
         Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())
     }
 
     /// Reads what the kubelet last said of a pod's containers: a hint where nothing else proves a restart.
-    pub async fn pod_events(&self, pod: &PodKey) -> Result<PodEvents, ClusterError> {
+    pub async fn pod_events(&self, pod: &PodKey) -> Result<PodEvents> {
         let selector = format!("involvedObject.uid={}", pod.uid);
         let events: Vec<Value> = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;
         Ok(PodEvents::of(&events.iter().map(Event::of).collect::<Vec<_>>()))
-    }
-
-    pub async fn kubelet(&self, node: &str) -> Result<KubeletVersion, ClusterError> {
-        let object = self.get(NODES, None, node).await?;
-        let version = object.pointer("/status/nodeInfo/kubeletVersion").and_then(Value::as_str).unwrap_or_default();
-        version.parse().map_err(|why| ClusterError::Unreadable { request: format!("node {node}"), why })
     }
 }

@@ -7,11 +7,11 @@ use futures::StreamExt;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::Cluster;
-use super::error::ClusterError;
+use super::error::{ClusterError, Result};
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::{ListedPod, is_nobodys};
 use super::snapshot::{denied, holder, read_workload};
+use super::{AT_ONCE, Cluster};
 use engine::k8s::names::{PodKey, Uid, WorkloadRef};
 use engine::k8s::pod::Pod;
 use engine::k8s::workload::{Workload, controller_of};
@@ -21,9 +21,6 @@ use engine::plan::{Denied, LiveWorkload, may_be_left};
 use engine::rollout::is_pull_pod_of;
 use engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
 use engine::value::selector;
-
-/// Workloads whose revisions are read at once.
-const AT_ONCE: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
@@ -38,13 +35,12 @@ pub struct Overview {
 }
 
 impl Cluster {
-    /// Reads every workload with its pods; `namespace` `None` is all namespaces. Pods of other kinds' controllers (Jobs,
-    /// nodes) are left out.
+    /// Reads every workload with its pods, of all namespaces where none is named, without pods of Jobs and nodes.
     ///
     /// # Errors
     /// What the server or the way to it says, unless it is that the caller may not list a kind: that is part of the answer.
     /// Without the pods there is none.
-    pub async fn overview(&self, namespace: Option<&str>) -> Result<Overview, ClusterError> {
+    pub async fn overview(&self, namespace: Option<&str>) -> Result<Overview> {
         let kinds = WorkloadKind::updated_here().filter(|kind| kind.has_template());
         let lists = kinds.clone().map(|kind| self.list::<Slim>(kind.into(), namespace, &[]));
         let (lists, controller_revisions, pods) = futures::join!(
@@ -84,8 +80,7 @@ impl Cluster {
         }
     }
 
-    /// Says what becomes of each pod that pulls images for one of these workloads. A caller that may not list them gets
-    /// no note.
+    /// Says what becomes of each pod that pulls images for one of these workloads, to a caller that may list them.
     pub async fn pulling_for(&self, workloads: &[&WorkloadRef]) -> Vec<Hint> {
         let namespaces: BTreeSet<&str> = workloads.iter().map(|workload| workload.namespace.as_str()).collect();
         let mut reported = Vec::new();
@@ -99,12 +94,12 @@ impl Cluster {
         reported
     }
 
-    async fn all_pull_pods(&self, namespace: Option<&str>) -> Result<Vec<Value>, ClusterError> {
+    async fn all_pull_pods(&self, namespace: Option<&str>) -> Result<Vec<Value>> {
         self.list(PODS.into(), namespace, &[("labelSelector", pull_selector(None).as_str())]).await
     }
 
     /// Takes the pods that pull images for this program out of a list, and says what becomes of each.
-    async fn pulling(&self, namespace: Option<&str>, pods: &mut Vec<Pod>) -> Result<Vec<Hint>, ClusterError> {
+    async fn pulling(&self, namespace: Option<&str>, pods: &mut Vec<Pod>) -> Result<Vec<Hint>> {
         if !pods.iter().any(|pod| pod.labels.contains_key(PULL_LABEL)) {
             return Ok(Vec::new());
         }
@@ -128,8 +123,7 @@ fn stands(pod: &Value, now: Option<&str>) -> Hint {
     }
 }
 
-/// An object of a list without what is not used here: managed fields, except which managers hold a controller, and all
-/// but the metadata of a revision.
+/// An object of a list without managed fields, except which managers hold a controller, and of a revision the metadata alone.
 struct Slim(Value);
 
 /// Keeps of the managed fields which managers have set what holds a controller. The items of a list have no kind.
@@ -178,7 +172,6 @@ struct Reading {
     workloads: Vec<Workload>,
     /// ReplicaSets and ControllerRevisions by what controls them.
     owned: HashMap<Uid, Vec<Value>>,
-    /// Why the ReplicaSets could not be read.
     replica_sets_denied: Option<Denied>,
     not_read: Vec<String>,
     /// The server's time once everything was read.
@@ -186,11 +179,11 @@ struct Reading {
     forbidden: Option<ClusterError>,
 }
 
-type Listed = Result<Vec<Slim>, ClusterError>;
+type Listed = Result<Vec<Slim>>;
 
 impl Reading {
     /// Of a kind whose objects the controller of another one makes, some are users' own.
-    fn of_kind(&mut self, kind: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
+    fn of_kind(&mut self, kind: WorkloadKind, objects: Listed) -> Result<()> {
         let maker = kind.made_by();
         match objects {
             Ok(objects) => {
@@ -216,7 +209,7 @@ impl Reading {
         Ok(())
     }
 
-    fn controller_revisions(&mut self, objects: Listed) -> Result<(), ClusterError> {
+    fn controller_revisions(&mut self, objects: Listed) -> Result<()> {
         match objects {
             Err(error) => {
                 let denied = denied(error)?;

@@ -4,9 +4,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::ClusterError;
+use super::error::{ClusterError, Result};
 use super::objects::PatchKind;
 use crate::process;
+use engine::k8s::container_hash::as_go_escapes;
 use engine::k8s::names::PodKey;
 use engine::k8s::pod::{Pod, PodSpec, PodStatus};
 use engine::kinds::PODS;
@@ -18,17 +19,9 @@ use engine::state::durable::lease::ProcessState;
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.
-fn json_patch(operations: &impl Serialize) -> Result<Vec<u8>, ClusterError> {
+fn json_patch(operations: &impl Serialize) -> Result<Vec<u8>> {
     let text = serde_json::to_string(operations).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-    let mut body = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            // Outside of strings JSON has none of them.
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => body.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => body.push(c),
-        }
-    }
-    Ok(body.into_bytes())
+    Ok(as_go_escapes(&text).into_bytes())
 }
 
 impl Cluster {
@@ -37,7 +30,7 @@ impl Cluster {
     /// # Errors
     /// The server's error, or that of the way to it; [`ClusterError::may_have_been_done`] says whether it may be
     /// stored.
-    pub async fn send(&self, patch: &PodPatch, dry_run: bool) -> Result<Pod, ClusterError> {
+    pub async fn send(&self, patch: &PodPatch, dry_run: bool) -> Result<Pod> {
         let body = json_patch(&patch.operations)?;
         let mut parameters = vec![("fieldManager", patch.field_manager.as_str())];
         if dry_run {
@@ -57,12 +50,12 @@ impl Cluster {
     /// # Errors
     /// The server's error, or that of the way to it; [`ClusterError::may_have_been_done`] says whether it may be
     /// stored. For a delete, an object that is gone already is no error.
-    pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
+    pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<()> {
         self.write_with(write, &[("fieldManager", field_manager)]).await
     }
 
     /// Asks whether the server would take a write; nothing is stored. A delete is not asked about.
-    pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
+    pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<()> {
         match write {
             ObjectWrite::Patch { .. } | ObjectWrite::Create { .. } => {
                 self.write_with(write, &[("fieldManager", field_manager), ("dryRun", "All")]).await
@@ -71,7 +64,7 @@ impl Cluster {
         }
     }
 
-    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<(), ClusterError> {
+    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<()> {
         match write {
             ObjectWrite::Patch { object, operations } => {
                 let body = (PatchKind::Json, json_patch(operations)?);
@@ -94,7 +87,7 @@ impl Cluster {
 
     /// Reads the pods that pull images, whole: those of this process and those that were left behind; and the number of
     /// the others, whose runs may be active.
-    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize), ClusterError> {
+    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize)> {
         let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
         let (this, now) = (process::this(), self.now());
         let is_free = |pod: &Value| process_of(pod).as_ref() == Some(&this) || is_nobodys(pod, now.as_deref());
@@ -102,8 +95,7 @@ impl Cluster {
         Ok((free, others.len()))
     }
 
-    /// Reads one pod; `None` when there is none of that name.
-    pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>, ClusterError> {
+    pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>> {
         match self.get(PODS.into(), Some(&key.namespace), &key.name).await {
             Ok(pod) => read_pod(&pod).map(Some),
             Err(ClusterError::NotFound { .. }) => Ok(None),
@@ -136,11 +128,10 @@ impl<'de> Deserialize<'de> for ListedPod {
     }
 }
 
-pub(super) fn read_pod(pod: &Value) -> Result<Pod, ClusterError> {
+pub(super) fn read_pod(pod: &Value) -> Result<Pod> {
     Pod::from_object(pod).map_err(|error| ClusterError::Unreadable { request: "pods".into(), why: error.to_string() })
 }
 
-/// Says what a failed send means for the rollout.
 pub fn answer(error: &ClusterError) -> Answer {
     let message = error.to_string();
     match error {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::ClusterError;
+use super::error::{ClusterError, Result};
 use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
@@ -34,19 +34,18 @@ pub enum Nodes {
 const NODES_ONE_BY_ONE: usize = 8;
 
 impl Cluster {
-    pub async fn workload(&self, reference: &WorkloadRef) -> Result<Workload, ClusterError> {
+    pub async fn workload(&self, reference: &WorkloadRef) -> Result<Workload> {
         let object = self.get(reference.kind.into(), Some(&reference.namespace), &reference.name).await?;
         read_workload(reference.kind, object)
     }
 
-    /// Reads the workloads of a kind that selectors match, each under its name in the request; `namespace` `None` is all
-    /// namespaces.
+    /// Reads the workloads of a kind that selectors match, each under its name in the request; in all namespaces for `None`.
     pub async fn workloads(
         &self,
         kind: WorkloadKind,
         namespace: Option<&str>,
         selectors: &[(&str, &str)],
-    ) -> Result<Vec<Workload>, ClusterError> {
+    ) -> Result<Vec<Workload>> {
         let objects = self.list(kind.into(), namespace, selectors).await?;
         objects.into_iter().map(|object| read_workload(kind, object)).collect()
     }
@@ -66,7 +65,7 @@ impl Cluster {
     /// # Errors
     /// The server's error about pods and ReplicaSets, or that of the way to it, unless the caller may not read them:
     /// that is part of the answer. Other objects that may not be read weaken the answer and are named in it.
-    pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<LiveWorkload, ClusterError> {
+    pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<LiveWorkload> {
         let mut live = match workload.selector() {
             None => {
                 let pods = vec![read_pod(&workload.object)?];
@@ -80,7 +79,7 @@ impl Cluster {
         Ok(live)
     }
 
-    async fn read_owned(&self, workload: Workload, selector: &str) -> Result<LiveWorkload, ClusterError> {
+    async fn read_owned(&self, workload: Workload, selector: &str) -> Result<LiveWorkload> {
         let namespace = workload.reference.namespace.clone();
         let selectors = [("labelSelector", selector)];
         let pods = self.list::<ListedPod>(PODS.into(), Some(&namespace), &selectors);
@@ -117,7 +116,7 @@ impl Cluster {
     }
 
     /// Reads the ReplicaSets or ControllerRevisions that an owner's selector matches, whosever they are.
-    async fn revisions(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
+    async fn revisions(&self, workload: &Workload) -> Result<Vec<Value>> {
         let resource = match workload.reference.kind.revisions() {
             Revisions::ReplicaSets => REPLICA_SETS.into(),
             Revisions::ControllerRevisions(_) => CONTROLLER_REVISIONS,
@@ -128,7 +127,7 @@ impl Cluster {
     }
 
     /// Reads the revisions of an owner's template: the ReplicaSets or ControllerRevisions that it controls.
-    pub async fn owned(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
+    pub async fn owned(&self, workload: &Workload) -> Result<Vec<Value>> {
         let mut objects = self.revisions(workload).await?;
         objects.retain(|object| controller_uid(object) == Some(workload.uid.as_str()));
         Ok(objects)
@@ -138,7 +137,7 @@ impl Cluster {
     ///
     /// # Errors
     /// What the server or the way to it says; that there is no such owner is no error.
-    pub async fn owner(&self, reference: &WorkloadRef) -> Result<OwnerView, ClusterError> {
+    pub async fn owner(&self, reference: &WorkloadRef) -> Result<OwnerView> {
         let workload = match self.workload(reference).await {
             Err(ClusterError::NotFound { .. }) => return Ok(OwnerView::default()),
             workload => workload?,
@@ -148,8 +147,7 @@ impl Cluster {
         Ok(OwnerView { object: Some(workload.object), owned, now })
     }
 
-    /// Reads the Deployment that controls a ReplicaSet.
-    async fn maker(&self, workload: &Workload) -> Result<Option<Value>, ClusterError> {
+    async fn maker(&self, workload: &Workload) -> Result<Option<Value>> {
         let Some(maker) = workload.reference.kind.made_by() else { return Ok(None) };
         let Some((kind, name, _)) = workload.controller() else { return Ok(None) };
         if kind != maker.spec().kind {
@@ -177,7 +175,7 @@ impl Cluster {
     ///
     /// # Errors
     /// What the server or the way to it says. A node that is gone is none.
-    pub async fn nodes(&self, names: Vec<String>) -> Result<Vec<Value>, ClusterError> {
+    pub async fn nodes(&self, names: Vec<String>) -> Result<Vec<Value>> {
         if names.len() > NODES_ONE_BY_ONE {
             return self.list(NODES, None, &[]).await;
         }
@@ -202,12 +200,12 @@ pub(super) fn holder(live: &LiveWorkload) -> ProcessState {
 }
 
 /// What the caller may not read is part of the plan's answer; any other error is one.
-pub(super) fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
+pub(super) fn denied(error: ClusterError) -> Result<Denied> {
     let ClusterError::Forbidden { request, message } = error else { return Err(error) };
     Ok(Denied { verb: request.verb.word().into(), resource: request.resource, message, role: None })
 }
 
-pub(super) fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload, ClusterError> {
+pub(super) fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload> {
     // Items of a list come without these, and patches and manifests are compared with them.
     if let Value::Object(map) = &mut object {
         map.insert("apiVersion".into(), kind.spec().api_version().into());

@@ -20,9 +20,11 @@ use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::{ClusterError, RequestDescription};
+use super::error::{ClusterError, RequestDescription, Result};
+use super::objects::Resource;
 use engine::k8s::permissions::AccessVerb;
 use engine::k8s::pod::{Pod, PodSpec, PodStatus};
+use engine::kinds::PODS;
 use engine::rollout::Observation;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub enum PodScope {
 }
 
 /// The observations of a watch, without end.
-pub type WatchedPods = BoxStream<'static, Result<Observation, ClusterError>>;
+pub type WatchedPods = BoxStream<'static, Result<Observation>>;
 
 type SlimPod = Object<PodSpec, PodStatus>;
 type Events = BoxStream<'static, Result<Event<SlimPod>, watcher::Error>>;
@@ -51,9 +53,8 @@ struct Watching {
     /// Pods of a relist that is not complete yet.
     listed: Vec<Pod>,
     pause: Duration,
-    /// When the last list was complete.
     listed_at: Option<Instant>,
-    out: VecDeque<Result<Observation, ClusterError>>,
+    out: VecDeque<Result<Observation>>,
 }
 
 impl Cluster {
@@ -67,7 +68,7 @@ impl Cluster {
         let watching = Watching {
             api: Api::namespaced_with(self.client.clone(), namespace, &resource),
             config,
-            what: RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace),
+            what: Resource::from(PODS).describe(AccessVerb::Watch, Some(namespace), None),
             events: None,
             listed: Vec::new(),
             pause: Duration::ZERO,
@@ -83,7 +84,7 @@ impl Cluster {
 }
 
 impl Watching {
-    async fn next(&mut self) -> Result<Observation, ClusterError> {
+    async fn next(&mut self) -> Result<Observation> {
         loop {
             if let Some(item) = self.out.pop_front() {
                 return item;
@@ -132,7 +133,7 @@ impl Watching {
     }
 }
 
-fn read(pod: SlimPod) -> Result<Pod, ClusterError> {
+fn read(pod: SlimPod) -> Result<Pod> {
     let unreadable =
         |error: serde_json::Error| ClusterError::Unreadable { request: "watch pods".into(), why: error.to_string() };
     let metadata: Value = serde_json::to_value(&pod.metadata).map_err(unreadable)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Shell, next, plan, planning, sources};
 use crate::cli::{GlobalArgs, PlanArgs, TargetArgs, Typed, root};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::manifest::{self, Manifest, Origin};
 use crate::render::Meaning;
 use engine::kinds::WorkloadKind;
@@ -14,7 +14,7 @@ use engine::plan::outline::{Hook, Written};
 use engine::plan::{Validation, offline};
 use engine::state::outcome::EndResult;
 
-pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let targets = &args.change.targets;
     if targets.filename.is_empty() && targets.kustomize.is_none() {
         return Err(CommandError::usage("--against compares two manifests, and the newer one is missing")
@@ -41,7 +41,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     shell.standard_input_was_read = from_stdin(&args.against) || from_stdin(&targets.filename);
     let old = objects(sources::of_names(&args.against, shell).await?, targets, global, None)?;
     let new = objects(sources::origins(targets, shell).await?, targets, global, Some(shell))?;
-    let plan = offline::compare(&old, &new, global.namespace.as_deref(), &options)
+    let plan = offline::compare(&old, &new, global.connection.namespace.as_deref(), &options)
         .map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
     plan::show((&plan, None), args.output, (None, false), shell)?;
     Ok(if args.detailed_exitcode { plan.result() } else { EndResult::Complete })
@@ -62,7 +62,7 @@ fn objects(
     args: &TargetArgs,
     global: &GlobalArgs,
     shell: Option<&Shell>,
-) -> Result<Vec<Manifest>, CommandError> {
+) -> Result<Vec<Manifest>> {
     let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
     super::targets::refuse_misspelt(&manifests)?;
     for manifest in manifests.iter().filter(|manifest| Hook::of(&manifest.object).is_none()) {

@@ -8,44 +8,39 @@ use super::saved::Reread;
 use super::{Shell, approve, plan, planning, saved, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
 use crate::cluster::Nodes;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::render::{Meaning, PlanFormat, StreamFormat};
 use engine::k8s::permissions::ClusterCommand;
 use engine::plan::Plan;
 use engine::state::outcome::EndResult;
 
-pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     if let Some(file) = &args.plan {
         return saved_plan(file, args, global, shell).await;
     }
-    let ask_server = args.dry_run != DryRun::Client;
+    let ask_server = args.act.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
-    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
+    plan::show_stream(&planned, &args.act, shell)?;
     shell.tell_notices();
-    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+    if let Some(end) = planned.ends_here(args.act.dry_run, shell) {
         return Ok(end);
     }
-    if args.output == StreamFormat::Json {
+    if args.act.output == StreamFormat::Json {
         // The lines of the rollout do not have the plan, which says so elsewhere.
         targets::note_skipped(&planned.plan.skipped, shell);
         for new in planned.plan.workloads.iter().filter(|plan| plan.is_offline()) {
             shell.note(&format!("{}: skipped: it is new; kubectl apply creates it", new.workload));
         }
     }
-    approve::ask(&planned.plan, &planned.cluster, args.yes, shell)?;
+    approve::ask(&planned.plan, &planned.cluster, args.act.yes, shell)?;
     carry_out(planned, &args.field_manager, args, shell).await
 }
 
-async fn carry_out(
-    planned: Planned,
-    field_manager: &str,
-    args: &ApplyArgs,
-    shell: &Shell,
-) -> Result<EndResult, CommandError> {
+async fn carry_out(planned: Planned, field_manager: &str, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
     let Planned { plan, lives, cluster, id, .. } = planned;
-    let writer = (args.output, field_manager);
+    let writer = (args.act.output, field_manager);
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     write_to_the_owner(&mut rolling, &args.owner, &plan, shell);
     rolling.on_deferred = args.resize.deferred;
@@ -62,17 +57,12 @@ pub(super) fn write_to_the_owner(rolling: &mut Rolling<'_>, owner: &OwnerArgs, p
 }
 
 /// Does exactly what a saved plan says: it was approved when it was given.
-async fn saved_plan(
-    file: &Path,
-    args: &ApplyArgs,
-    global: &GlobalArgs,
-    shell: &mut Shell,
-) -> Result<EndResult, CommandError> {
-    let ask_server = args.dry_run != DryRun::Client;
+async fn saved_plan(file: &Path, args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
+    let ask_server = args.act.dry_run != DryRun::Client;
     let (planned, field_manager) = match saved::read(file, ask_server, global, shell).await? {
         Reread::Fresh(planned, field_manager) => (planned, field_manager),
         Reread::Stale(plan) => {
-            if args.output == StreamFormat::Json {
+            if args.act.output == StreamFormat::Json {
                 plan::show((&plan, None), PlanFormat::Json, (None, false), shell)?;
             }
             shell.say(
@@ -91,8 +81,8 @@ async fn saved_plan(
             return Ok(EndResult::Superseded);
         }
     };
-    plan::show_stream(&planned, args.output, (args.dry_run == DryRun::None, args.yes), shell)?;
-    if let Some(end) = planned.ends_here(args.dry_run, shell) {
+    plan::show_stream(&planned, &args.act, shell)?;
+    if let Some(end) = planned.ends_here(args.act.dry_run, shell) {
         return Ok(end);
     }
     carry_out(*planned, &field_manager, args, shell).await

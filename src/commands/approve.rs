@@ -10,17 +10,15 @@ use tokio::runtime::Handle;
 
 use super::{Shell, meant};
 use crate::cluster::Cluster;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render;
 use engine::k8s::names::ContainerName;
 use engine::plan::{Plan, PodVerdict, Verdict};
 use engine::value::count::count;
 
-/// Bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1024;
 
-/// Asks whether a plan shall be carried out.
-pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<()> {
     let pods: usize = plan.workloads.iter().map(|workload| workload.count(PodVerdict::Update)).sum();
     let changing = plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace);
     let of = match changing.clone().count() {
@@ -41,7 +39,7 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
 
 /// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required. That somebody has not said yes is
 /// no wrong usage, so that no help is pointed at.
-pub(super) fn confirm(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+pub(super) fn confirm(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<()> {
     let is_approved = yes || question(what, cluster, shell)?;
     if is_approved { Ok(()) } else { Err(CommandError::new(ErrorKind::Declined, DECLINED)) }
 }
@@ -52,7 +50,6 @@ enum Answers {
     Terminal(File),
 }
 
-/// The terminal that a process belongs to.
 const TERMINAL: &str = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
 
 #[expect(clippy::disallowed_methods, reason = "the terminal is no file that somebody names")]
@@ -67,11 +64,10 @@ fn answers(shell: &Shell) -> Option<Answers> {
 }
 
 const DECLINED: &str = "not approved: nothing was changed";
-
 const MIDWAY: &str = "not approved: this run changes nothing more, and what it has changed stays";
 
 /// Asks in the middle of a rollout, where Ctrl-C is no word that nothing was changed.
-pub(super) fn question_midway(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool, CommandError> {
+pub(super) fn question_midway(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool> {
     question(what, cluster, shell).map_err(|error| match error.kind == ErrorKind::Interrupted {
         true => CommandError::new(ErrorKind::Interrupted, MIDWAY),
         false => error,
@@ -82,8 +78,7 @@ pub(super) fn can_ask(shell: &Shell) -> bool {
     answers(shell).is_some()
 }
 
-/// Asks whether something shall be done, naming context and server.
-fn question(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool, CommandError> {
+fn question(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool> {
     let Some(answers) = answers(shell) else {
         let error = CommandError::usage("there is no terminal to ask on, so nothing was done");
         return Err(error.hint(meant::approved(shell.line())));

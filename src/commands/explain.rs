@@ -3,7 +3,7 @@
 use super::Shell;
 use super::reference::{self, CODES, Code, End, OTHER_WORDS, STATES, Word};
 use crate::cli::ExplainArgs;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, inplace};
 use engine::value::suggest;
@@ -34,7 +34,7 @@ const ALSO_CALLED: [(&str, &str); 13] = [
     ("resize deferred by the node", "deferred"),
 ];
 
-pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, CommandError> {
+pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult> {
     let columns = shell.terminal.stdout.width.map_or(COLUMNS, |width| usize::from(width).clamp(20, COLUMNS));
     let text = match &args.code {
         None => list(columns),
@@ -80,7 +80,6 @@ fn names() -> Vec<&'static str> {
     reference::every_code().into_iter().map(|known| known.code).chain(words).collect()
 }
 
-/// Returns the few codes and words that contain the typed text.
 fn holding(part: &str) -> Vec<&'static str> {
     let part = key(part);
     let mut found: Vec<&str> = names().into_iter().filter(|name| key(name).contains(&part)).collect();
@@ -112,7 +111,6 @@ fn list(columns: usize) -> String {
     )
 }
 
-/// Returns how a command may have ended with an exit code, or with its word in JSON.
 fn with_exit_code(code: &str) -> Vec<End> {
     let number = code.parse::<u8>().ok().map(|number| number.to_string());
     let is = |end: &End| number.as_deref() == Some(end.exit_code) || end.word.eq_ignore_ascii_case(code);

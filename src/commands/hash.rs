@@ -1,15 +1,15 @@
 //! `hash`: computes the kubelet's container hashes, of manifests without a cluster, of live pods and templates with one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde_json::Value;
 
 use super::Shell;
-use super::targets::{self, Asked};
+use super::targets;
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::manifest::Manifest;
 use crate::render::{self, HashFormat};
 use engine::change::new_images;
@@ -18,16 +18,25 @@ use engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubele
 use engine::k8s::names::WorkloadRef;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
+use engine::plan::Intent;
+use engine::plan::assemble;
 use engine::state::outcome::EndResult;
+use engine::value::kubelet_version::KubeletVersion;
 
 type Manifests = [(WorkloadKind, Manifest)];
 
-pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     // With a manifest and TYPE/NAME, the manifest is what comes after.
     let words = TargetArgs { filename: Vec::new(), kustomize: None, ..args.targets.clone() };
     let request = targets::parsed(&words, targets::unnamed(&words), shell).await?;
-    let manifests = manifests(&args.targets, shell).await?;
-    let given = args.kubelet_version.map(Kubelet::given);
+    let has_manifests = !args.targets.filename.is_empty() || args.targets.kustomize.is_some();
+    let mut manifests = Vec::new();
+    if has_manifests {
+        let read = targets::manifests(&args.targets, shell).await?;
+        targets::note_skipped(&read.skipped, shell);
+        manifests = read.workloads;
+    }
+    let given = args.kubelet_version.map(|version| Kubelet { version, source: "given", node: None });
     let names_none = request.named.is_empty() && request.selected.is_empty();
     let is_live = manifests.is_empty() || !names_none || words.is_selected() || words.all_namespaces;
     let mut objects = Vec::new();
@@ -35,18 +44,18 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
         let asked = targets::read(&words, false, shell).await?;
         let cluster = shell.connect(global).await?;
         let found = targets::find(asked, &words, global, &cluster).await?;
-        let mut nodes = BTreeMap::new();
+        let kubelets = if given.is_some() { BTreeMap::new() } else { kubelets(&found, &cluster, shell).await };
         for (Workload { reference, object, .. }, _) in found {
-            let kubelet = match &given {
-                Some(given) => given.clone(),
-                None => kubelet_of(&reference, &object, &cluster, &mut nodes, shell).await,
+            let of_node = || {
+                let node = node(&object)?.to_owned();
+                Some(Kubelet { version: *kubelets.get(&node)?, source: "node", node: Some(node) })
             };
+            let kubelet = given.clone().or_else(of_node).unwrap_or(Kubelet::ASSUMED);
             let after = manifest_for(&manifests, &reference)?;
             objects.push(compared(reference, &object, after, &request.images, kubelet)?);
         }
     } else {
-        let kubelet = given.unwrap_or(Kubelet::ASSUMED);
-        objects = of_manifests(&manifests, &request.images, &kubelet, global)?;
+        objects = of_manifests(&manifests, &request.images, &given.unwrap_or(Kubelet::ASSUMED), global)?;
     }
     render::hashes(args.output, &objects, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if args.output == HashFormat::Text {
@@ -55,29 +64,15 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
     Ok(EndResult::Complete)
 }
 
-async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Manifest)>, CommandError> {
-    if args.filename.is_empty() && args.kustomize.is_none() {
-        return Ok(Vec::new());
-    }
-    let TargetArgs { filename, kustomize, recursive, .. } = args.clone();
-    let files = TargetArgs { filename, kustomize, recursive, ..TargetArgs::default() };
-    let asked = targets::read(&files, false, shell).await?;
-    targets::note_skipped(asked.skipped(), shell);
-    match asked {
-        Asked::Manifests(manifests) => Ok(manifests.workloads),
-        Asked::Words(_) => Ok(Vec::new()),
-    }
-}
-
 /// Hashes manifests as written: what a kubelet would get of them, without what admission adds.
 fn of_manifests(
     manifests: &Manifests,
     images: &Images,
     kubelet: &Kubelet,
     global: &GlobalArgs,
-) -> Result<Vec<HashComparison>, CommandError> {
+) -> Result<Vec<HashComparison>> {
     let of = |(kind, manifest): &(WorkloadKind, Manifest)| {
-        let namespace = targets::namespace_of(manifest, global)?.or_else(|| global.namespace.clone());
+        let namespace = targets::namespace_of(manifest, global)?.or_else(|| global.connection.namespace.clone());
         let reference =
             WorkloadRef { kind: *kind, namespace: namespace.unwrap_or_default(), name: manifest.name.clone() };
         compared(reference, &manifest.object, None, images, kubelet.clone())
@@ -92,13 +87,12 @@ fn compared(
     manifest: Option<&(WorkloadKind, Manifest)>,
     images: &Images,
     kubelet: Kubelet,
-) -> Result<HashComparison, CommandError> {
+) -> Result<HashComparison> {
     let now = hash_comparison::pod_of(workload.kind, object);
     let mut after = None;
     if let Some((kind, manifest)) = manifest {
         let template = manifest.object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
-        let refused =
-            |error| CommandError::usage(format!("{} cannot be put over {workload}: {error}", manifest.source));
+        let refused = |why| CommandError::usage(format!("{} cannot be put over {workload}: {why}", manifest.source));
         after = Some(hash_comparison::merged(&now, template).map_err(refused)?);
     }
     if !images.is_empty() {
@@ -115,10 +109,7 @@ fn compared(
 }
 
 /// Finds the manifest that is meant for a live object: its own, or the only one.
-fn manifest_for<'m>(
-    manifests: &'m Manifests,
-    live: &WorkloadRef,
-) -> Result<Option<&'m (WorkloadKind, Manifest)>, CommandError> {
+fn manifest_for<'m>(manifests: &'m Manifests, live: &WorkloadRef) -> Result<Option<&'m (WorkloadKind, Manifest)>> {
     if let [] | [_] = manifests {
         return Ok(manifests.first());
     }
@@ -129,31 +120,21 @@ fn manifest_for<'m>(
     })
 }
 
-/// The kubelet of the node of a pod; each node is asked for once.
-async fn kubelet_of(
-    reference: &WorkloadRef,
-    object: &Value,
-    cluster: &Cluster,
-    known: &mut BTreeMap<String, Kubelet>,
-    shell: &Shell,
-) -> Kubelet {
-    let node = object.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
-    if reference.kind.has_template() || node.is_empty() {
-        return Kubelet::ASSUMED;
-    }
-    if let Some(kubelet) = known.get(node) {
-        return kubelet.clone();
-    }
-    let kubelet = match cluster.kubelet(node).await {
-        Ok(version) => Kubelet::of_node(version, node),
-        // Not an error: the newest era is the likely one, and the answer says what was assumed.
-        Err(error) => {
-            shell.note(&format!("the kubelet of node {node} is not known: {error}"));
-            Kubelet::ASSUMED
+/// The node of a pod; no template has one.
+fn node(object: &Value) -> Option<&str> {
+    object.pointer("/spec/nodeName").and_then(Value::as_str).filter(|node| !node.is_empty())
+}
+
+/// The kubelets of pods. One that cannot be read is no error: the newest is the likely one, and the answer says so.
+async fn kubelets(found: &[(Workload, Intent)], cluster: &Cluster, shell: &Shell) -> BTreeMap<String, KubeletVersion> {
+    let mut known = BTreeMap::new();
+    for node in found.iter().filter_map(|(workload, _)| node(&workload.object)).collect::<BTreeSet<_>>() {
+        match cluster.nodes(vec![node.to_owned()]).await {
+            Ok(nodes) => known.extend(assemble::kubelets(&nodes)),
+            Err(error) => shell.note(&format!("the kubelet of node {node} is not known: {error}")),
         }
-    };
-    known.insert(node.to_owned(), kubelet.clone());
-    kubelet
+    }
+    known
 }
 
 fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
@@ -213,7 +194,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
         let old = of_manifests(
             &read(TWO),
             &Images::default(),
-            &Kubelet::given("1.15".parse().unwrap()),
+            &Kubelet { version: "1.15".parse().unwrap(), ..Kubelet::ASSUMED },
             &GlobalArgs::default(),
         );
         assert!(old.unwrap_err().message.contains("1.15"));

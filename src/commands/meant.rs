@@ -31,8 +31,7 @@ pub(super) fn with_name(missing: &WorkloadRef, meant: &str, line: Line<'_>) -> O
     Some(whole_command(words, line))
 }
 
-/// Returns the whole commands with what was probably meant by a refused one: a container's name, or, for a pod, all pods of its
-/// workload or it alone.
+/// Returns what was probably meant by a refused command: a container's name, or, for a pod, its workload or it alone.
 pub(super) fn as_meant(plan: &Plan, line: Line<'_>) -> Vec<Hint> {
     // Of several workloads another may have what this one lacks.
     let [workload] = plan.workloads.as_slice() else { return Vec::new() };
@@ -75,8 +74,7 @@ pub(super) fn approved(line: Line<'_>) -> Hint {
     Hint::from("say --yes to approve: ").command(as_typed(written(&typed), line))
 }
 
-/// Returns what was typed with other words, by the id of their argument; `None` where none is another. What is guessed is not
-/// approved.
+/// Returns what was typed with other words, by the id of their argument, if one is another. What is guessed is not approved.
 fn with_words(corrected: impl Fn(&str, &str) -> Option<String>, line: Line<'_>) -> Option<Vec<String>> {
     let mut typed = line.typed.to_vec();
     typed.retain(|typed| typed.id != "yes");
@@ -109,7 +107,6 @@ pub(super) fn whole_command(words: Vec<String>, line: Line<'_>) -> Hint {
     Hint::from("the whole command: ").command(as_typed(words, line))
 }
 
-/// Returns the command that was typed, with these words behind it.
 fn as_typed(words: Vec<String>, line: Line<'_>) -> Spoken {
     let typed = kubectl(next::command_of(line.arguments).trim_start_matches("kubectl "));
     words.into_iter().fold(typed, Spoken::of).whole()

@@ -16,7 +16,6 @@ mod plan;
 mod planning;
 mod preview;
 mod pulls;
-mod rbac;
 mod reading;
 mod recording;
 pub mod reference;
@@ -37,7 +36,7 @@ mod witness;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Typed, resolved, root};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{Meaning, StreamFormat};
 use engine::change::Direction;
 use engine::state::outcome::{DiffResult, EndResult, Ending};
@@ -101,15 +100,14 @@ fn is_answer(command: &Command) -> bool {
     }
 }
 
-/// How a rollout is reported, by a command that carries one out or follows it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others carry out no rollout")]
 fn reports_as(command: &Command) -> Option<StreamFormat> {
     match command {
-        Command::Apply(args) => Some(args.output),
-        Command::Restart(args) => Some(args.output),
-        Command::Resume(args) => Some(args.output),
-        Command::Abort(args) => Some(args.resume.output),
-        Command::Undo(args) => Some(args.output),
+        Command::Apply(args) => Some(args.act.output),
+        Command::Restart(args) => Some(args.act.output),
+        Command::Resume(args) => Some(args.act.output),
+        Command::Abort(args) => Some(args.resume.act.output),
+        Command::Undo(args) => Some(args.act.output),
         Command::Follow(args) => Some(args.output),
         _ => None,
     }
@@ -123,7 +121,7 @@ fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
     Ok((cli, Typed::all(&root, &matches)))
 }
 
-async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
+async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending> {
     if cli.version {
         return version::short(shell).map(Ending::Command);
     }
@@ -145,7 +143,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
         Some(Command::History(args)) => status::history(&args, &cli.global, shell).await,
-        Some(Command::Rbac(args)) => rbac::run(&args, &cli.global, shell).await,
+        Some(Command::Rbac(args)) => permitted::run(&args, &cli.global, shell).await,
         Some(Command::Options) => {
             shell.print(&crate::cli::options())?;
             Ok(EndResult::Complete)
@@ -153,7 +151,6 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Completion(args)) => complete::completion(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
-        Some(Command::Complete(args)) => Ok(complete::answer(complete::Asker::Ours, args.words, shell).await),
     };
     result.map(Ending::Command)
 }

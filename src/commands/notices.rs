@@ -19,10 +19,6 @@ use engine::value::duration;
 const EVERY: Duration = Duration::from_millis(50);
 
 pub(super) struct Notices {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
     receiver: Mutex<UnboundedReceiver<ServerNotice>>,
     style: Style,
     quiet: bool,
@@ -32,46 +28,39 @@ struct Shared {
 
 impl Notices {
     /// Begins to show what comes. `quiet` leaves out what is neither a warning nor needs the user.
-    pub(super) fn of(receiver: UnboundedReceiver<ServerNotice>, style: Style, quiet: bool) -> Self {
-        let shared = Arc::new(Shared {
-            receiver: Mutex::new(receiver),
-            style,
-            quiet,
-            warned: AtomicBool::new(false),
-            held: AtomicBool::new(false),
-        });
-        let weak = Arc::downgrade(&shared);
+    pub(super) fn of(receiver: UnboundedReceiver<ServerNotice>, style: Style, quiet: bool) -> Arc<Self> {
+        let (warned, held) = (AtomicBool::new(false), AtomicBool::new(false));
+        let notices = Arc::new(Self { receiver: Mutex::new(receiver), style, quiet, warned, held });
+        let weak = Arc::downgrade(&notices);
         tokio::spawn(async move {
             let mut tick = tokio::time::interval(EVERY);
             loop {
                 tick.tick().await;
-                let Some(shared) = weak.upgrade() else { return };
-                if !shared.held.load(Ordering::SeqCst) {
-                    shared.tell();
+                let Some(notices) = weak.upgrade() else { return };
+                if !notices.held.load(Ordering::SeqCst) {
+                    notices.write();
                 }
             }
         });
-        Self { shared }
+        notices
     }
 
     /// Holds notices back until the next [`Notices::tell`].
     pub(super) fn hold(&self) {
-        self.shared.held.store(true, Ordering::SeqCst);
+        self.held.store(true, Ordering::SeqCst);
     }
 
     /// Tells what has come so far, and goes on telling.
     pub(super) fn tell(&self) {
-        self.shared.tell();
-        self.shared.held.store(false, Ordering::SeqCst);
+        self.write();
+        self.held.store(false, Ordering::SeqCst);
     }
 
     pub(super) fn warned(&self) -> bool {
-        self.shared.warned.load(Ordering::SeqCst)
+        self.warned.load(Ordering::SeqCst)
     }
-}
 
-impl Shared {
-    fn tell(&self) {
+    fn write(&self) {
         let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         let mut retried = BTreeSet::new();
         while let Ok(notice) = receiver.try_recv() {

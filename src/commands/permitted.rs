@@ -1,20 +1,26 @@
-//! What the caller may not do, and `apply` would have to: asked before anything is written, since found out in the middle
+//! `rbac`: prints the least Role that a command needs, or asks the server whether the caller has it.
+//!
+//! And what the caller may not do, and `apply` would have to: asked before anything is written, since found out in the middle
 //! it would leave a rollout half done. It has no part in the verdict, which is about the change.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use super::Shell;
+use crate::cli::{GlobalArgs, RbacArgs};
 use crate::cluster::Cluster;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
+use crate::render::{self, Meaning, Role, RoleFormat};
 use engine::change::reason::Reason;
 use engine::k8s::names::WorkloadRef;
-use engine::k8s::permissions::{AccessAnswer, Asked, ClusterCommand, Deed};
+use engine::k8s::permissions::{self, AccessAnswer, Asked, ClusterCommand, Deed};
 use engine::kinds::WorkloadKind;
 use engine::plan::{Denied, WorkloadPlan};
 use engine::rollout::Goal;
+use engine::state::outcome::EndResult;
+use engine::value::hint::{Hint, inplace};
 
-/// What one question is about: namespace, kind, what is done, and a bare pod's name, since a Role may allow one object alone
-/// (`resourceNames`).
+/// Namespace, kind, what is done, and a bare pod's name, since a Role may allow one object alone (`resourceNames`).
 type Subject = (String, WorkloadKind, Deed, Option<String>);
 
 fn not_reported(error: &str) -> String {
@@ -26,7 +32,6 @@ pub(super) struct Permitted<'c> {
     cluster: &'c Cluster,
     command: ClusterCommand,
     asked: BTreeMap<Subject, Result<Vec<Denied>, String>>,
-    /// By namespace.
     pulls: BTreeMap<String, Option<Denied>>,
 }
 
@@ -39,7 +44,7 @@ impl<'c> Permitted<'c> {
     ///
     /// # Errors
     /// With what is missing. A server that does not answer is no obstacle, and a note says so.
-    pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
+    pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<()> {
         let workload = &goal.workload;
         let resizes = goal.pods.iter().any(|pod| pod.fields.resizes());
         match self.denied(workload, Deed { pods_only: goal.owner.is_none(), resizes }).await {
@@ -55,13 +60,11 @@ impl<'c> Permitted<'c> {
         }
     }
 
-    /// Returns what the caller of a plan may not do, or why the server does not say.
     pub(super) async fn of_plan(&mut self, plan: &WorkloadPlan) -> Result<Vec<Denied>, String> {
         self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| not_reported(&error))
     }
 
-    /// Returns what the caller may not do to have nodes pull images first. A server that does not answer is no
-    /// obstacle.
+    /// Returns what the caller may not do to have nodes pull images first, as far as the server says it.
     pub(super) async fn pulls_for(&mut self, workload: &WorkloadRef) -> Option<Denied> {
         if let Some(known) = self.pulls.get(&workload.namespace) {
             return known.clone();
@@ -74,7 +77,6 @@ impl<'c> Permitted<'c> {
         denied
     }
 
-    /// Asks, or says what was answered before.
     async fn denied(&mut self, workload: &WorkloadRef, deed: Deed) -> &Result<Vec<Denied>, String> {
         let name = Some(workload.name.clone()).filter(|_| !workload.kind.has_template());
         let subject = (workload.namespace.clone(), workload.kind, deed, name);
@@ -101,5 +103,71 @@ fn of(answer: AccessAnswer, role: &str) -> Denied {
         resource: answer.permission.resource.to_string(),
         message: answer.message,
         role: Some(role.to_owned()),
+    }
+}
+
+pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
+    let command = args.command;
+    if args.pods_only && !command.has_pods_only() {
+        return Err(CommandError::usage(format!("--pods-only makes no difference to {}", command.word())));
+    }
+    let kinds = args.kind.0.map_or_else(|| WorkloadKind::updated_here().collect(), |kind| vec![kind]);
+    let asked = Asked { command, kinds, pods_only: args.pods_only };
+    if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global) }
+}
+
+/// Returns the words after `kubectl inplace`, with a separator between them.
+fn words(args: &RbacArgs, separator: &str) -> String {
+    let mut words = vec![args.command.word()];
+    words.extend(args.kind.0.map(|kind| kind.spec().singular));
+    words.join(separator) + if args.pods_only { " --pods-only" } else { "" }
+}
+
+fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResult> {
+    let role = Role {
+        command: format!("kubectl inplace {}", words(args, " ")),
+        name: format!("kubectl-inplace-{}", words(args, "-").replace(" --", "-")),
+        namespace: global.connection.namespace.clone(),
+        all_namespaces: args.all_namespaces,
+        optional: args.optional,
+        permissions: asked.permissions(),
+    };
+    let out = &mut io::stdout().lock();
+    match args.output {
+        RoleFormat::Text => render::role_yaml(&role, out),
+        RoleFormat::Json => render::role_json(&role, out),
+    }?;
+    Ok(EndResult::Complete)
+}
+
+async fn check(args: &RbacArgs, asked: &Asked, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
+    let cluster = shell.connect(global).await?;
+    let namespace = (!args.all_namespaces).then(|| cluster.namespace());
+    let answers = cluster.access(asked.permissions(), namespace, None).await?;
+    let missing = permissions::missing(&answers);
+    let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };
+    let out = &mut io::stdout().lock();
+    match args.output {
+        RoleFormat::Text => render::access_table(&answers, namespace, &shell.terminal.stdout, out),
+        RoleFormat::Json => render::access_json(&answers, namespace, result, out),
+    }?;
+    tell(&missing, args, namespace, shell);
+    Ok(result)
+}
+
+/// Names each verb that is missing, and how to come by it.
+fn tell(missing: &[&AccessAnswer], args: &RbacArgs, namespace: Option<&str>, shell: &Shell) {
+    for answer in missing {
+        let place = match namespace {
+            Some(namespace) => format!("in namespace {namespace}"),
+            None => "in all namespaces".to_owned(),
+        };
+        let server = if answer.message.is_empty() { String::new() } else { format!(" ({})", answer.message) };
+        shell.say(Meaning::Failing, "missing:", &format!("{} {place}{server}", answer.permission));
+    }
+    if !missing.is_empty() {
+        let command = inplace("rbac").and(&words(args, " "));
+        let command = namespace.map_or_else(|| command.clone().and("-A"), |name| command.clone().in_namespace(name));
+        shell.hint(&Hint::from("the Role that gives it is printed by: ").command(command));
     }
 }

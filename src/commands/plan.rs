@@ -5,16 +5,16 @@ use std::io;
 
 use super::planning::{Planned, Purpose};
 use super::{Shell, approve, planning, saved};
-use crate::cli::{DryRun, GlobalArgs, PlanArgs};
+use crate::cli::{ActArgs, DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{self, Guide, PlanFormat, StreamFormat};
 use engine::change::reason::Warning;
 use engine::k8s::permissions::ClusterCommand;
 use engine::plan::Plan;
 use engine::state::outcome::EndResult;
 
-pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let nodes = match args.output {
         PlanFormat::Wide | PlanFormat::Json | PlanFormat::Yaml => Nodes::OfEveryPod,
         PlanFormat::Text | PlanFormat::Name | PlanFormat::Markdown => Nodes::WhereDecisive,
@@ -67,7 +67,7 @@ pub(super) fn show(
     output: PlanFormat,
     (next, is_refused): (Option<&str>, bool),
     shell: &Shell,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let plan = &*as_shown(plan, output);
     let flags = shell.flags();
     let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
@@ -77,38 +77,29 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Shows the plan of a command that carries it out, if it `acts`: with JSON the lines of the rollout are all that stdout has then.
-pub(super) fn show_stream(
-    planned: &Planned,
-    output: StreamFormat,
-    (acts, yes): (bool, bool),
-    shell: &Shell,
-) -> Result<(), CommandError> {
-    match output {
-        StreamFormat::Text => show_before(planned, acts && yes, shell),
+/// Shows the plan of a command that carries it out: with JSON the lines of the rollout are all that stdout has then.
+pub(super) fn show_stream(planned: &Planned, act: &ActArgs, shell: &Shell) -> Result<()> {
+    let acts = act.dry_run == DryRun::None;
+    match act.output {
+        StreamFormat::Text => show_before(planned, acts && act.yes, shell),
         StreamFormat::Json if acts && planned.plan.is_applyable() => Ok(()),
         StreamFormat::Json => show(planned.shown(), PlanFormat::Json, (None, acts), shell),
     }
 }
 
 /// Shows the plan of a command that carries it out, and asks. Returns how the command ends that carries nothing out.
-pub(super) fn approved(
-    planned: &Planned,
-    output: StreamFormat,
-    (dry_run, yes): (DryRun, bool),
-    shell: &Shell,
-) -> Result<Option<EndResult>, CommandError> {
-    show_stream(planned, output, (dry_run == DryRun::None, yes), shell)?;
+pub(super) fn approved(planned: &Planned, act: &ActArgs, shell: &Shell) -> Result<Option<EndResult>> {
+    show_stream(planned, act, shell)?;
     shell.tell_notices();
-    if let Some(end) = planned.ends_here(dry_run, shell) {
+    if let Some(end) = planned.ends_here(act.dry_run, shell) {
         return Ok(Some(end));
     }
-    approve::ask(&planned.plan, &planned.cluster, yes, shell)?;
+    approve::ask(&planned.plan, &planned.cluster, act.yes, shell)?;
     Ok(None)
 }
 
 /// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
-fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+fn show_before(planned: &Planned, yes: bool, shell: &Shell) -> Result<()> {
     if shell.global.quiet && yes && planned.plan.is_applyable() {
         return Ok(render::plan_warnings(
             PlanFormat::Text,

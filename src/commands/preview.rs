@@ -6,7 +6,7 @@ use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{self, Preview, StreamFormat};
 use engine::change::reason::Reason;
 use engine::change::same;
@@ -21,9 +21,8 @@ use engine::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, Owner, 
 const ASKED_AT_MOST: usize = 10;
 
 impl Rolling<'_> {
-    /// Shows what would be done. The server is asked only for a dry run that says so: the run itself reads everything
-    /// again.
-    pub(super) async fn preview(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<(), CommandError> {
+    /// Shows what would be done. Only a dry run that says so asks the server: the run itself reads everything again.
+    pub(super) async fn preview(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<()> {
         if self.output == StreamFormat::Json && self.dry_run == DryRun::None {
             return Ok(());
         }
@@ -54,8 +53,7 @@ impl Rolling<'_> {
         Ok(())
     }
 
-    /// Asks by a dry run of the first write and of the first pods' patches; objects that have changed since they were
-    /// read are read again by the run itself.
+    /// Asks by a dry run of the first write and of the first pods' patches; what has changed since is read by the run itself.
     async fn ask_server(
         &self,
         goal: &Goal,
@@ -74,11 +72,7 @@ impl Rolling<'_> {
     /// A change that admission lets into no pod is not begun: the owner would be left halfway. Pods of one template are
     /// one question, unless a refused pod does not stop the others; the run itself deals with any other answer. Where
     /// admission makes another image of one, pods get that.
-    pub(super) async fn refuse_what_admission_refuses(
-        &self,
-        goal: &mut Goal,
-        live: &LiveWorkload,
-    ) -> Result<(), CommandError> {
+    pub(super) async fn refuse_what_admission_refuses(&self, goal: &mut Goal, live: &LiveWorkload) -> Result<()> {
         if self.dry_run == DryRun::Client || goal.policy().goes_on_after_failure {
             return Ok(());
         }
@@ -111,7 +105,6 @@ impl Rolling<'_> {
     }
 }
 
-/// The write on the owner that comes before the pods, if there is one.
 fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrite)> {
     let owner = goal.owner.as_ref()?;
     let view = OwnerView {
@@ -127,7 +120,6 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
     }
 }
 
-/// The patches that a pod still needs.
 fn left(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Vec<PodPatch> {
     let Some(pod) = live.pods.iter().find(|pod| pod.key == wanted.key) else { return Vec::new() };
     let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
 
+use super::targets;
 use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
 use engine::plan::LiveWorkload;
@@ -12,10 +13,6 @@ use engine::rollout::patch::NewImage;
 use engine::rollout::pre_pull::{AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, PullAsks, lacking};
 use engine::rollout::{Goal, PodGoal, create_pull_pod};
 
-/// Questions at once.
-const AT_ONCE: usize = 10;
-
-/// Asks the nodes of the pods that change.
 pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {
     if mode == PrePull::Never {
         return Lacking::default();
@@ -49,7 +46,7 @@ pub(super) async fn ask(goal: &Goal, pulls: Vec<Pull>, cluster: &Cluster) -> Vec
         }
         AskedPulls { pulls, answer }
     };
-    stream::iter(Pull::alike(pulls)).map(ask).buffered(AT_ONCE).collect().await
+    stream::iter(Pull::alike(pulls)).map(ask).buffered(targets::AT_ONCE).collect().await
 }
 
 async fn dry_run(goal: &Goal, alike: &[Pull], cluster: &Cluster) -> PullAnswer {

@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 
+use super::targets;
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use engine::k8s::workload::Workload;
 use engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest};
 use engine::value::hint::{Hint, inplace};
-
-/// Workloads that are read at once.
-const AT_ONCE: usize = 10;
 
 /// How often a workload is read again whose controller is behind, and how long that is waited for each time.
 const READS_AGAIN: u32 = 20;
@@ -21,14 +19,13 @@ const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Reads what is wanted and the live objects of every workload: side by side, in their order.
 ///
-/// A controller takes a moment to observe what was just written, by a manifest or by another run's last step: it gets
-/// one.
+/// A controller takes a moment to observe what a manifest or another run has just written: it gets one.
 pub(super) async fn all(
     found: Vec<(Workload, Intent)>,
     cluster: &Cluster,
     field_manager: &str,
     nodes: Nodes,
-) -> Result<Vec<(Intent, LiveWorkload)>, CommandError> {
+) -> Result<Vec<(Intent, LiveWorkload)>> {
     let reads = found.into_iter().map(|(mut workload, given)| async move {
         let reference = workload.reference.clone();
         for _ in 0..READS_AGAIN {
@@ -41,17 +38,16 @@ pub(super) async fn all(
         }
         one(workload, &given, cluster, field_manager, nodes).await
     });
-    stream::iter(reads).buffered(AT_ONCE).try_collect().await
+    stream::iter(reads).buffered(targets::AT_ONCE).try_collect().await
 }
 
-/// Reads a workload, and asks the server what it would make of a manifest.
 async fn one(
     workload: Workload,
     given: &Intent,
     cluster: &Cluster,
     field_manager: &str,
     nodes: Nodes,
-) -> Result<(Intent, LiveWorkload), CommandError> {
+) -> Result<(Intent, LiveWorkload)> {
     let mut not_asked = None;
     let intent = async {
         let Intent::Manifest(Manifest::Given { object, validation }) = given else { return Ok(given.clone()) };

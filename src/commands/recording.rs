@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Shell;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::record::Recorder;
 use crate::render::Meaning;
 
@@ -25,7 +25,7 @@ impl RecordTo {
     }
 
     /// Opens the file, which only its owner can read, whatever stood under its name.
-    pub(super) fn open(&self, shell: &Shell) -> Result<Recorder, CommandError> {
+    pub(super) fn open(&self, shell: &Shell) -> Result<Recorder> {
         let Some(path) = &self.path else { return Ok(Recorder::default()) };
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let (kept, number) = &mut *opened;
@@ -47,21 +47,18 @@ impl RecordTo {
     }
 }
 
-/// Says that the file does not hold everything.
 pub(super) fn tell_trouble(recorder: &mut Recorder, shell: &Shell) {
     if let Some(error) = recorder.trouble() {
         shell.say(Meaning::Waiting, "Warning:", &format!("the recording is not whole: {error}"));
     }
 }
 
-/// Returns whether the path is something other than a file, such as a terminal or a pipe: that is written to directly,
-/// and never replaced.
+/// Returns whether the path is no file but a terminal or a pipe: that is written to directly, and never replaced.
 pub(super) fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|target| !target.is_file())
 }
 
-/// Creates a new file that only its owner may read, under another name beside the path. An existing link is not
-/// followed.
+/// Creates a new file that only its owner may read, under another name beside the path, and follows no link.
 pub(super) fn private_draft(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -81,8 +78,7 @@ pub(super) fn private_draft(path: &Path) -> io::Result<(PathBuf, File)> {
     Ok((draft, file))
 }
 
-/// Creates a new file that only its owner may read, in place of the path: neither the rights of an existing file
-/// nor a link decide where the text goes.
+/// The same in place of the path: neither the rights of an existing file nor a link decide where the text goes.
 pub(super) fn create_private(path: &Path) -> io::Result<File> {
     if is_special(path) {
         return OpenOptions::new().append(true).open(path);

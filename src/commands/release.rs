@@ -5,30 +5,30 @@ use super::several::Job;
 use super::{Shell, approve, planning, targets};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs};
 use crate::cluster::Nodes;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::Meaning;
 use engine::k8s::workload::Workload;
 use engine::plan::{self, LiveWorkload, RolloutState};
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, kubectl};
 
-pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let why = "abort --release restores no image; pass only the workload";
     let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
-    let writer = (args.output, args.field_manager.as_str());
+    let writer = (args.act.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.take_over = args.pace.take_over;
-    rolling.dry_run = args.dry_run;
+    rolling.dry_run = args.act.dry_run;
     let mut released = false;
     for (workload, _) in found {
-        released |= rolling.release(workload, args.yes, shell).await?;
+        released |= rolling.release(workload, args.act.yes, shell).await?;
     }
     Ok(if released { EndResult::Complete } else { EndResult::NothingToDo })
 }
 
 impl Rolling<'_> {
     /// Returns whether there was something to release.
-    async fn release(&self, workload: Workload, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
+    async fn release(&self, workload: Workload, yes: bool, shell: &Shell) -> Result<bool> {
         let mut live = self.cluster.live(workload, Nodes::Nowhere).await?;
         planning::read_services(&mut live, self.cluster).await;
         let workload = &live.workload.reference;
@@ -42,8 +42,8 @@ impl Rolling<'_> {
                 let error = CommandError::new(ErrorKind::Held, format!("{workload}: the run of its rollout {is}"));
                 return Err(error.hint("stop that run first, or say --take-over as well"));
             }
-            RolloutState::Active | RolloutState::MaybeActive => {}
-            RolloutState::Unfinished | RolloutState::Superseded(_) | RolloutState::Unclear(_) => {}
+            RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished => {}
+            RolloutState::Superseded(_) | RolloutState::Unclear(_) => {}
         }
         let writes = plan::release(&live, &self.start);
         if self.dry_run == DryRun::Server {
@@ -62,17 +62,12 @@ impl Rolling<'_> {
             self.cluster.write(write, &self.start.field_manager).await?;
         }
         self.say_what_follows(&live, shell).await;
-        self.restore_pods(live, shell).await?;
-        Ok(true)
-    }
-
-    /// Pods that the rollout had taken out of their Services come back.
-    async fn restore_pods(&self, live: LiveWorkload, shell: &Shell) -> Result<(), CommandError> {
+        // Pods that the rollout had taken out of their Services come back.
         let policy = plan::policy_of(&live, &plan::Options::default());
         if let Some(goal) = plan::restore_all(&live, policy, &shell.rollout_id(), &self.start) {
             self.all(vec![Job { goal: Some(goal), live, expected: None }], shell).await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn say_what_follows(&self, before: &LiveWorkload, shell: &Shell) {

@@ -10,7 +10,7 @@ use super::planning::{self, Planned};
 use super::{Shell, recording};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use engine::k8s::permissions::ClusterCommand;
 use engine::plan::{Plan, SavedPlan, Verdict};
 use engine::state::outcome::EndResult;
@@ -20,7 +20,7 @@ use engine::value::hint::{Hint, inplace};
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Writes a plan to a file that only its owner may read: a template may hold secrets in its environment values.
-pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Result<(), CommandError> {
+pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Result<()> {
     let failed = |error: &dyn std::fmt::Display| {
         CommandError::new(ErrorKind::Output, format!("the plan could not be saved in {}: {error}", file.display()))
     };
@@ -37,7 +37,6 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
     written.map_err(|error| failed(&error))
 }
 
-/// What became of a saved plan.
 pub(super) enum Reread {
     Fresh(Box<Planned>, String),
     /// It does not, as its reasons say; nothing was touched.
@@ -45,13 +44,8 @@ pub(super) enum Reread {
 }
 
 /// Reads a saved plan and checks it against the cluster; the server is asked again whether it accepts it.
-pub(super) async fn read(
-    file: &Path,
-    ask_server: bool,
-    global: &GlobalArgs,
-    shell: &mut Shell,
-) -> Result<Reread, CommandError> {
-    if global.namespace.is_some() {
+pub(super) async fn read(file: &Path, ask_server: bool, global: &GlobalArgs, shell: &mut Shell) -> Result<Reread> {
+    if global.connection.namespace.is_some() {
         return Err(CommandError::usage(
             "--namespace cannot be used with --plan: the plan already contains the namespaces",
         )

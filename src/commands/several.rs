@@ -13,7 +13,7 @@ use futures::stream::{self, StreamExt};
 use super::Shell;
 use super::rolling::Rolling;
 use crate::drive::Session;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::render::{self, Meaning};
 use engine::plan::LiveWorkload;
 use engine::report::WorkloadEnd;
@@ -21,7 +21,6 @@ use engine::rollout::{Goal, Stop};
 use engine::state::outcome::EndResult;
 use engine::state::policy::OnFailure;
 
-/// What the runs of a command share.
 struct Shared {
     session: Mutex<Session>,
     signal: Mutex<Option<Stop>>,
@@ -30,7 +29,7 @@ struct Shared {
 
 impl Rolling<'_> {
     /// Carries out the jobs, and reports how each ended if there are several.
-    pub(super) async fn all(&self, mut jobs: Vec<Job>, shell: &Shell) -> Result<EndResult, CommandError> {
+    pub(super) async fn all(&self, mut jobs: Vec<Job>, shell: &Shell) -> Result<EndResult> {
         if jobs.len() < 2 {
             let Some(Job { goal: Some(goal), live, expected }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
             return Ok(self.one(goal, live, expected, shell).await?.result);

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -12,8 +12,8 @@ use super::next::{self, Invocation};
 use super::notices::Notices;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
-use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
-use crate::error::{CommandError, ErrorKind};
+use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, kubeconfig_names};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{self, ColorChoice, Listener, Meaning, NextSteps, SharedScreen, StreamFormat, Terminal};
 use engine::k8s::names::RolloutId;
 use engine::report::Outcome;
@@ -29,13 +29,12 @@ pub struct Shell {
     pub(super) typed: Vec<Typed>,
     pub(super) global: GlobalArgs,
     pub terminal: Terminal,
-    /// Standard input was read as a manifest.
     pub standard_input_was_read: bool,
     /// The exit code says what was done or found.
     pub(super) is_answer: bool,
     environment: Environment,
     is_silent: bool,
-    notices: Option<Notices>,
+    notices: Option<Arc<Notices>>,
     /// Where several rollouts draw, once there are some.
     screen: OnceLock<SharedScreen>,
 }
@@ -74,15 +73,18 @@ impl Shell {
         self.standard_input_was_read = true;
     }
 
-    pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
-        let timeout = global.request_timeout.unwrap_or(REQUEST_TIMEOUT);
+    pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster> {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.global.quiet));
-        let mut options = self.options(global);
-        options.request_timeout = (!timeout.is_zero()).then_some(timeout);
-        options.notices = (!self.is_silent).then_some(sender);
+        let options = ConnectOptions {
+            flags: global.connection.clone(),
+            standard_input_was_read: self.standard_input_was_read,
+            standard_input_is_terminal: io::stdin().is_terminal(),
+            verbosity: global.verbosity,
+            notices: (!self.is_silent).then_some(sender),
+        };
         let mut environment = self.environment.clone();
-        if let Some(kuberc) = &global.kuberc {
+        if let Some(kuberc) = &global.connection.kuberc {
             environment.kuberc = Some(kuberc.into());
         }
         Ok(Cluster::connect(&options, &environment).await?)
@@ -90,36 +92,7 @@ impl Shell {
 
     /// Returns the names of contexts, clusters and users that there are; none where the kubeconfig cannot be read.
     pub(super) fn kubeconfig_names(&self, global: &GlobalArgs) -> KubeconfigNames {
-        kubeconfig_names(&self.options(global), &self.environment).unwrap_or_default()
-    }
-
-    fn options(&self, global: &GlobalArgs) -> ConnectOptions {
-        ConnectOptions {
-            kubeconfig: global.kubeconfig.clone(),
-            context: global.context.clone(),
-            cluster: global.cluster.clone(),
-            user: global.user.clone(),
-            namespace: global.namespace.clone(),
-            server: global.server.clone(),
-            token: global.token.clone(),
-            username: global.username.clone(),
-            password: global.password.clone(),
-            certificate_authority: global.certificate_authority.clone(),
-            client_certificate: global.client_certificate.clone(),
-            client_key: global.client_key.clone(),
-            insecure_skip_tls_verify: global.insecure_skip_tls_verify,
-            tls_server_name: global.tls_server_name.clone(),
-            as_user: global.as_user.clone(),
-            as_group: global.as_group.clone(),
-            as_uid: global.as_uid.clone(),
-            as_user_extra: global.as_user_extra.clone(),
-            request_timeout: None,
-            disable_compression: global.disable_compression,
-            standard_input_was_read: self.standard_input_was_read,
-            standard_input_is_terminal: io::stdin().is_terminal(),
-            verbosity: global.verbosity,
-            notices: None,
-        }
+        kubeconfig_names(&global.connection, &self.environment).unwrap_or_default()
     }
 
     pub(super) fn environment(&self) -> &Environment {
@@ -148,15 +121,13 @@ impl Shell {
         }
     }
 
-    /// Writes a note to stderr, unless `--quiet`.
     pub fn note(&self, text: &str) {
         if !self.global.quiet {
             self.say(Meaning::Plain, "note:", text);
         }
     }
 
-    /// Tells on stderr how an unfinished rollout ended whose end nobody reads on stdout any more: what leads on from it must
-    /// not be lost with it.
+    /// Tells on stderr how an unfinished rollout ended, where nobody reads stdout any more: what leads on must not be lost.
     pub(super) fn tell_the_end(&self, goal: &Goal, next: &NextSteps, outcome: &Outcome) {
         let mut text = Vec::new();
         if outcome.result.exit_code() != 0 && render::end(goal, next, outcome, &self.terminal.stderr, &mut text).is_ok()
@@ -186,12 +157,10 @@ impl Shell {
         render::listener(output, &terminal, screen, Box::new(io::stdout()), Box::new(io::stderr()))
     }
 
-    /// Returns the base of every command that is printed.
     pub(super) fn invocation(&self, cluster: &Cluster) -> Invocation {
         Invocation::new(&self.typed, cluster.namespace())
     }
 
-    /// Returns what the commands in hints have from what was typed.
     pub(super) fn flags(&self) -> Flags {
         Invocation::new(&self.typed, "").flags()
     }
@@ -249,8 +218,7 @@ impl Shell {
         }
     }
 
-    /// Writes the last line of a rollout of nothing.
-    pub(super) fn tell_end_of_nothing(&self, result: EndResult) -> Result<(), CommandError> {
+    pub(super) fn tell_end_of_nothing(&self, result: EndResult) -> Result<()> {
         let end = (result, Duration::ZERO);
         let out = &mut io::stdout().lock();
         Ok(render::workload_ends(StreamFormat::Json, &[], end, &self.terminal.stdout, out)?)
@@ -294,10 +262,9 @@ impl Shell {
         self.say(Meaning::Plain, "hint:", &self.with_flags(hint));
     }
 
-    /// Ends a command that did what it was asked to.
     pub(super) fn finish(&self, result: EndResult) -> EndResult {
         self.tell_notices();
-        let warned = self.notices.as_ref().is_some_and(Notices::warned);
+        let warned = self.notices.as_ref().is_some_and(|notices| notices.warned());
         // The changes that `--detailed-exitcode` reports are no error either.
         let is_well = result.exit_code() == 0 || result == EndResult::Changes;
         if self.global.warnings_as_errors && warned && is_well {
@@ -322,7 +289,7 @@ fn trace(verbosity: u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::cluster::connect::REQUEST_TIMEOUT;
 
     #[test]
     fn the_help_names_how_long_a_request_may_take_by_default() {

@@ -8,27 +8,26 @@ use tokio::process::Command;
 use super::Shell;
 use crate::cli::TargetArgs;
 use crate::cluster::connect::fetch;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::manifest::{MAX_FILE_BYTES, Origin};
 use engine::k8s::mask;
 
 const SHOWN_LINES: usize = 5;
 
 /// Reads what is in no file: what -f names by URL, and what -k names.
-pub(super) async fn origins(args: &TargetArgs, shell: &Shell) -> Result<Vec<Origin>, CommandError> {
+pub(super) async fn origins(args: &TargetArgs, shell: &Shell) -> Result<Vec<Origin>> {
     match &args.kustomize {
         Some(folder) => Ok(vec![kustomization(folder).await?]),
         None => of_names(&args.filename, shell).await,
     }
 }
 
-/// The same for file names alone.
-pub(super) async fn of_names(names: &[String], shell: &Shell) -> Result<Vec<Origin>, CommandError> {
+pub(super) async fn of_names(names: &[String], shell: &Shell) -> Result<Vec<Origin>> {
     let mut origins = Vec::new();
     for name in names {
         origins.push(if fetch::is_url(name) {
             let bytes = fetch::fetch(name, MAX_FILE_BYTES, shell.environment()).await;
-            let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
+            let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Manifest, error))?;
             Origin::Text { name: fetch::shown(name), bytes }
         } else {
             Origin::Name(name.clone())
@@ -38,7 +37,7 @@ pub(super) async fn of_names(names: &[String], shell: &Shell) -> Result<Vec<Orig
 }
 
 /// Builds a kustomization with the kubectl that called this program, as far as it says so (`KUBECTL_PATH`, from 1.37 on).
-async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
+async fn kustomization(folder: &str) -> Result<Origin> {
     let kubectl = std::env::var_os("KUBECTL_PATH").filter(|path| !path.is_empty()).unwrap_or_else(|| "kubectl".into());
     let error = |message: String| CommandError::new(ErrorKind::Manifest, message);
     let output = Command::new(&kubectl).args(["kustomize", folder]).stdin(Stdio::null()).output().await;
@@ -59,8 +58,7 @@ async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
     Ok(Origin::Text { name: format!("kustomization {folder}"), bytes: output.stdout })
 }
 
-/// What kubectl writes before an error that it logs as it ends (klog, `run.go`): `E1126 20:48:37.1 12 run.go:72] "command
-/// failed" err="..."`.
+/// Without what klog writes before an error (`run.go`): `E1126 20:48:37.1 12 run.go:72] "command failed" err="..."`.
 fn without_klog(line: &str) -> &str {
     let Some((head, rest)) = line.split_once("] ") else { return line };
     let is_head = head.starts_with(['E', 'F', 'W', 'I']) && head.contains(".go:");

@@ -1,5 +1,4 @@
-//! `status`: shows the state of workloads and their pods, once or whenever it changes, and changes nothing;
-//! `history`: lists their in-place updates.
+//! `status`: shows the state of workloads and their pods, once or whenever it changes; `history`: lists their updates.
 #![expect(clippy::disallowed_methods, reason = "waits between two looks, and knows how long one took")]
 
 use std::cell::RefCell;
@@ -17,7 +16,7 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HistoryArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::render::{self, HistoryContext, Redrawn, StatusContext, StatusFormat, Style};
 use crate::signals::Signals;
 use engine::k8s::names::{Uid, WorkloadRef};
@@ -28,7 +27,6 @@ use engine::state::outcome::EndResult;
 use engine::status::{WorkloadStatus, status, waits_for_budgets};
 use engine::value::hint::Hint;
 
-/// The shortest time between two reads.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A read that took long is expensive for the server: the pause is this many times as long.
@@ -37,9 +35,6 @@ const REST: u32 = 4;
 /// Workloads of an overview that are read once more, at most: a cluster that is down as a whole has more to say.
 const MOST_READ_AGAIN: usize = 50;
 
-/// Workloads whose templates the server is asked about at once.
-const ASKED_AT_ONCE: usize = 8;
-
 struct Query<'a> {
     /// `None` is every workload.
     asked: Option<Asked>,
@@ -47,8 +42,7 @@ struct Query<'a> {
     global: &'a GlobalArgs,
     cluster: Cluster,
     output: StatusFormat,
-    /// What the server makes of the template of a workload, by its `metadata.generation`: it is asked once, however often
-    /// `--watch` looks.
+    /// What the server makes of a template, by `metadata.generation`: it is asked once, however often `--watch` looks.
     made: RefCell<BTreeMap<(Uid, Option<i64>), Made>>,
 }
 
@@ -62,7 +56,7 @@ struct Read {
     missing: Vec<CommandError>,
 }
 
-pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let words = TargetArgs::from(&args.targets);
     // All of no type are those of an overview.
     let picks = words.selector.is_some() || words.field_selector.is_some();
@@ -94,7 +88,7 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
 
 /// Looks again and again until a signal comes. What cannot be read for a while is said once; what was named and is gone,
 /// or may not be read, ends it.
-async fn watch(query: &Query<'_>, shell: &Shell) -> Result<EndResult, CommandError> {
+async fn watch(query: &Query<'_>, shell: &Shell) -> Result<EndResult> {
     let mut signals = Signals::listen()?;
     let (in_place, separator) = match query.output {
         StatusFormat::Text | StatusFormat::Wide => (true, "\n"),
@@ -171,14 +165,13 @@ impl Query<'_> {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// What to say beside it.
     fn notes(&self, read: &Read, shell: &Shell) -> Vec<String> {
         let is_in_the_text = matches!(self.output, StatusFormat::Text | StatusFormat::Wide);
         let aside = read.not_read.iter().filter(|_| !is_in_the_text).cloned();
         aside.chain(read.pulling.iter().map(|hint| shell.with_flags(hint))).collect()
     }
 
-    async fn read(&self) -> Result<Read, CommandError> {
+    async fn read(&self) -> Result<Read> {
         let Some(asked) = &self.asked else {
             let namespace = (!self.words.all_namespaces).then(|| self.cluster.namespace());
             let overview = self.cluster.overview(namespace).await?;
@@ -201,8 +194,7 @@ impl Query<'_> {
         Ok(Read { workloads: self.states(&mut lives).await, not_read: Vec::new(), pulling, missing })
     }
 
-    /// Reads the budgets that unfinished rollouts may wait for, once a namespace. A caller that may not list them has
-    /// the rest.
+    /// Reads the budgets that unfinished rollouts may wait for, once a namespace, as far as the caller may list them.
     async fn read_budgets(&self, lives: &mut [LiveWorkload]) {
         let mut read: BTreeMap<String, Result<Vec<Value>, String>> = BTreeMap::new();
         for live in lives.iter_mut().filter(|live| waits_for_budgets(&live.workload)) {
@@ -231,7 +223,7 @@ impl Query<'_> {
             self.made.borrow_mut().insert(template, live.surroundings.made.clone());
             found
         };
-        futures::stream::iter(lives.iter_mut().map(state)).buffered(ASKED_AT_ONCE).collect().await
+        futures::stream::iter(lives.iter_mut().map(state)).buffered(targets::AT_ONCE).collect().await
     }
 
     /// Returns the state of the workloads of an overview. The overview has only the names of revisions: where a
@@ -255,11 +247,7 @@ impl Query<'_> {
     }
 }
 
-pub(super) async fn history(
-    args: &HistoryArgs,
-    global: &GlobalArgs,
-    shell: &mut Shell,
-) -> Result<EndResult, CommandError> {
+pub(super) async fn history(args: &HistoryArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let words = TargetArgs::from(&args.targets);
     let asked = targets::read_without_images(&words, shell).await?;
     let cluster = shell.connect(global).await?;

@@ -9,7 +9,7 @@ use super::{Shell, sources, usage};
 use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs, WorkloadArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::manifest::{self, Manifest};
 use crate::render::Meaning;
 use engine::change::asked_resources::AskedResources;
@@ -23,10 +23,9 @@ use engine::plan::{self, Intent, LiveWorkload};
 use engine::value::hint::{Hint, inplace, kubectl};
 use engine::value::suggest;
 
-/// Workloads that are read at once: the API server's own limits are meant for many clients.
-const AT_ONCE: usize = 8;
+/// Questions at once: the API server's own limits are meant for many clients.
+pub(super) const AT_ONCE: usize = 10;
 
-/// What was asked, before the cluster was.
 #[derive(Clone)]
 pub(super) enum Asked {
     /// Images by hand, of workloads by name or selector.
@@ -50,7 +49,7 @@ impl Asked {
 }
 
 /// Reads words, files and what is wanted of containers; asks the cluster nothing.
-pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<Asked> {
     let mut resources = AskedResources {
         containers: args.container.iter().map(|name| ContainerName::from(name.as_str())).collect(),
         all: args.targets.all_containers,
@@ -70,9 +69,8 @@ pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<
     Ok(asked)
 }
 
-/// Gives images without a container to the containers of `-c`, and refuses images with one: which is meant is not
-/// known.
-fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs, CommandError> {
+/// Gives images without a container to the containers of `-c`, and refuses others: which is meant is not known.
+fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs> {
     let mut targets = args.targets.clone();
     let given = std::mem::take(&mut targets.image);
     for image in given {
@@ -103,7 +101,7 @@ fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs, 
 }
 
 /// Refuses cpu and memory where it is not clear which container gets them.
-pub(super) fn refuse_ambiguous(found: &[(Workload, Intent)]) -> Result<(), CommandError> {
+pub(super) fn refuse_ambiguous(found: &[(Workload, Intent)]) -> Result<()> {
     for (workload, intent) in found {
         let Intent::Images(images) = intent else { continue };
         let spec = workload.template().get("spec").unwrap_or(&Value::Null);
@@ -118,33 +116,23 @@ pub(super) fn refuse_ambiguous(found: &[(Workload, Intent)]) -> Result<(), Comma
 }
 
 /// Reads words and files; asks the cluster nothing, so that a credential plugin never sees the manifest.
-pub(super) async fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) -> Result<Asked, CommandError> {
+pub(super) async fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) -> Result<Asked> {
     read_words(args, unnamed(args), images_needed, shell).await
 }
 
-/// Which workloads are meant where no name is given.
 pub(super) fn unnamed(args: &TargetArgs) -> Unnamed {
     if args.is_selected() { Unnamed::Picked } else { Unnamed::None }
 }
 
 /// Reads the words; of wrong ones it says what was probably meant.
-pub(super) async fn parsed(
-    args: &TargetArgs,
-    unnamed: Unnamed,
-    shell: &mut Shell,
-) -> Result<target::Request, CommandError> {
+pub(super) async fn parsed(args: &TargetArgs, unnamed: Unnamed, shell: &mut Shell) -> Result<target::Request> {
     match target::parse(&args.words, &args.image, unnamed, args.all_containers) {
         Ok(request) => Ok(request),
         Err(error) => Err(usage::with_what_was_meant(error, shell).await),
     }
 }
 
-async fn read_words(
-    args: &TargetArgs,
-    unnamed: Unnamed,
-    images_needed: bool,
-    shell: &mut Shell,
-) -> Result<Asked, CommandError> {
+async fn read_words(args: &TargetArgs, unnamed: Unnamed, images_needed: bool, shell: &mut Shell) -> Result<Asked> {
     let request = parsed(args, unnamed, shell).await?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
     if args.filename.is_empty() && args.kustomize.is_none() {
@@ -157,7 +145,9 @@ async fn read_words(
                 .hint("say which container gets which image, such as side=acme/side:1.27.2; --requests and --limits give cpu and memory"));
         }
         if args.all_namespaces && request.selected.is_empty() {
-            return Err(by_name_everywhere().hint("give a TYPE with -l or --all, or a namespace with -n"));
+            // kubectl's own words (cli-runtime `resource.Builder`).
+            return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
+                .hint("give a TYPE with -l or --all, or a namespace with -n"));
         }
         return Ok(Asked::Words(Box::new(request)));
     }
@@ -166,15 +156,10 @@ async fn read_words(
             "-f and -k cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --field-selector, --all or -A: the manifest names them",
         ));
     }
-    manifests(args, shell).await
+    Ok(Asked::Manifests(manifests(args, shell).await?))
 }
 
-/// kubectl's own words (cli-runtime `resource.Builder`).
-pub(super) fn by_name_everywhere() -> CommandError {
-    CommandError::usage("a resource cannot be retrieved by name across all namespaces")
-}
-
-async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Manifests> {
     shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
     let origins = sources::origins(args, shell).await?;
     let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
@@ -204,7 +189,7 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, Comman
         let message = format!("there is no workload in {}", names.join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
-    Ok(Asked::Manifests(Manifests { workloads, skipped: left_out }))
+    Ok(Manifests { workloads, skipped: left_out })
 }
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
@@ -212,14 +197,13 @@ pub(super) fn note_nothing(namespace: Option<&str>, shell: &Shell) {
     shell.say(Meaning::Plain, "No resources", &found_in(namespace));
 }
 
-/// What follows `No resources`.
 fn found_in(namespace: Option<&str>) -> String {
     let place = namespace.map(|namespace| format!(" in {namespace} namespace.")).unwrap_or_default();
     format!("found{place}")
 }
 
 /// Reads words and files of a command that only reads workloads; a type alone is all of them.
-pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked> {
     let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
     let asked = read_words(args, unnamed, false, shell).await?;
     refuse_images(&asked, "an image was given, but this command takes workloads alone")?;
@@ -233,7 +217,7 @@ pub(super) async fn connect_and_find(
     why_no_images: &str,
     global: &GlobalArgs,
     shell: &mut Shell,
-) -> Result<(Cluster, Vec<(Workload, Intent)>), CommandError> {
+) -> Result<(Cluster, Vec<(Workload, Intent)>)> {
     let args = TargetArgs::from(args);
     let asked = read(&args, false, shell).await?;
     refuse_images(&asked, why_no_images)?;
@@ -243,7 +227,7 @@ pub(super) async fn connect_and_find(
     Ok((cluster, found))
 }
 
-fn refuse_images(asked: &Asked, why: &str) -> Result<(), CommandError> {
+fn refuse_images(asked: &Asked, why: &str) -> Result<()> {
     match asked {
         Asked::Words(request) if !request.images.is_empty() => Err(CommandError::usage(why)
             .hint(Hint::from("for another image: ").command(inplace("apply TYPE/NAME CONTAINER=IMAGE")))),
@@ -262,7 +246,7 @@ pub(super) async fn read_side_by_side(
 }
 
 /// Refuses misspelt kinds: skipped, they would look as if there was nothing to do.
-pub(super) fn refuse_misspelt(manifests: &[Manifest]) -> Result<(), CommandError> {
+pub(super) fn refuse_misspelt(manifests: &[Manifest]) -> Result<()> {
     for Manifest { api_version, kind, source, .. } in manifests {
         if let Some(meant) = WorkloadKind::meant(api_version, kind) {
             let meant = meant.spec();
@@ -293,7 +277,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns the workloads that the manifests would make.
     pub(super) fn to_create(&self) -> impl Iterator<Item = (&WorkloadRef, &Value)> {
         self.new.iter().map(|(reference, manifest, _)| (reference, manifest))
     }
@@ -305,7 +288,7 @@ pub(super) async fn find_or_new(
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<Found, CommandError> {
+) -> Result<Found> {
     let Asked::Manifests(manifests) = asked else {
         let workloads = find(asked, args, global, cluster).await?;
         return Ok(Found { workloads, new: Vec::new() });
@@ -325,7 +308,7 @@ async fn of_manifests(
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<Found, CommandError> {
+) -> Result<Found> {
     let mut found = Found { workloads: Vec::new(), new: Vec::new() };
     for (kind, manifest) in manifests {
         let namespace = namespace_of(&manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
@@ -347,14 +330,13 @@ async fn of_manifests(
     Ok(found)
 }
 
-/// Finds the workloads in the cluster, in the order in which they were named; what a selector picks by namespace, kind
-/// and name.
+/// Finds the workloads in the order in which they were named; what a selector picks by namespace, kind and name.
 pub(super) async fn find(
     asked: Asked,
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<Vec<(Workload, Intent)>, CommandError> {
+) -> Result<Vec<(Workload, Intent)>> {
     let selects = matches!(&asked, Asked::Words(request) if !request.selected.is_empty());
     let found = find_any(asked, args, global, cluster).await?;
     if found.is_empty() && selects {
@@ -376,7 +358,6 @@ pub(super) async fn find(
     Ok(found)
 }
 
-/// What picks workloads, as a list asks for it.
 fn selectors(args: &TargetArgs) -> Vec<(&'static str, &str)> {
     let given = [("labelSelector", &args.selector), ("fieldSelector", &args.field_selector)];
     given.into_iter().filter_map(|(name, selector)| Some((name, selector.as_deref()?))).collect()
@@ -388,7 +369,7 @@ pub(super) async fn find_any(
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<Vec<(Workload, Intent)>, CommandError> {
+) -> Result<Vec<(Workload, Intent)>> {
     let mut found = Vec::new();
     match asked {
         Asked::Words(request) => {
@@ -429,7 +410,7 @@ pub(super) async fn find_there(
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<(Vec<Workload>, Vec<CommandError>), CommandError> {
+) -> Result<(Vec<Workload>, Vec<CommandError>)> {
     let Asked::Words(mut request) = asked else {
         let found = find_any(asked, args, global, cluster).await?;
         return Ok((found.into_iter().map(|(workload, _)| workload).collect(), Vec::new()));
@@ -454,7 +435,7 @@ pub(super) async fn find_there(
     Ok((found, missing))
 }
 
-async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload, CommandError> {
+async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
     let reference = WorkloadRef { kind, namespace: cluster.namespace().to_owned(), name: name.to_owned() };
     match cluster.workload(&reference).await {
         Ok(workload) => Ok(workload),
@@ -463,9 +444,9 @@ async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Work
 }
 
 /// Returns the namespace that a manifest names, which must be that of `-n` where both are given.
-pub(super) fn namespace_of(manifest: &Manifest, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
+pub(super) fn namespace_of(manifest: &Manifest, global: &GlobalArgs) -> Result<Option<String>> {
     let given = Some(manifest.namespace.clone()).filter(|given| !given.is_empty());
-    if let (Some(given), Some(flag)) = (&given, &global.namespace)
+    if let (Some(given), Some(flag)) = (&given, &global.connection.namespace)
         && given != flag
     {
         // kubectl's words (cli-runtime `visitor.go`).

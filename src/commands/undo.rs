@@ -6,7 +6,7 @@ use super::rolling::Rolling;
 use super::{Shell, apply, plan, resume, targets};
 use crate::cli::{DryRun, GlobalArgs, RestartArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use engine::change::{Direction, FieldChanges, FieldEffect, Row, resizing};
 use engine::k8s::names::ContainerName;
 use engine::k8s::permissions::ClusterCommand;
@@ -17,11 +17,11 @@ use engine::rollout::Goal;
 use engine::state::outcome::EndResult;
 use engine::value::duration;
 
-pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let options = planning::options(&args.policy)?;
     let why = "undo uses the images that were recorded; pass only the workload";
     let (cluster, mut found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
-    let writer = (args.output, args.field_manager.as_str());
+    let writer = (args.act.output, args.field_manager.as_str());
     if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
         refuse_what_the_rollout_has(args)?;
         for (workload, _) in &found {
@@ -30,16 +30,16 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
         rolling.start.pre_pull = options.pre_pull;
         rolling.start.hooks = options.hooks.clone();
-        rolling.dry_run = args.dry_run;
+        rolling.dry_run = args.act.dry_run;
         rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
         rolling.on_deferred = args.resize.deferred;
         rolling.start.take_over = options.take_over;
-        return resume::go_on(found, Some(Direction::Back), &options, &rolling, args.yes, shell).await;
+        return resume::go_on(found, Some(Direction::Back), &options, &rolling, args.act.yes, shell).await;
     }
     for (_, intent) in &mut found {
         *intent = Intent::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
     }
-    let ask_server = args.dry_run != DryRun::Client;
+    let ask_server = args.act.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Undo, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
@@ -51,7 +51,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
             say_what_stays(live, &update.fields, shell);
         }
     }
-    if let Some(end) = plan::approved(&planned, args.output, (args.dry_run, args.yes), shell)? {
+    if let Some(end) = plan::approved(&planned, &args.act, shell)? {
         return Ok(end);
     }
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
@@ -65,7 +65,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
 }
 
 /// A rollout that did not finish is rolled back whole, in its own order: to ignore a flag would be to promise something.
-fn refuse_what_the_rollout_has(args: &UndoArgs) -> Result<(), CommandError> {
+fn refuse_what_the_rollout_has(args: &UndoArgs) -> Result<()> {
     let choice = &args.policy.choice;
     let given = [
         ("--reason", args.owner.reason.is_some()),
@@ -84,7 +84,6 @@ fn refuse_what_the_rollout_has(args: &UndoArgs) -> Result<(), CommandError> {
     }
 }
 
-/// Says which update is undone: with which values the plan shows.
 fn tell(live: &LiveWorkload, update: &Update, shell: &Shell) {
     let who = update.who.as_ref().map(|who| format!(" by {who}")).unwrap_or_default();
     let now = live.surroundings.server_now.as_deref();
@@ -101,7 +100,7 @@ fn tell(live: &LiveWorkload, update: &Update, shell: &Shell) {
 }
 
 /// Whether every workload is held by a rollout that ended before its time: to undo that is to take it back.
-async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Result<bool, CommandError> {
+async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Result<bool> {
     let workloads = found.iter().map(|(workload, _)| workload.clone()).collect();
     let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await?;
     Ok(lives.iter().all(|live| rollout_state(live) == RolloutState::Unfinished))
@@ -139,16 +138,11 @@ pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: 
     }
 }
 
-/// The same of a way back.
 pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     say_what_pods_keep(live, &goal.lock.rollout.directed().fields, shell);
 }
 
-pub(super) async fn restart(
-    args: &RestartArgs,
-    global: &GlobalArgs,
-    shell: &mut Shell,
-) -> Result<EndResult, CommandError> {
+pub(super) async fn restart(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     if args.policy.choice.pods_only {
         return Err(CommandError::usage("--pods-only makes no difference to restart, which changes pods alone"));
     }
@@ -160,14 +154,14 @@ pub(super) async fn restart(
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
         *intent = Intent::Restart { containers };
     }
-    let ask_server = args.dry_run != DryRun::Client;
+    let ask_server = args.act.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
-    if let Some(end) = plan::approved(&planned, args.output, (args.dry_run, args.yes), shell)? {
+    if let Some(end) = plan::approved(&planned, &args.act, shell)? {
         return Ok(end);
     }
-    let writer = (args.output, args.field_manager.as_str());
+    let writer = (args.act.output, args.field_manager.as_str());
     let Planned { plan, lives, cluster, id, .. } = planned;
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.is_restart = true;

@@ -9,7 +9,7 @@ use super::Shell;
 use super::meant::{PICKING, corrected, is_request, whole_command, written};
 use super::next;
 use crate::cli::{Typed, first_word, root};
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use engine::change::target::{self, TargetError, Unnamed};
 use engine::kinds::WorkloadKind;
 use engine::value::hint::quoted;
@@ -103,8 +103,7 @@ fn with_sign(word: &str) -> String {
     format!("{container}={sign}{image}")
 }
 
-/// Returns the command for a word of another tool, and which of the words after it is part of that: `set image`,
-/// `rollout -n prod undo`.
+/// Returns the command for a word of another tool, and which word after it is part of that: `rollout -n prod undo`.
 fn meant(word: &str, after: &[String]) -> Option<(String, Option<usize>)> {
     let next = first_word(after, root());
     let next_word = next.and_then(|at| after.get(at)).map(String::as_str).unwrap_or_default();
@@ -202,7 +201,9 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
         && is_word(&shell.typed, word)
     {
         // Whether a word is a name, or an unknown kind, is not clear.
-        refusal.hint(with_types(word))
+        let named = WorkloadKind::written_by_users().map(|kind| format!("{}/{word}", kind.spec().singular));
+        let named = named.collect::<Vec<_>>().join(", ");
+        refusal.hint(format!("name a workload as TYPE/NAME, such as {named}"))
     } else if let TargetError::MixedForms { word } = error
         && !word.contains('/')
         && takes_images(shell)
@@ -213,20 +214,13 @@ fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandE
     }
 }
 
-fn with_types(word: &str) -> String {
-    let kinds: Vec<String> =
-        WorkloadKind::written_by_users().map(|kind| format!("{}/{word}", kind.spec().singular)).collect();
-    format!("name a workload as TYPE/NAME, such as {}", kinds.join(", "))
-}
-
 fn takes_images(shell: &Shell) -> bool {
     let name = next::command_of(&shell.arguments);
     let command = root().find_subcommand(name.rsplit(' ').next().unwrap_or_default());
     command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_id() == "image"))
 }
 
-/// Asks whether the server has such a type, where it says so, and for the kinds of workloads of that name; `None` where there
-/// is no way to a server.
+/// Asks whether the server has such a type, and for the kinds of workloads of that name; `None` without a server.
 async fn ask(word: &str, shell: &mut Shell) -> Option<(Option<bool>, Vec<WorkloadKind>)> {
     // A name alone says nothing about every namespace.
     let in_one = !shell.typed.iter().any(|typed| typed.id == "all_namespaces");
@@ -242,14 +236,13 @@ fn is_word(typed: &[Typed], word: &str) -> bool {
     typed.iter().any(|typed| typed.id == "words" && typed.values.iter().any(|value| value == word))
 }
 
-/// Whether `--dry-run` was typed without a mode, which is the client's.
 pub(super) fn has_bare_dry_run(arguments: &[String]) -> bool {
     arguments.iter().take_while(|word| *word != "--").any(|word| word == "--dry-run")
 }
 
 /// Refuses targets that are each followed by a namespace of their own, as `plan -A -o name | xargs` types them: all
 /// would be looked for in the last one. Of two before or after all targets the last counts, as with kubectl.
-pub(super) fn one_namespace(arguments: &[String]) -> Result<(), CommandError> {
+pub(super) fn one_namespace(arguments: &[String]) -> Result<()> {
     let mut words = arguments.iter().skip(1).take_while(|word| *word != "--");
     let (mut given, mut has_target): (Option<&str>, bool) = (None, false);
     while let Some(word) = words.next() {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Shell;
 use crate::cli::{GlobalArgs, VersionArgs};
 use crate::cluster::connect::platform;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::render::{self, DocumentFormat};
 use engine::state::outcome::EndResult;
 
@@ -20,7 +20,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMMIT: Option<&str> = option_env!("KUBECTL_INPLACE_COMMIT");
 const DATE: Option<&str> = option_env!("KUBECTL_INPLACE_DATE");
 
-pub(super) fn short(shell: &Shell) -> Result<EndResult, CommandError> {
+pub(super) fn short(shell: &Shell) -> Result<EndResult> {
     shell.print(&format!("kubectl-inplace {VERSION}\n"))?;
     Ok(EndResult::Complete)
 }
@@ -32,7 +32,7 @@ fn build() -> String {
     }
 }
 
-pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     // The client's version is known without a server, and is often what an unreachable one is asked about.
     if args.output == DocumentFormat::Text {
         shell.print(&format!("Client Version: v{VERSION} ({})\n", build()))?;
@@ -55,8 +55,8 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
     error.map_or(Ok(EndResult::Complete), Err)
 }
 
-async fn server_version(global: &GlobalArgs, shell: &mut Shell) -> Result<String, CommandError> {
-    let request_timeout = global.request_timeout.or(Some(TIMEOUT));
-    let global = GlobalArgs { request_timeout, ..global.clone() };
+async fn server_version(global: &GlobalArgs, shell: &mut Shell) -> Result<String> {
+    let mut global = global.clone();
+    global.connection.request_timeout.get_or_insert(TIMEOUT);
     Ok(shell.connect(&global).await?.server_version().await?)
 }

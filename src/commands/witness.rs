@@ -1,5 +1,4 @@
-//! Listens between the loop and the renderer: keeps the end back until the failure report and the proof are whole, and
-//! remembers what was seen of each pod.
+//! Listens between loop and renderer: keeps the end back until failure report and proof are whole, and what was seen of pods.
 
 use std::io;
 use std::time::Duration;
@@ -26,8 +25,7 @@ impl Witness {
         Self { listener, seen: Vec::new(), is_back: false }
     }
 
-    /// Reads what is still missing, and reports the end; returns whether the output was still open. With a closed
-    /// output the end stays the same.
+    /// Reads what is still missing, and reports the end; returns whether the output, which has no part in it, was open.
     pub(super) async fn end(self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<bool> {
         match self.tell(cluster, outcome).await {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

@@ -48,7 +48,6 @@ pub(crate) struct HookRunner {
     lines: mpsc::UnboundedSender<HookLine>,
 }
 
-/// What is sent to a process group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tell {
     Terminate,
@@ -57,7 +56,6 @@ pub(crate) enum Tell {
 }
 
 impl HookRunner {
-    /// Returns a runner, and where the lines of its commands come out.
     pub(crate) fn new(commands: &Hooks) -> (Self, mpsc::UnboundedReceiver<HookLine>) {
         let (lines, listener) = mpsc::unbounded_channel();
         (Self { commands: commands.clone(), groups: Groups::default(), lines }, listener)
@@ -78,7 +76,6 @@ impl HookRunner {
         !lock(&self.groups).is_empty()
     }
 
-    /// Tells every process group that runs.
     pub(crate) fn tell(&self, what: Tell) {
         lock(&self.groups).keys().for_each(|group| signal(*group, what));
     }

@@ -8,18 +8,15 @@ use serde_saphyr::{Error, MessageFormatter as _, Options, UserMessageFormatter};
 use super::value::{JsonValue, YamlValue};
 use super::{MAX_FILE_BYTES, ManifestError};
 
-/// Bounds how deeply mappings and sequences may be nested: what `serde_json` allows, twice what large custom resource
-/// definitions need.
+/// Bounds the nesting: what `serde_json` allows, twice what large custom resource definitions need.
 const MAX_DEPTH: usize = 128;
 
 /// Bounds the values of one YAML document: ten times what the largest bundles of custom resource definitions have.
 const MAX_VALUES: usize = 1_000_000;
 
-/// Bounds the values that anchors keep and aliases repeat in one YAML document; against documents that grow by aliases of
-/// aliases.
+/// Bounds the values that anchors keep and aliases repeat in one YAML document, which could grow by aliases of aliases.
 const MAX_REPEATED: usize = 100_000;
 
-/// What is said instead of a parser's words.
 const WITHHELD: &str = "not valid here (the text is not shown, since the input holds a Secret)";
 
 /// Returns the documents that are not empty, with the first line of each that holds more than a comment.
@@ -64,13 +61,11 @@ fn mentions_secret(text: &str) -> bool {
 struct Input<'a> {
     name: &'a str,
     text: &'a str,
-    /// Whether errors must not show its words.
     has_secret: bool,
 }
 
 impl Input<'_> {
-    /// Reads concatenated JSON values, as kubectl does with text that begins with `{`. YAML after JSON is an error, as in
-    /// kubectl.
+    /// Reads concatenated JSON values, as kubectl does with text that begins with `{`: YAML after it is an error.
     fn json(&self) -> Result<Vec<(usize, Value)>, ManifestError> {
         let mut values = serde_json::Deserializer::from_str(self.text).into_iter::<JsonValue>();
         let mut documents = Vec::new();

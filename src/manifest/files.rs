@@ -10,13 +10,9 @@ use std::path::{Path, PathBuf};
 
 use super::{MAX_FILE_BYTES, ManifestError, Origin};
 
-/// What standard input is called in errors and sources.
 const STANDARD_INPUT: &str = "standard input";
-
-/// The extensions of the files of a directory that are read.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// One input that was asked for and seems to exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
     Stdin,

@@ -43,12 +43,10 @@ pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 /// on threads with 2 MiB (tokio's workers) or 1 MiB (the main thread of Windows).
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// Where manifests come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A name of the command line.
     Name(String),
-    /// What was read elsewhere.
     Text {
         /// What errors and sources call it.
         name: String,

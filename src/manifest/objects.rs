@@ -110,8 +110,7 @@ fn manifest(object: Value, source: Source) -> Result<Manifest, ManifestError> {
     Ok(Manifest { api_version, kind, namespace, name, object, source })
 }
 
-/// Refuses one object twice: same group, kind, namespace as written, and name. Versions of one group are the same object;
-/// of a hook each one is another.
+/// Refuses one object twice: same group, of any version, kind, namespace as written, and name; of a hook each is another.
 pub(super) fn reject_duplicates(manifests: &[Manifest]) -> Result<(), ManifestError> {
     let mut seen: HashMap<[&str; 4], &Source> = HashMap::with_capacity(manifests.len());
     for manifest in manifests.iter().filter(|manifest| Hook::of(&manifest.object).is_none()) {

@@ -16,8 +16,7 @@ use super::{Manifest, ManifestError};
 /// The lists of a pod's containers, whose names are one set (`ValidatePodSpec`: "Duplicate value").
 const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
-/// Returns the paths of the fields that Kubernetes 1.37 does not have. Of a kind that is no built-in one, only the pod template
-/// is looked at.
+/// Returns the paths of the fields that Kubernetes 1.37 does not have; of a kind that is not built in, of the pod template.
 pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<String>, ManifestError> {
     // Without nulls, which mean an absent field, and without the status, which a server drops.
     let mut object = kind.defaults().fill(&manifest.object);
@@ -65,7 +64,6 @@ fn shown(path: &serde_ignored::Path<'_>) -> String {
     }
 }
 
-/// Says what a field is and what it must be, without its value.
 fn wrong_type(object: &Value, path: &serde_path_to_error::Path, error: &str) -> String {
     let found = path.iter().try_fold(object, |value, segment| match segment {
         Segment::Seq { index } => value.get(index),
@@ -92,8 +90,7 @@ fn wrong_type(object: &Value, path: &serde_path_to_error::Path, error: &str) -> 
     format!("{path} is {}, not {expected}{hint}", type_name(found))
 }
 
-/// Requires what validation requires of a whole workload and its types leave open: a pod template with containers that have
-/// an image and a name of their own.
+/// Requires what the types leave open: a pod template with containers that have an image and a name of their own.
 ///
 /// # Errors
 ///

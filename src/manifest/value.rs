@@ -35,18 +35,6 @@ impl<'de, const MERGES: bool> Visitor<'de> for NodeVisitor<MERGES> {
         Ok(Value::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
     fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
         Ok(Value::Bool(value))
     }
@@ -71,10 +59,6 @@ impl<'de, const MERGES: bool> Visitor<'de> for NodeVisitor<MERGES> {
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
@@ -189,10 +173,6 @@ impl<'de> Visitor<'de> for Key<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<String, E> {
-        Self::refuse("null")
-    }
-
-    fn visit_none<E: Error>(self) -> Result<String, E> {
         Self::refuse("null")
     }
 

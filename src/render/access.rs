@@ -1,15 +1,14 @@
 //! Roles as YAML and JSON for `kubectl apply -f -`, and what the server said about permissions, as a table and as JSON.
 //!
-//! Promise: what is required is in the YAML as rules, what is optional as comments that become rules when their `#`
-//! is removed, unless it was asked for.
+//! Promise: what is required, or asked for, is a rule of the YAML; what is optional is a comment that is one without its `#`.
 
-use std::io::{self, Write};
+use std::io;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
 use super::style::{Meaning, Style};
-use super::{escape, json};
+use super::{Out, escape, json};
 use engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
 use engine::plan::PLAN_API_VERSION;
 use engine::state::outcome::EndResult;
@@ -19,12 +18,10 @@ const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
 #[derive(Debug, Clone)]
 pub struct Role {
-    /// The command that it is for, as it is typed.
     pub command: String,
     pub name: String,
     /// Its namespace; `None` leaves that to kubectl.
     pub namespace: Option<String>,
-    /// One ClusterRole for all namespaces, in place of a Role.
     pub all_namespaces: bool,
     /// What is optional is a rule too, and no comment.
     pub optional: bool,
@@ -32,8 +29,7 @@ pub struct Role {
 }
 
 impl Role {
-    /// Returns kind, namespace and rules of each object. Rules without a namespace are in a ClusterRole: the only one, or a
-    /// second one where a Role has the others.
+    /// Returns kind, namespace and rules of each object. Rules without a namespace are in a ClusterRole of their own.
     fn documents(&self) -> Vec<(&'static str, Option<&str>, Vec<RoleRule>)> {
         let (wide, namespaced): (Vec<Permission>, Vec<Permission>) = self
             .permissions
@@ -61,7 +57,7 @@ impl Role {
     }
 }
 
-pub fn role_yaml(role: &Role, out: &mut dyn Write) -> io::Result<()> {
+pub fn role_yaml(role: &Role, out: Out<'_>) -> io::Result<()> {
     let extent = if role.optional { "and what makes its answers stronger" } else { "and nothing else" };
     writeln!(out, "# What {} needs, {extent}. Give it to somebody with:", role.command)?;
     writeln!(out, "# {}", role.binds())?;
@@ -95,7 +91,7 @@ pub fn role_yaml(role: &Role, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn yaml_rule(rule: &RoleRule, mark: &str, out: &mut dyn Write) -> io::Result<()> {
+fn yaml_rule(rule: &RoleRule, mark: &str, out: Out<'_>) -> io::Result<()> {
     for alike in rule.verbs.chunk_by(|(_, reasons), (_, others)| reasons == others) {
         let verbs: Vec<&str> = alike.iter().map(|(verb, _)| verb.word()).collect();
         let reasons = alike.first().map(|(_, reasons)| reasons.join("; ")).unwrap_or_default();
@@ -110,7 +106,7 @@ fn yaml_rule(rule: &RoleRule, mark: &str, out: &mut dyn Write) -> io::Result<()>
 }
 
 /// Writes the rules that apply as one JSON document: a result, for stdout.
-pub fn role_json(role: &Role, out: &mut dyn Write) -> io::Result<()> {
+pub fn role_json(role: &Role, out: Out<'_>) -> io::Result<()> {
     let of_rule = |rule: &RoleRule| {
         let verbs: Vec<&str> = rule.verbs.iter().map(|(verb, _)| verb.word()).collect();
         json!({ "apiGroups": [rule.resource.group], "resources": [rule.resource.plural], "verbs": verbs })
@@ -128,12 +124,7 @@ pub fn role_json(role: &Role, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes what the caller may do, and a last line that counts it: a result, for stdout. `namespace` `None` is all.
-pub fn access_table(
-    answers: &[AccessAnswer],
-    namespace: Option<&str>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn access_table(answers: &[AccessAnswer], namespace: Option<&str>, style: &Style, out: Out<'_>) -> io::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     if let Some(width) = style.width {
@@ -166,12 +157,7 @@ pub fn access_table(
 }
 
 /// Writes what the caller may do as one JSON document: a result, for stdout. `namespace` `None` is all.
-pub fn access_json(
-    answers: &[AccessAnswer],
-    namespace: Option<&str>,
-    result: EndResult,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn access_json(answers: &[AccessAnswer], namespace: Option<&str>, end: EndResult, out: Out<'_>) -> io::Result<()> {
     let permissions: Vec<Value> = answers
         .iter()
         .map(|answer| {
@@ -191,7 +177,7 @@ pub fn access_json(
         "apiVersion": PLAN_API_VERSION,
         "kind": "AccessCheck",
         "namespace": namespace,
-        "result": result.word(),
+        "result": end.word(),
         "permissions": permissions,
     });
     json::write(&document, out)

@@ -1,11 +1,12 @@
 //! Cells that several tables have: the workload with its namespace, images, values of fields.
 
-use std::io::{self, Write};
+use super::Out;
+use std::io;
 
 use serde_json::{Value, json};
 
 use super::style::{Meaning, Style};
-use super::table::{self, Column};
+use super::table::{self, Cells, Column};
 use super::words;
 use engine::change::{FieldChanges, FieldEffect, Row};
 use engine::k8s::names::WorkloadRef;
@@ -22,12 +23,7 @@ pub(super) fn place(workload: &WorkloadRef, style: &Style) -> [String; 2] {
 }
 
 /// Writes a table whose first two columns are workload and namespace: one column, where each column counts.
-pub(super) fn placed_table(
-    columns: &[Column],
-    mut rows: Vec<(Meaning, Vec<String>)>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn placed_table(columns: &[Column], mut rows: Vec<Cells>, style: &Style, out: Out<'_>) -> io::Result<()> {
     if !table::is_narrow(style) {
         return table::write(columns, &rows, style, out);
     }
@@ -46,7 +42,7 @@ pub(super) fn placed_table(
 const LEAST_PREFIX: usize = 12;
 
 /// Writes what the cells leave out; nothing where that is nothing.
-pub(super) fn images_heading(folder: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn images_heading(folder: &str, style: &Style, out: Out<'_>) -> io::Result<()> {
     if folder.is_empty() {
         return Ok(());
     }
@@ -78,12 +74,10 @@ pub(super) fn value(value: Option<&str>, style: &Style) -> String {
     value.map_or_else(|| "<none>".into(), |value| short(&style.show(value)))
 }
 
-/// Returns `10m -> 30m`.
 fn values(row: &Row, style: &Style) -> String {
     format!("{} -> {}", value(row.before.as_deref(), style), value(row.after.as_deref(), style))
 }
 
-/// Returns `side requests.cpu: 10m -> 30m` for each change.
 pub(super) fn lines(change: &FieldChanges, style: &Style) -> Vec<String> {
     change.rows().iter().map(|row| format!("{}: {}", style.show(&row.what), values(row, style))).collect()
 }
@@ -104,7 +98,6 @@ pub(super) fn names(change: &FieldChanges, style: &Style) -> Vec<String> {
     rows.iter().filter(|row| is_asked || row.before != row.after).map(|row| style.show(&row.what)).collect()
 }
 
-/// What changes besides images, as documents have it.
 pub(super) fn fields(change: &FieldChanges) -> Value {
     let field = |row: &Row| {
         let effect = match row.effect {

@@ -3,7 +3,8 @@
 //!
 //! Promise: a container whose update is on its way is never shown as unchanged.
 
-use std::io::{self, Write};
+use super::Out;
+use std::io;
 
 use super::Detail;
 use super::columns;
@@ -20,10 +21,7 @@ pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "effect"];
 /// Shown for an image that is no longer known: pods in progress ask for the new one already.
 pub(super) const NOT_KNOWN: &str = "(not known)";
 
-/// What is said of a container that nothing happens to.
 const KEEPS: &str = "keeps running";
-
-/// The same of one that runs in no pod.
 const STAYS_DOWN: &str = "unchanged, not running";
 
 /// One container over all pods. Images are as they came, not escaped.
@@ -79,8 +77,7 @@ fn row<'a>(plan: &'a WorkloadPlan, container: &'a ContainerPlan) -> ContainerRow
 const COLUMNS: [Column; 4] =
     [Column::short("CHANGE", 12), Column::short("FROM", 10), Column::short("TO", 10), Column::whole("EFFECT").goes(1)];
 
-/// Writes the table; nothing where nothing changes.
-pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     let is_shown = |row: &ContainerRow<'_>| detail == Detail::Wide || !row.is_unchanged();
     let images: Vec<ContainerRow<'_>> = rows(plan).into_iter().filter(is_shown).collect();
     let prefix = columns::common_folder(images.iter().flat_map(|row| [row.from, row.to]).flatten());
@@ -123,7 +120,7 @@ fn in_groups(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(move |row| !restarts(row)).chain(rows.iter().filter(restarts))
 }
 
-pub(super) fn order_text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn order_text(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     for (index, line) in order_lines(plan).iter().enumerate() {
         let gap = if index == 0 { "\n" } else { "" };
         writeln!(out, "{gap}  {}", style.show(line))?;

@@ -33,8 +33,7 @@ pub fn line(text: &str, unicode: bool) -> String {
     shown
 }
 
-/// Returns a text of several lines as one, without the blank ones: a container's last words end with a line break, and a
-/// webhook's refusal is a paragraph.
+/// Returns lines as one, without the blank ones: last words end with a line break, and a webhook's refusal is a paragraph.
 pub(crate) fn one_line(text: &str) -> String {
     let lines = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
     if text.contains(['\n', '\r']) { lines.collect::<Vec<_>>().join(" / ") } else { text.to_owned() }

@@ -1,8 +1,9 @@
 //! The failure report as text for the terminal: for each pod that failed, what it is, what was seen of it, its last log
 //! lines, and the newest events. Pods that failed alike are described once, with the events of one of them.
 
+use super::Out;
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 
 use engine::k8s::events::Event;
 use engine::k8s::failure::Failure;
@@ -14,12 +15,7 @@ use super::run::Run;
 use super::style::{Meaning, Style};
 use super::words;
 
-pub(super) fn write(
-    reported: Reported<'_>,
-    report: &FailureReport,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(reported: Reported<'_>, report: &FailureReport, style: &Style, out: Out<'_>) -> io::Result<()> {
     writeln!(out)?;
     for (_, alike) in words::said_once(report.pods.iter().map(|pod| (pod, said_of(pod)))) {
         let Some((pod, alike)) = alike.split_first() else { continue };
@@ -53,7 +49,7 @@ fn said_of(pod: &FailedPod) -> impl PartialEq + use<'_> {
     (&pod.container, &pod.image, &pod.reason, &pod.log, ended, message, &pod.not_read)
 }
 
-fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: Out<'_>) -> io::Result<()> {
     let pods = || std::iter::once(pod).chain(alike.iter().copied());
     let names: Vec<String> = pods().map(|pod| style.paint(Meaning::Heading, &words::pod(style, &pod.pod))).collect();
     let container = pod.container.as_ref().map(|name| format!(", container {}", style.show(name.as_str())));
@@ -86,13 +82,7 @@ fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: &mut dyn W
     writeln!(out, "  {}", style.paint(Meaning::Failing, &facts))
 }
 
-fn time_line(
-    run: Option<&Run>,
-    pod: &FailedPod,
-    name: Option<&str>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn time_line(run: Option<&Run>, pod: &FailedPod, name: Option<&str>, style: &Style, out: Out<'_>) -> io::Result<()> {
     // How it ended is shown above.
     let is_before = |moment: &&Moment| moment.phase.stage() != Stage::Failed;
     let seen: Vec<&Moment> = pod.time_line.iter().filter(is_before).collect();
@@ -110,7 +100,7 @@ fn time_line(
     Ok(())
 }
 
-fn log_lines(log: &Log, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn log_lines(log: &Log, style: &Style, out: Out<'_>) -> io::Result<()> {
     let whose = match log.instance {
         Instance::Previous => "the container that ended",
         Instance::Current => "the container",
@@ -134,7 +124,7 @@ fn says(event: &str, reason: &str, message: &str) -> bool {
     is_in(event) || is_in(cause) || !reported.is_empty() && event.contains(reported)
 }
 
-fn events(events: &[&Event], name: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn events(events: &[&Event], name: Option<&str>, style: &Style, out: Out<'_>) -> io::Result<()> {
     if events.is_empty() {
         return Ok(());
     }

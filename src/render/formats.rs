@@ -3,7 +3,6 @@
 
 use clap::ValueEnum;
 
-/// How a plan is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
     /// Plain text.
@@ -20,7 +19,6 @@ pub enum PlanFormat {
     Markdown,
 }
 
-/// How it is written where workloads stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatusFormat {
     /// Plain text.
@@ -55,7 +53,6 @@ pub enum RoleFormat {
     Json,
 }
 
-/// How hashes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HashFormat {
     /// A table.

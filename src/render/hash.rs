@@ -1,6 +1,6 @@
 //! The container hashes, as a table and as one versioned JSON document.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use engine::plan::PLAN_API_VERSION;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{HashFormat, json, words};
+use super::{HashFormat, Out, json, words};
 
 /// The first three stand alone where no change is asked about.
 const COLUMNS: [Column; 6] = [
@@ -22,7 +22,7 @@ const COLUMNS: [Column; 6] = [
     Column::whole("RESTARTS"),
 ];
 
-pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out: Out<'_>) -> io::Result<()> {
     match format {
         HashFormat::Text => words::in_lines(style, out, |out| text(objects, style, out)),
         HashFormat::Json => {
@@ -32,23 +32,17 @@ pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out
     }
 }
 
-fn text(objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn text(objects: &[HashComparison], style: &Style, out: Out<'_>) -> io::Result<()> {
     for (index, HashComparison { workload, kubelet, containers }) in objects.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
+        let gap = if index > 0 { "\n" } else { "" };
         let name = style.paint(Meaning::Heading, &words::workload(style, workload));
-        let namespace = match workload.namespace.as_str() {
-            "" => String::new(),
-            namespace => format!("  namespace {}", style.show(namespace)),
+        let namespace = words::in_namespace(style, &workload.namespace, ("  ", ""));
+        let from = match &kubelet.node {
+            Some(node) => format!(" ({})", style.show(node)),
+            None if *kubelet == Kubelet::ASSUMED => " or newer (assumed)".to_owned(),
+            None => String::new(),
         };
-        let Kubelet { version, node, .. } = kubelet;
-        let kubelet = match node {
-            Some(node) => format!("{version} ({})", style.show(node)),
-            None if *kubelet == Kubelet::ASSUMED => format!("{version} or newer (assumed)"),
-            None => version.to_string(),
-        };
-        writeln!(out, "{name}{namespace}   kubelet {kubelet}\n")?;
+        writeln!(out, "{gap}{name}{namespace}   kubelet {}{from}\n", kubelet.version)?;
         let columns = if containers.iter().any(|one| one.restarts.is_some()) { 6 } else { 3 };
         let rows: Vec<_> = containers.iter().map(|one| (Meaning::Plain, row(one, style)[..columns].to_vec())).collect();
         table::write(&COLUMNS[..columns], &rows, style, out)?;
@@ -57,23 +51,18 @@ fn text(objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::R
 }
 
 fn row(container: &ContainerComparison, style: &Style) -> [String; 6] {
-    let ContainerComparison { list, image, hash, image_after, hash_after, why_not, .. } = container;
+    let ContainerComparison { list, image, hash, image_after, hash_after, restarts, why_not, .. } = container;
     let list = if *list == ContainerList::InitContainers { " (init)" } else { "" };
-    let none = || "<none>".to_owned();
-    let shown = |image: &Option<String>| image.as_ref().map_or_else(none, |image| style.show(image));
-    let hashed = |hash: &Option<String>| hash.clone().unwrap_or_else(none);
+    let shown = |text: &Option<String>| text.as_ref().map_or_else(|| "<none>".to_owned(), |text| style.show(text));
     let is_unchanged = hash_after.is_some() && (image, hash) == (image_after, hash_after);
+    let why_not = why_not.map(|why| format!(": {why}")).unwrap_or_default();
     [
         format!("{}{list}", style.show(container.container.as_str())),
         shown(image),
-        hashed(hash),
+        shown(hash),
         if is_unchanged { "(unchanged)".to_owned() } else { shown(image_after) },
-        hashed(hash_after),
-        match (container.restarts, why_not) {
-            (Some(true), _) => "yes".to_owned(),
-            (_, Some(why)) => format!("no: {why}"),
-            (_, None) => "no".to_owned(),
-        },
+        shown(hash_after),
+        if *restarts == Some(true) { "yes".to_owned() } else { format!("no{why_not}") },
     ]
 }
 
@@ -109,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_terminal_gets_a_table() {
-        let node = Kubelet::of_node(KubeletVersion::new(1, 36), "node-1");
+        let node = Kubelet { version: KubeletVersion::new(1, 36), source: "node", node: Some("node-1".into()) };
         let expected = "\
 pod/web-0  namespace prod   kubelet 1.32 or newer (assumed)
 

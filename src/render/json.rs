@@ -6,13 +6,13 @@
 //! As YAML ([`super::diff::yaml`]) kubectl's YAML reader makes exactly this document of it: what looks like a boolean, a number or
 //! nothing is quoted, and so is what could mislead an eye or a terminal, as escapes.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{columns, escape, offline};
+use super::{Out, columns, escape, offline};
 use engine::change::TemplateImage;
 use engine::change::reason::{Reason, Warning};
 use engine::k8s::names::{ContainerName, WorkloadRef};
@@ -24,8 +24,7 @@ use engine::state::durable::lock::Lock;
 use engine::state::durable::rollout::HistoryStep;
 use engine::state::record::Drained;
 
-/// Writes a document, indented, ended by a line break.
-pub(super) fn write(document: &Value, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(document: &Value, out: Out<'_>) -> io::Result<()> {
     writeln!(out, "{}", escape::json(&format!("{document:#}")))
 }
 
@@ -43,12 +42,11 @@ pub(super) fn without_empty(mut object: Value, names: &[&str]) -> Value {
     object
 }
 
-/// A list of what a function makes of each.
 pub(super) fn each<'a, T: 'a>(of: impl IntoIterator<Item = &'a T>, value: impl Fn(&'a T) -> Value) -> Value {
     of.into_iter().map(value).collect()
 }
 
-pub(super) fn plan(plan: &Plan, is_refused: bool, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn plan(plan: &Plan, is_refused: bool, out: Out<'_>) -> io::Result<()> {
     let mut document = document(plan);
     if is_refused {
         document["result"] = plan.refusal().word().into();
@@ -201,7 +199,6 @@ fn image_change(container: &ContainerName, change: &ImageChange) -> Value {
     })
 }
 
-/// The part of the owner.
 fn durable(plan: &WorkloadPlan, owner: &DurablePlan) -> Value {
     let (history, name) = match &owner.rollout.history {
         HistoryStep::Create => ("create", None),

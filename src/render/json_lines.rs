@@ -20,37 +20,24 @@ use engine::state::hook::HookPhase;
 use super::json::{each, without_empty};
 use super::run::{NextSteps, Run, proof};
 use super::style::Style;
-use super::tally::Tally;
-use super::{Listener, Writer, escape, words};
+use super::workloads::Tally;
+use super::{Listener, Out, Writer, escape, words};
 
 const LINES_VERSION: &str = "v1alpha1";
 
 pub struct JsonLines<'a> {
     out: Writer<'a>,
     /// For lines that are not of the document: the output of the user's own command.
-    err: Option<Writer<'a>>,
+    pub(super) err: Option<Writer<'a>>,
     run: Option<Run>,
     steps: Vec<(StepName, Duration)>,
-    names_workload: bool,
+    /// Each line says whose it is.
+    pub(super) names_workload: bool,
 }
 
 impl<'a> JsonLines<'a> {
     pub fn new(out: Writer<'a>) -> Self {
         Self { out, err: None, run: None, steps: Vec::new(), names_workload: false }
-    }
-
-    /// Writes what is no line of the document there; nowhere otherwise.
-    #[must_use]
-    pub fn progress(mut self, err: Writer<'a>) -> Self {
-        self.err = Some(err);
-        self
-    }
-
-    /// Says on each line whose it is.
-    #[must_use]
-    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
-        self.names_workload = side_by_side;
-        self
     }
 
     fn write(&mut self, name: &str, elapsed: Duration, mut fields: Value) -> io::Result<()> {
@@ -64,8 +51,7 @@ impl<'a> JsonLines<'a> {
 
 impl Listener for JsonLines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
-        let fields = json!({
-            "workload": goal.workload,
+        let fields = json!({ "workload": goal.workload,
             "id": goal.id(),
             "mode": goal.mode(),
             "maxUnavailable": goal.policy().max_unavailable,
@@ -129,12 +115,11 @@ impl Listener for JsonLines<'_> {
     }
 }
 
-pub(super) fn line(name: &str, elapsed: Duration, fields: Value, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn line(name: &str, elapsed: Duration, fields: Value, out: Out<'_>) -> io::Result<()> {
     let head = json!({"type": name, "version": LINES_VERSION, "elapsedSeconds": seconds(elapsed)});
     writeln!(out, "{}", escape::json(&joined([head, fields]).to_string()))
 }
 
-/// One object with the fields of all, in their order.
 pub(super) fn joined<const N: usize>(objects: [Value; N]) -> Value {
     let fields =
         objects.into_iter().filter_map(|object| if let Value::Object(own) = object { Some(own) } else { None });
@@ -161,7 +146,6 @@ fn wanted(goal: &PodGoal) -> Value {
     joined([json!(goal.key), changes])
 }
 
-/// The type of a notice's line, and its fields.
 fn noticed(notice: &Notice) -> (&'static str, Value) {
     match notice {
         Notice::Pod { pod, phase } => ("pod", joined([json!({"pod": pod}), self::phase(phase)])),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::run::{NextSteps, Reported, Run};
 use super::style::{Meaning, Style, elided};
-use super::{Listener, Terminal, Writer, summary, words};
+use super::{Listener, Out, Terminal, Writer, summary, words};
 use engine::k8s::names::PodKey;
 use engine::report::failure_report::FailureReport;
 use engine::report::progress::{PodProgress, Stage};
@@ -19,28 +19,20 @@ use engine::state::hook::HookPhase;
 const CLOCK_COLUMNS: usize = 9;
 
 const LEAST_NAME: usize = 12;
-
 const NAMED_PODS: usize = 3;
 
 /// One line a change of state, on `err`; the end on `out`.
 pub struct Lines<'a> {
     out_style: Style,
-    narrator: Narrator,
+    pub(super) narrator: Narrator,
     out: Writer<'a>,
     err: Writer<'a>,
     quiet: bool,
 }
 
 impl<'a> Lines<'a> {
-    #[must_use]
-    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
-        self.narrator = self.narrator.side_by_side(side_by_side);
-        self
-    }
-
-    /// Returns a listener that writes results to `out` and lines to `err`.
     pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
-        let (narrator, quiet) = (Narrator::new(terminal.stderr), terminal.quiet);
+        let (narrator, quiet) = (Narrator::new(terminal.stderr, false), terminal.quiet);
         Self { out_style: terminal.stdout, narrator, out, err, quiet }
     }
 
@@ -81,38 +73,25 @@ impl Listener for Lines<'_> {
 
 /// Turns notices into lines, and remembers what it has said.
 pub(super) struct Narrator {
-    style: Style,
-    run: Option<Run>,
+    pub(super) style: Style,
+    pub(super) run: Option<Run>,
     said: BTreeMap<PodKey, String>,
-    /// When a pod was first in progress.
     since: BTreeMap<PodKey, Duration>,
     /// Several rollouts write: each line says whose it is.
-    names_workload: bool,
+    pub(super) names_workload: bool,
     pub(super) failure: Option<FailureReport>,
 }
 
 impl Narrator {
-    pub(super) fn new(style: Style) -> Self {
+    pub(super) fn new(style: Style, names_workload: bool) -> Self {
         let (said, since) = (BTreeMap::new(), BTreeMap::new());
-        Self { style, run: None, said, since, names_workload: false, failure: None }
-    }
-
-    pub(super) fn side_by_side(self, side_by_side: bool) -> Self {
-        Self { names_workload: side_by_side, ..self }
-    }
-
-    pub(super) fn style(&self) -> &Style {
-        &self.style
+        Self { style, run: None, said, since, names_workload, failure: None }
     }
 
     /// Returns a line broken where the terminal ends, what follows below its text.
     pub(super) fn flowing(&self, line: &str) -> String {
         let hang = if words::without_colour(line).starts_with('[') { CLOCK_COLUMNS } else { 2 };
         words::flowing(line, hang, &self.style)
-    }
-
-    pub(super) fn run(&self) -> Option<&Run> {
-        self.run.as_ref()
     }
 
     /// Begins again, and returns the line that says what is about to happen.
@@ -134,11 +113,10 @@ impl Narrator {
             }
             Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
         };
-        *self = Self { run: Some(run), names_workload: self.names_workload, ..Self::new(self.style) };
+        *self = Self { run: Some(run), ..Self::new(self.style, self.names_workload) };
         text
     }
 
-    /// Returns the line for a notice; `None` where it would say nothing new.
     pub(super) fn line(&mut self, notice: &Notice, elapsed: Duration) -> Option<String> {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
@@ -206,13 +184,13 @@ impl Narrator {
     }
 
     /// Writes the end, and whose it is where there are several; `is_gone`: nothing is left of what was shown before.
-    pub(super) fn end(&self, outcome: &Outcome, is_gone: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn end(&self, outcome: &Outcome, is_gone: bool, style: &Style, out: Out<'_>) -> io::Result<()> {
         if self.names_workload {
             let workload = &outcome.workload;
             let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
             writeln!(out, "{}", style.paint(Meaning::Heading, &name))?;
         }
-        let reported = Reported { run: self.run(), failure: self.failure.as_ref(), is_gone };
+        let reported = Reported { run: self.run.as_ref(), failure: self.failure.as_ref(), is_gone };
         summary::write(reported, outcome, style, out)?;
         out.flush()
     }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 
 use super::style::Style;
-use super::{columns, containers, offline, preview, words};
+use super::{Out, columns, containers, offline, preview, words};
 use engine::change::reason::Reason;
 use engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use engine::state::outcome::EndResult;
@@ -17,11 +17,10 @@ use engine::state::outcome::EndResult;
 const MAX_BYTES: usize = 60_000;
 /// The bytes of what was not looked at: names may be long.
 const MAX_SKIPPED_BYTES: usize = 10_000;
-/// The number of rows or items of one list, at most.
 const MAX_ITEMS: usize = 100;
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "else there is nothing to do: a plan ends in no other way")]
-pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn plan(plan: &Plan, out: Out<'_>) -> io::Result<()> {
     let is_refused = plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible);
     let (mark, result) = match plan.result() {
         EndResult::NotEligible if !is_refused => ("❌", "not everything was checked"),
@@ -48,7 +47,6 @@ pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-/// Returns the section of the comment; empty where everything was looked at.
 fn not_checked(plan: &Plan) -> String {
     if plan.skipped.is_empty() {
         return String::new();
@@ -127,7 +125,6 @@ fn missing_permissions(plan: &WorkloadPlan, text: &mut String) {
     }
 }
 
-/// Whether the owner is changed too, to which revision, and how.
 fn owner(plan: &WorkloadPlan, text: &mut String) {
     if plan.is_offline() {
         return;
@@ -192,8 +189,7 @@ fn reasons(plan: &WorkloadPlan, text: &mut String) {
         .iter()
         .filter(|pod| of_pods(pod))
         .flat_map(|pod| pod.reasons.iter().map(move |reason| (Some(pod), reason)));
-    let all: Vec<(Option<&PodPlan>, &Reason)> =
-        plan.reasons.iter().map(|reason| (None, reason)).chain(of_pods).collect();
+    let all: Vec<(Option<&PodPlan>, &Reason)> = plan.reasons.iter().map(|it| (None, it)).chain(of_pods).collect();
     if all.is_empty() {
         return;
     }
@@ -254,7 +250,6 @@ fn prose(sentence: &str) -> String {
     text.replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;").replace("www.", "www&#8203;.")
 }
 
-/// A character that takes no room.
 const NO_ROOM: char = '\u{200b}';
 
 /// Hosts take as many hexadecimal digits in a row for a commit.

@@ -24,14 +24,12 @@ mod markdown;
 mod name;
 mod offline;
 mod preview;
-mod redrawn;
 mod refusal;
 mod run;
 mod status;
 mod style;
 mod summary;
 mod table;
-mod tally;
 pub mod terminal;
 mod text;
 mod words;
@@ -58,16 +56,14 @@ pub use json_lines::JsonLines;
 pub use lines::Lines;
 pub use live::{Columns, Live, Screen, SharedScreen};
 pub use preview::{Preview, preview};
-pub use redrawn::Redrawn;
 pub use run::NextSteps;
 pub use status::{StatusContext, status};
 pub use style::{Meaning, Style};
 pub use summary::end;
-pub use terminal::{ColorChoice, Narrower, Terminal, draw_target};
+pub use terminal::{ColorChoice, Narrower, Redrawn, Terminal, draw_target};
 pub use words::flowing;
 pub use workloads::workload_ends;
 
-/// How much the text shows of a plan or of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Short,
@@ -95,7 +91,7 @@ impl Guide<'_> {
     }
 }
 
-pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     match format {
         PlanFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
         PlanFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
@@ -108,7 +104,7 @@ pub fn plan(format: PlanFormat, plan: &Plan, guide: &Guide<'_>, style: &Style, o
 
 /// Writes a plan's warnings, for stderr; documents and the Markdown comment have them inside, so nothing is written for
 /// them. A list of names says there also which workloads are not eligible, and what was not looked at.
-pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
+pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: Out<'_>) -> io::Result<()> {
     match format {
         PlanFormat::Text | PlanFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
         PlanFormat::Name => words::in_lines(style, err, |err| {
@@ -152,6 +148,8 @@ pub trait Listener {
 
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
+type Out<'a> = &'a mut dyn Write;
+
 /// Returns the listener for a format and a terminal. Results go to `out`, all else to `err`, which must be stderr where
 /// `terminal.live` says that lines can be drawn again. Where several rollouts run side by side each line says whose it is,
 /// and they draw on the screen that they share.
@@ -164,8 +162,10 @@ pub fn listener<'a>(
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
         StreamFormat::Json => {
-            let lines = JsonLines::new(out).side_by_side(side_by_side.is_some());
-            Box::new(if terminal.quiet { lines } else { lines.progress(err) })
+            let mut lines = JsonLines::new(out);
+            lines.names_workload = side_by_side.is_some();
+            lines.err = (!terminal.quiet).then_some(err);
+            Box::new(lines)
         }
         StreamFormat::Text if terminal.live => {
             let columns = Box::new(terminal::stderr_columns);
@@ -175,6 +175,10 @@ pub fn listener<'a>(
             };
             Box::new(Live::new(screen, terminal, out, err))
         }
-        StreamFormat::Text => Box::new(Lines::new(terminal, out, err).side_by_side(side_by_side.is_some())),
+        StreamFormat::Text => {
+            let mut lines = Lines::new(terminal, out, err);
+            lines.narrator.names_workload = side_by_side.is_some();
+            Box::new(lines)
+        }
     }
 }

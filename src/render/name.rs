@@ -4,8 +4,9 @@
 //! `--namespace`, so that each line is what a command takes (`| xargs -L1 kubectl inplace follow`); kubectl's own lines
 //! alone do not distinguish them.
 
+use super::Out;
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 
 use engine::change::reason::Reason;
 use engine::k8s::names::WorkloadRef;
@@ -30,14 +31,11 @@ fn named(name: String, namespace: &str, with_namespace: bool, style: &Style) -> 
     }
 }
 
-/// Writes the pods that would be patched, and those whose update is on its way; of manifests alone, the workloads that can be
-/// changed in place.
-pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the pods that would be patched or are on their way; of manifests alone, the workloads that can be changed in place.
+pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: Out<'_>) -> io::Result<()> {
     let changes = |verdict| matches!(verdict, PodVerdict::Update | PodVerdict::InProgress);
-    let namespaces: BTreeSet<&str> =
-        plan.workloads.iter().map(|workload| workload.workload.namespace.as_str()).collect();
-    let offline =
-        plan.workloads.iter().filter(|workload| workload.is_offline() && workload.verdict == Verdict::InPlace);
+    let namespaces: BTreeSet<&str> = plan.workloads.iter().map(|one| one.workload.namespace.as_str()).collect();
+    let offline = plan.workloads.iter().filter(|one| one.is_offline() && one.verdict == Verdict::InPlace);
     for workload in offline {
         writeln!(out, "{}", of(&workload.workload, every_namespace || namespaces.len() > 1, style))?;
     }
@@ -54,7 +52,7 @@ pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut 
 }
 
 /// Says which workloads are not eligible, for stderr: a list of names cannot.
-pub(super) fn not_eligible(plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
+pub(super) fn not_eligible(plan: &Plan, style: &Style, err: Out<'_>) -> io::Result<()> {
     for workload in plan.workloads.iter().filter(|workload| workload.verdict == Verdict::NotEligible) {
         let heading = style.paint(Meaning::Failing, "Not eligible:");
         let name = words::workload(style, &workload.workload);

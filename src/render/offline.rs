@@ -3,7 +3,8 @@
 //!
 //! Promise: it claims nothing about pods, nodes or the server, which nobody has asked.
 
-use std::io::{self, Write};
+use super::Out;
+use std::io;
 
 use serde_json::{Value, json};
 
@@ -30,8 +31,7 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
     }
 }
 
-/// The number of workloads of each kind. One that only one of two manifests has is neither up to date nor to be
-/// updated.
+/// Counts workloads. One that only one of two manifests has is neither up to date nor to be updated.
 pub(super) fn totals(plan: &Plan) -> String {
     let mut counts = [
         (0, "to update", true),
@@ -57,17 +57,13 @@ pub(super) fn totals(plan: &Plan) -> String {
     reported.map(|(number, word, _)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The number of objects that are named for people, at most.
 const MAX_NAMED: usize = 100;
 
 /// Writes what was not looked at, the same said once.
-pub(super) fn skipped(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn skipped(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<()> {
     let object = |object: &SkippedObject| {
         let change = object.change.words().map(|change| format!("{change}; ")).unwrap_or_default();
-        let place = match object.namespace.as_str() {
-            "" => String::new(),
-            namespace => format!(" (namespace {})", style.show(namespace)),
-        };
+        let place = words::in_namespace(style, &object.namespace, (" (", ")"));
         (style.show(&object.resource()), format!("{change}{}{place}", object.why.sentence()))
     };
     for (what, names) in words::said_once(plan.skipped.iter().take(MAX_NAMED).map(object)) {

@@ -1,13 +1,13 @@
 //! What `resume` and `abort` would do with a rollout that was interrupted, before it is done.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{StreamFormat, columns, json, words};
+use super::{Out, StreamFormat, columns, json, words};
 use engine::change::{Direction, FieldChanges, Row, TemplateImage};
 use engine::k8s::names::ContainerName;
 use engine::plan::{DurablePlan, PLAN_API_VERSION};
@@ -19,7 +19,6 @@ use engine::value::duration;
 use engine::value::image::display_short;
 
 const NAMED_PODS: usize = 10;
-
 const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM", 10), Column::short("TO", 10)];
 
 /// A rollout that was interrupted, and what is left to do of it.
@@ -28,9 +27,7 @@ pub struct Preview<'a> {
     pub goal: &'a Goal,
     /// The lock as it was found; `None` where pods only get a removed label or gate restored.
     pub found: Option<&'a Lock>,
-    /// Whether the run that it names may be active.
     pub may_be_at_work: bool,
-    /// The first write on the owner, if one is needed before the pods.
     pub first_step: Option<StepName>,
     /// The only pod of the workload is ready, and restarts.
     pub only_pod_restarts: bool,
@@ -116,14 +113,14 @@ impl Preview<'_> {
     }
 }
 
-pub fn preview(format: StreamFormat, preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn preview(format: StreamFormat, preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     match format {
         StreamFormat::Text => words::in_lines(style, out, |out| text(preview, style, out)),
         StreamFormat::Json => document(preview, out),
     }
 }
 
-fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn text(preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     let goal = preview.goal;
     let name = words::workload(style, &goal.workload);
     let what = match preview.found {
@@ -188,8 +185,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     }
 }
 
-/// What other clients have set meanwhile, which does not stay.
-fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn foreign(preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     if preview.lock_is_gone() {
         // Which images were the rollout's is not known.
         return Ok(());
@@ -210,7 +206,7 @@ fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
-fn changes(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn changes(preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     let (images, fields) = (preview.images(), preview.fields());
     if images.is_empty() && fields.is_empty() {
         return Ok(());
@@ -227,7 +223,7 @@ fn changes(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Res
     writeln!(out)
 }
 
-fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn document(preview: &Preview<'_>, out: Out<'_>) -> io::Result<()> {
     let goal = preview.goal;
     let images = preview.images().into_iter();
     let images = images.map(|(container, from, to)| json!({"container": container, "from": from, "to": to}));
@@ -272,8 +268,7 @@ pub(super) fn replaced_sentence(lock: &Lock, now: Option<&str>, style: &Style) -
     format!("Replaces rollout \"{id}\", started by {who} {since} ({state}, {direction}){what}{hooks}")
 }
 
-/// Says it in a line of its own, where there is one.
-pub(super) fn replaced(durable: &DurablePlan, now: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn replaced(durable: &DurablePlan, now: Option<&str>, style: &Style, out: Out<'_>) -> io::Result<()> {
     let Some(replaced) = &durable.takes_over else { return Ok(()) };
     writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &replaced_sentence(replaced, now, style)))
 }

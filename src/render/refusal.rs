@@ -1,38 +1,32 @@
-//! A refused plan as text for the terminal: the verdict first, in one line, then the problems, and nothing that could
-//! be read as consent.
+//! A refused plan as text: the verdict in one line, then the problems, and nothing that could be read as consent.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 
 use super::style::{Meaning, Style};
-use super::{Guide, words};
+use super::{Guide, Out, words};
 use engine::change::reason::{self, Reason};
 use engine::k8s::names::PodKey;
 use engine::plan::{PodVerdict, WorkloadPlan};
 use engine::value::hint::{Hint, inplace};
 
-/// Pods of one problem that are named.
 const NAMED_PODS: usize = 3;
 
-/// Returns each problem, and the pods that have it; none where it is the workload's.
 fn problems(plan: &WorkloadPlan) -> Vec<(&Reason, Vec<&PodKey>)> {
     let blocked = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Blocked);
     let of_pods = blocked.flat_map(|pod| pod.reasons.iter().map(move |reason| (&pod.pod, reason)));
     plan.reasons.iter().map(|reason| (reason, Vec::new())).chain(words::said_once(of_pods)).collect()
 }
 
-/// Returns the verdict, which follows the workload's name and a colon.
 pub(super) fn verdict(plan: &WorkloadPlan) -> String {
     reason::verdict(problems(plan).iter().map(|(reason, _)| *reason))
 }
 
-pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     let verdict = style.paint(Meaning::Failing, &format!("{name}: {}", verdict(plan)));
-    let namespace = match plan.workload.namespace.as_str() {
-        "" => String::new(),
-        namespace => style.paint(Meaning::Quiet, &format!("   (namespace {})", style.show(namespace))),
-    };
+    let namespace = words::in_namespace(style, &plan.workload.namespace, ("   (", ")"));
+    let namespace = style.paint(Meaning::Quiet, &namespace);
     writeln!(out, "{verdict}{namespace}\n")?;
     let mut hints = BTreeSet::new();
     for (reason, pods) in problems(plan) {
@@ -71,7 +65,7 @@ pub(super) fn missing_permissions(
     plan: &WorkloadPlan,
     guide: &Guide<'_>,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     if plan.missing_permissions.is_empty() {
         return Ok(());

@@ -12,12 +12,10 @@ use engine::report::{Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::outcome::EndResult;
 
-/// The commands to name at the end, and how long it is expected to take. The caller knows the command line; what it does not
-/// give is not mentioned.
+/// The commands to name at the end, as far as the caller, who knows the command line, gives them; and the expected time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NextSteps {
     pub take_back: Option<String>,
-    /// Goes on from where it stopped.
     pub go_on: Option<String>,
     /// Takes back what a stopped rollout has done so far, the owner included.
     pub abort: Option<String>,
@@ -37,7 +35,6 @@ pub struct NextSteps {
     pub leaving_resizes: Option<String>,
     /// On the way back: goes on forward, as long as nothing went back.
     pub forward: Option<String>,
-    /// How long the plan expects it to take.
     pub expected: Option<Duration>,
     /// How the rollout ended that this run takes back by itself: the exit code stays that of it.
     pub after: Option<EndResult>,
@@ -97,7 +94,6 @@ impl NextSteps {
         command.clone().filter(|_| outcome.budget_blocks && !self.undoes(outcome.result))
     }
 
-    /// Whether the run itself takes back what ended so.
     pub(super) fn undoes(&self, result: EndResult) -> bool {
         self.undoes_failures && matches!(result, EndResult::Failed | EndResult::TimedOut)
             || self.undoes_deferred && result == EndResult::Deferred
@@ -215,7 +211,6 @@ pub(super) fn proof(run: Option<&Run>, outcome: &Outcome) -> Proof {
     )
 }
 
-/// What a listener was given before the end.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reported<'a> {
     pub(super) run: Option<&'a Run>,

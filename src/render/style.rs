@@ -1,7 +1,6 @@
 //! How text may look on one stream: colour by meaning, the width, and which characters the stream can show.
 //!
-//! Promise: colour never is the only carrier, and nothing from the cluster reaches a writer but through
-//! [`Style::show`] or [`Style::whole`].
+//! Promise: colour never is the only carrier; foreign text reaches a writer by [`Style::show`] or [`Style::whole`] alone.
 
 use anstyle::AnsiColor;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -11,9 +10,7 @@ use super::escape;
 /// What a piece of text means; its colour follows from that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// Done, or there already.
     Ok,
-    /// On its way, or would change.
     Waiting,
     Failing,
     Heading,
@@ -93,8 +90,7 @@ pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     {
         return format!("{of}: {}", elided(what, room, style));
     }
-    // The end is the more specific part: a pod's suffix, and above all an image's tag, which is shortened last; a
-    // digest keeps both ends.
+    // The end is the more specific part, above all an image's tag, which is shortened last; a digest keeps both ends.
     let tag = text.rsplit_once(':').filter(|(name, tag)| !name.contains('@') && !tag.contains(' '));
     let tag = tag.map(|(_, tag)| tag);
     if let Some(tag) = tag.filter(|tag| tag.width() >= kept && kept > 2 * mark.width()) {

@@ -4,7 +4,8 @@
 //! columns of least use go; a name is shortened only once no other column can go. Where columns do not matter (a file,
 //! a pipe), every cell is whole.
 
-use std::io::{self, Write};
+use super::Out;
+use std::io;
 
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr;
@@ -13,7 +14,6 @@ use super::Detail;
 use super::style::{Meaning, Style, elided};
 use super::words::{self, flowing};
 
-/// Before the first column.
 const INDENT: u16 = 2;
 /// Between two columns where there is room.
 const GAP: u16 = 3;
@@ -53,7 +53,6 @@ enum Room {
 }
 
 impl Column {
-    /// One whose cells stay whole.
     pub(super) const fn whole(head: &'static str) -> Self {
         Self { head, room: Room::Whole, goes: None, goes_after_names: false, reserved: 0, seen: LONG_NAME }
     }
@@ -88,8 +87,7 @@ impl Column {
         Self { reserved: columns, ..self }
     }
 
-    /// The same, but at most `columns` columns of a name have to be seen; of words at least that, where columns of
-    /// least use can go for it.
+    /// The same, but at most `columns` of a name have to be seen; of words at least that, where columns of least use can go.
     pub(super) const fn seen(self, columns: usize) -> Self {
         Self { seen: columns, ..self }
     }
@@ -105,7 +103,6 @@ impl Column {
         }
     }
 
-    /// Returns a cell, or the head, in `width` columns.
     fn fitted(self, cell: &str, width: usize, style: &Style) -> String {
         let line = |line: &str| match self.room {
             Room::Whole | Room::Least(_) | Room::Name(_) => elided(line, width, style),
@@ -129,6 +126,8 @@ enum Ease {
 
 const EASES: [Ease; 3] = [Ease::WordsFlow, Ease::NamesAreSeen, Ease::Least];
 
+pub(super) type Cells = (Meaning, Vec<String>);
+
 /// Whether each column counts.
 pub(super) fn is_narrow(style: &Style) -> bool {
     style.width.is_some_and(|width| width < NARROW)
@@ -148,12 +147,7 @@ impl Before {
     }
 }
 
-pub(super) fn write(
-    columns: &[Column],
-    rows: &[(Meaning, Vec<String>)],
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(columns: &[Column], rows: &[Cells], style: &Style, out: Out<'_>) -> io::Result<()> {
     lines(columns, rows, style).iter().try_for_each(|line| words::whole_line(line, style, out))
 }
 
@@ -161,45 +155,35 @@ pub(super) fn write(
 pub(super) fn write_in(
     detail: Detail,
     columns: &[Column],
-    rows: &[(Meaning, Vec<String>)],
+    rows: &[Cells],
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
-    match detail {
-        Detail::Short => write(columns, rows, style, out),
-        Detail::Wide => {
-            let wide = lines(columns, rows, &Style { width: None, ..*style });
-            wide.iter().try_for_each(|line| words::whole_line(line, style, out))
-        }
-    }
+    let room = Style { width: style.width.filter(|_| detail == Detail::Short), ..*style };
+    lines(columns, rows, &room).iter().try_for_each(|line| words::whole_line(line, style, out))
 }
 
-pub(super) fn shows(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
+pub(super) fn shows(columns: &[Column], rows: &[Cells], head: &str, style: &Style) -> bool {
     let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
     columns.iter().zip(widths.columns).any(|(column, width)| column.head == head && width.is_some())
 }
 
 /// Returns whether a table shows everything in its column of this head.
-pub(super) fn tells(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
+pub(super) fn tells(columns: &[Column], rows: &[Cells], head: &str, style: &Style) -> bool {
     let says_nothing = columns.iter().zip(Needs::of(columns, rows).says_nothing);
     says_nothing.into_iter().any(|(column, says_nothing)| column.head == head && says_nothing)
         || shows(columns, rows, head, style)
 }
 
 /// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
-pub(super) fn lines(columns: &[Column], rows: &[(Meaning, Vec<String>)], style: &Style) -> Vec<String> {
+pub(super) fn lines(columns: &[Column], rows: &[Cells], style: &Style) -> Vec<String> {
     let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
     laid_out(columns, &heads, rows, &widths, style)
 }
 
 /// The same of a table that is drawn again and again: a column that was shown stays as long as it fits at all.
-pub(super) fn lines_again(
-    columns: &[Column],
-    rows: &[(Meaning, Vec<String>)],
-    before: &mut Before,
-    style: &Style,
-) -> Vec<String> {
+pub(super) fn lines_again(columns: &[Column], rows: &[Cells], before: &mut Before, style: &Style) -> Vec<String> {
     let widths = Needs::of(columns, rows).widths(style.width, before);
     // Heads as wide as their columns: nothing moves where the cells get shorter.
     let heads =
@@ -210,7 +194,7 @@ pub(super) fn lines_again(
 fn laid_out(
     columns: &[Column],
     heads: &[String],
-    rows: &[(Meaning, Vec<String>)],
+    rows: &[Cells],
     Widths { columns: widths, gap }: &Widths,
     style: &Style,
 ) -> Vec<String> {
@@ -237,7 +221,6 @@ fn laid_out(
 }
 
 struct Widths {
-    /// How wide each column may be; `None` for those that go.
     columns: Vec<Option<usize>>,
     gap: u16,
 }
@@ -248,12 +231,11 @@ struct Needs<'a> {
     natural: Vec<usize>,
     /// For the longest of their words.
     words: Vec<usize>,
-    /// Nothing at all: no cell says anything.
     says_nothing: Vec<bool>,
 }
 
 impl<'a> Needs<'a> {
-    fn of(columns: &'a [Column], rows: &[(Meaning, Vec<String>)]) -> Self {
+    fn of(columns: &'a [Column], rows: &[Cells]) -> Self {
         let cells = |index: usize| rows.iter().filter_map(move |(_, cells)| cells.get(index));
         let natural = |(index, column): (usize, &Column)| {
             let lines = cells(index).flat_map(|cell| cell.lines());
@@ -322,7 +304,6 @@ impl<'a> Needs<'a> {
         column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word, ease))
     }
 
-    /// What the columns that are left take at least.
     fn least(&self, shown: &[bool], ease: Ease) -> usize {
         let shown = shown.iter().enumerate().filter(|(_, shown)| **shown);
         shown.map(|(index, _)| self.narrowest(index, ease)).sum()

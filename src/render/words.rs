@@ -1,5 +1,6 @@
 //! Words that every renderer shares: counts, durations, and what a pod's phase is called.
 
+use super::Out;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -65,7 +66,6 @@ pub(super) fn whole_seconds(seconds: u64) -> String {
     }
 }
 
-/// Returns the time of day of an RFC 3339 time.
 pub(super) fn clock(time: &str) -> &str {
     time.get(11..19).unwrap_or(time)
 }
@@ -75,18 +75,16 @@ pub(super) fn age(since: &str, now: &str) -> String {
     duration::ago(since, now).map_or_else(|| since.to_owned(), duration::human)
 }
 
-/// Returns seconds as a duration; what is no length of time is none.
 pub(super) fn from_seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// Returns the text with a full stop, unless it ends with a mark already.
 pub(super) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// Writes sentences, indented, and broken between words where the terminal is narrow.
-pub(super) fn paragraph(text: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn paragraph(text: &str, style: &Style, out: Out<'_>) -> io::Result<()> {
     writeln!(out, "{}", flowing(&format!("  {text}"), 2, style))
 }
 
@@ -94,7 +92,7 @@ pub(super) fn paragraph(text: &str, style: &Style, out: &mut dyn Write) -> io::R
 const WHOLE: char = '\u{1}';
 
 /// Writes a line that is not broken where the terminal ends: a table's.
-pub(super) fn whole_line(line: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn whole_line(line: &str, style: &Style, out: Out<'_>) -> io::Result<()> {
     match style.width {
         Some(_) => writeln!(out, "{WHOLE}{line}"),
         None => writeln!(out, "{line}"),
@@ -104,7 +102,7 @@ pub(super) fn whole_line(line: &str, style: &Style, out: &mut dyn Write) -> io::
 /// Writes text for people: where the terminal is narrow, lines are broken between words, and go on below their text.
 pub(super) fn in_lines(
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     if style.width.is_none() {
@@ -201,14 +199,17 @@ pub(super) fn pods_not_listed(plan: &WorkloadPlan) -> bool {
     plan.pods.is_empty() && plan.reasons.iter().any(is_list_of_pods)
 }
 
-/// Returns `deployment/web`, escaped.
 pub(super) fn workload(style: &Style, workload: &WorkloadRef) -> String {
     style.show(&workload.to_string())
 }
 
-/// Returns `pod/web-0`, escaped.
 pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
     style.show(&pod.to_string())
+}
+
+/// Returns the namespace of an object as it follows its name; nothing where there is none.
+pub(super) fn in_namespace(style: &Style, namespace: &str, (before, after): (&str, &str)) -> String {
+    if namespace.is_empty() { String::new() } else { format!("{before}namespace {}{after}", style.show(namespace)) }
 }
 
 pub(super) fn direction(direction: Direction) -> &'static str {
@@ -333,12 +334,8 @@ fn said_of_phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> 
             if containers.is_empty() { held } else { format!("{containers}: {held}") }
         }
         PodProgress::Restarting { waiting: None, .. } => with("restarting"),
-        PodProgress::Restarting { waiting: Some(reason), .. } if reason.starts_with(NOT_SCHEDULED) => {
-            style.show(reason)
-        }
-        PodProgress::Restarting { waiting: Some(reason), .. } => {
-            format!("{}: {}", with("restarting"), style.show(reason))
-        }
+        PodProgress::Restarting { waiting: Some(why), .. } if why.starts_with(NOT_SCHEDULED) => style.show(why),
+        PodProgress::Restarting { waiting: Some(why), .. } => format!("{}: {}", with("restarting"), style.show(why)),
         PodProgress::Resizing { why, deferred_by: None } => {
             let (fields, why) = resized(style, why, goal);
             format!("{}{why}", format!("resizing {fields}").trim_end())

@@ -8,6 +8,7 @@ use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::{Manifest, Validation};
 use futures::stream::{self, StreamExt};
+use kubectl_inplace::cli::ConnectionArgs;
 use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
 use serde_json::{Value, json};
@@ -89,7 +90,10 @@ fn spec(object: &Value) -> Value {
 fn desired(lives: &[Value], manifests: &[Value], field_manager: &str) -> Vec<Manifest> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let options = ConnectOptions { kubeconfig: Some(kubeconfig().to_owned()), ..ConnectOptions::default() };
+    let options = ConnectOptions {
+        flags: ConnectionArgs { kubeconfig: Some(kubeconfig().to_owned()), ..ConnectionArgs::default() },
+        ..ConnectOptions::default()
+    };
     runtime.block_on(async {
         let cluster = Cluster::connect(&options, &Environment::default()).await.expect("the cluster is there");
         let cluster = &cluster;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 
 use engine::kinds::WorkloadKind;
-use engine::merge::{DefaultValue, Field, ListMerge, Schema};
+use engine::merge::{Field, ListMerge, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::support::{Api, Leaf, OpenApi, Step};
@@ -320,7 +320,7 @@ fn handled(of: Schema, above: &[&'static str], found: &mut BTreeSet<(Vec<&'stati
         if field.default.is_some() || field.left_out || field.is_quantity || field.has_quantities {
             found.insert((at(field.name), field.default.is_some()));
         }
-        if let Some(DefaultValue::Alias(name)) = field.default {
+        if let Some(name) = field.default.and_then(|default| default.strip_prefix("@alias/")) {
             found.insert((at(name), true));
         }
         handled(field.below, &at(field.name), found);

@@ -6,11 +6,11 @@
 use http::{HeaderValue, Uri};
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::error::ClusterError;
+use super::super::error::{ClusterError, Result};
 use super::credential_plugin::CredentialPlugin;
 use super::kubeconfig::Selected;
 use super::warnings::Warnings;
-use super::{ConnectOptions, Environment, credential_policy, entries, usable};
+use super::{ConnectOptions, Environment, credential_plugin, entries, usable};
 use engine::value::address;
 
 /// How long the content of a token file is used: client-go gives it a minute, and reads it ten seconds before its end.
@@ -28,13 +28,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Finds it; runs and reads nothing.
     pub(super) fn of(
         selected: &mut Selected,
         server: &Uri,
         options: &ConnectOptions,
         environment: &Environment,
-    ) -> Result<Self, ClusterError> {
+    ) -> Result<Self> {
         let user = &mut selected.user;
         let provider = user.auth_provider.take();
         let token = user.token.as_deref().map(|token| bearer("token", token)).transpose()?;
@@ -53,7 +52,7 @@ impl Source {
         } else if let Some(exec) = user.exec.take()
             && user.client_certificate_data.is_none()
         {
-            credential_policy::check(exec.command.as_deref().unwrap_or_default(), environment)?;
+            credential_plugin::check_policy(exec.command.as_deref().unwrap_or_default(), environment)?;
             return Ok(Self::Plugin(CredentialPlugin::new(exec, &selected.cluster, options)?));
         } else {
             user.auth_provider = provider;
@@ -61,7 +60,7 @@ impl Source {
         Ok(Self::Given(credential))
     }
 
-    pub(super) async fn get(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
+    pub(super) async fn get(&self, notices: &Warnings) -> Result<Credential> {
         match self {
             Self::Given(credential) => Ok(credential.clone()),
             Self::Plugin(plugin) => plugin.run(notices).await,
@@ -75,15 +74,9 @@ impl Source {
             },
         }
     }
-
-    /// Whether asking again may give another one.
-    pub(super) fn is_renewable(&self) -> bool {
-        !matches!(self, Self::Given(_))
-    }
 }
 
-/// Reads a token file; blanks around the token are cut off.
-fn read(path: &str) -> Result<HeaderValue, ClusterError> {
+fn read(path: &str) -> Result<HeaderValue> {
     let bad = |why: &str| ClusterError::credentials(format!("no credentials: the token file {path} {why}"));
     let text = std::fs::read(path).map_err(|error| bad(&format!("could not be read: {error}")))?;
     let text = String::from_utf8_lossy(&text);
@@ -93,7 +86,7 @@ fn read(path: &str) -> Result<HeaderValue, ClusterError> {
     }
 }
 
-fn basic(pair: &[u8]) -> Result<HeaderValue, ClusterError> {
+fn basic(pair: &[u8]) -> Result<HeaderValue> {
     let encoded = entries::base64(pair).unwrap_or_default();
     usable::header("username", &format!("Basic {encoded}"))
 }
@@ -101,7 +94,6 @@ fn basic(pair: &[u8]) -> Result<HeaderValue, ClusterError> {
 /// What authenticates requests. Has no `Debug`: it is secret.
 #[derive(Clone, Default)]
 pub(super) struct Credential {
-    /// The `Authorization` header.
     pub(super) authorization: Option<HeaderValue>,
     /// Client certificate and key in PEM, in the place of the kubeconfig's.
     pub(super) certificate: Option<(String, String)>,
@@ -112,6 +104,6 @@ pub(super) struct Credential {
 }
 
 /// The header of a token, which came from this field.
-pub(super) fn bearer(field: &str, token: &str) -> Result<HeaderValue, ClusterError> {
+pub(super) fn bearer(field: &str, token: &str) -> Result<HeaderValue> {
     usable::header(field, &format!("Bearer {token}"))
 }

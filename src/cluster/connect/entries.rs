@@ -1,5 +1,4 @@
-//! What kubeconfigs hold of a server and a user (client-go `tools/clientcmd/api/v1/types.go`). Users hold secrets: nothing
-//! here has `Debug`.
+//! Servers and users of a kubeconfig (`tools/clientcmd/api/v1/types.go`). Users hold secrets: nothing here has `Debug`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;

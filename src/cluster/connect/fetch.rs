@@ -20,19 +20,8 @@ use engine::value::address;
 const TRIES: usize = 3;
 
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// Redirections that are followed, as Go does it.
 const REDIRECTIONS: usize = 10;
-
 const SILENCE: Duration = Duration::from_secs(30);
-
-/// Why a URL could not be read. It is named without its user, password and query.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct FetchError {
-    message: String,
-    may_pass: bool,
-}
 
 pub fn is_url(name: &str) -> bool {
     let begins = |scheme: &str| name.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
@@ -48,23 +37,23 @@ pub fn shown(url: &str) -> String {
 /// Reads the content of a URL, up to a limit in bytes.
 ///
 /// # Errors
-/// [`FetchError`], after three tries where another one may help.
-pub async fn fetch(url: &str, limit: usize, environment: &Environment) -> Result<Vec<u8>, FetchError> {
+/// Why it could not be read, after three tries where another one may help. It is named without its user, password and query.
+pub async fn fetch(url: &str, limit: usize, environment: &Environment) -> Result<Vec<u8>, String> {
     let mut tries = 1;
     loop {
         match once(url, limit, environment).await {
-            Err(error) if error.may_pass && tries < TRIES => tries += 1,
-            ended => return ended,
+            Err((_, true)) if tries < TRIES => tries += 1,
+            ended => return ended.map_err(|(message, _)| message),
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<u8>, FetchError> {
-    let failed = |message, may_pass| FetchError { message, may_pass };
+/// The same once; an error says whether another try may help.
+async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<u8>, (String, bool)> {
     let (name, mib) = (shown(url), limit / (1024 * 1024));
-    let malformed = |why: &str| failed(format!("{name:?} is no URL that can be read: {why}"), false);
-    let unreachable = |why: String| failed(format!("unable to read URL {name:?}: {why}"), true);
+    let malformed = |why: &str| (format!("{name:?} is no URL that can be read: {why}"), false);
+    let unreachable = |why: String| (format!("unable to read URL {name:?}: {why}"), true);
     let mut place: Uri = url.split('#').next().unwrap_or(url).parse().map_err(|_| malformed("it is malformed"))?;
     for _ in 0..=REDIRECTIONS {
         if place.authority().is_some_and(|authority| authority.as_str().contains('@')) {
@@ -73,21 +62,18 @@ async fn once(url: &str, limit: usize, environment: &Environment) -> Result<Vec<
         let response = ask(&place, environment).await.map_err(unreachable)?;
         let status = response.status();
         if status.is_redirection() {
-            let next =
-                response.headers().get(LOCATION).and_then(|location| redirected(&place, location.to_str().ok()?));
+            let next = response.headers().get(LOCATION).and_then(|to| redirected(&place, to.to_str().ok()?));
             place = next.ok_or_else(|| malformed("it leads nowhere"))?;
             continue;
         }
         if !status.is_success() {
             let reported = format!("unable to read URL {name:?}, server reported {status}");
-            return Err(failed(reported, status.is_server_error()));
+            return Err((reported, status.is_server_error()));
         }
         let body = Limited::new(response.into_body(), limit).collect().await;
         return match body {
             Ok(body) => Ok(body.to_bytes().to_vec()),
-            Err(error) if error.is::<LengthLimitError>() => {
-                Err(failed(format!("{name:?} is larger than {mib} MiB"), false))
-            }
+            Err(error) if error.is::<LengthLimitError>() => Err((format!("{name:?} is larger than {mib} MiB"), false)),
             Err(error) => Err(unreachable(error.to_string())),
         };
     }

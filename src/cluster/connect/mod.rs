@@ -1,9 +1,8 @@
 //! From flags, kubeconfig and environment to a client for one API server.
 //!
 //! Promise: what kubectl would connect to, and as whom, with kubectl's rules (client-go `tools/clientcmd`, `rest`,
-//! `plugin/pkg/client/auth/exec`), but a credential plugin is run once, every repeated request is bounded and reported,
-//! and no credential is ever printed. The client returned sends every request through
-//! the module `transport`.
+//! `plugin/pkg/client/auth/exec`), but a credential plugin is run once, every repeated request is bounded and reported, and
+//! no credential is ever printed. Every request goes through `transport`.
 //!
 //! Not done here: deciding what to ask. Nothing is sent to the server by [`super::Cluster::connect`].
 
@@ -14,7 +13,6 @@
 )]
 
 mod credential_plugin;
-mod credential_policy;
 mod credentials;
 mod entries;
 pub mod fetch;
@@ -36,7 +34,8 @@ use kube::config::{AuthInfo, AuthProviderConfig};
 use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::error::ClusterError;
+use super::error::Result;
+use crate::cli::ConnectionArgs;
 use credentials::Source;
 use engine::value::address;
 use entries::{Cluster, User};
@@ -45,7 +44,7 @@ use trace::Trace;
 use transport::{Limits, Transport};
 use warnings::{ServerClock, Warnings};
 
-pub use credential_policy::resolve;
+pub use credential_plugin::resolve;
 pub use kubeconfig::{KubeconfigNames, names as kubeconfig_names};
 
 #[cfg(test)]
@@ -57,45 +56,15 @@ mod tests;
 /// `--request-timeout`), so what has not come by then never comes.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(65);
 
-/// The connection flags, as kubectl has them; empty means not given.
 #[derive(Default, Clone)]
 pub struct ConnectOptions {
-    /// `--kubeconfig`: one file, which must exist.
-    pub kubeconfig: Option<String>,
-    pub context: Option<String>,
-    pub cluster: Option<String>,
-    pub user: Option<String>,
-    pub namespace: Option<String>,
-    pub server: Option<String>,
-    /// `--token`; beats a token file and a plugin.
-    pub token: Option<String>,
-    /// `--username`, with `--password`: basic authentication.
-    pub username: Option<String>,
-    pub password: Option<String>,
-    /// `--certificate-authority`: a PEM file.
-    pub certificate_authority: Option<String>,
-    /// `--client-certificate`: a PEM file.
-    pub client_certificate: Option<String>,
-    /// `--client-key`: a PEM file.
-    pub client_key: Option<String>,
-    pub insecure_skip_tls_verify: bool,
-    pub tls_server_name: Option<String>,
-    pub as_user: Option<String>,
-    pub as_group: Vec<String>,
-    pub as_uid: Option<String>,
-    /// `--as-user-extra`, each `key=value`.
-    pub as_user_extra: Vec<String>,
-    /// `--request-timeout`: one request with its repetitions; `None` is no limit. Watches and followed logs have none.
-    /// Callers without a value use [`REQUEST_TIMEOUT`].
-    pub request_timeout: Option<Duration>,
-    pub disable_compression: bool,
+    pub flags: ConnectionArgs,
     /// Whether standard input was read (`-f -`): a credential plugin then may not ask anything.
     pub standard_input_was_read: bool,
     /// Whether standard input is a terminal, where a credential plugin may ask.
     pub standard_input_is_terminal: bool,
     /// `-v`: how much is traced of requests.
     pub verbosity: u8,
-    /// Where notices for the user go; nowhere if `None`.
     pub notices: Option<UnboundedSender<ServerNotice>>,
 }
 
@@ -168,19 +137,16 @@ impl super::Cluster {
     /// Makes a client for the server that flags, kubeconfig and environment name.
     ///
     /// Runs the credential plugin, if the user has one; asks the server nothing.
-    pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self, ClusterError> {
-        connect_with(options, environment, Limits::new(options.request_timeout)).await
+    pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self> {
+        let limit = options.flags.request_timeout.unwrap_or(REQUEST_TIMEOUT);
+        connect_with(options, environment, Limits::new((!limit.is_zero()).then_some(limit))).await
     }
 }
 
-async fn connect_with(
-    options: &ConnectOptions,
-    environment: &Environment,
-    limits: Limits,
-) -> Result<super::Cluster, ClusterError> {
+async fn connect_with(options: &ConnectOptions, environment: &Environment, limits: Limits) -> Result<super::Cluster> {
     let warnings = Warnings::new(options.notices.clone());
-    let mut selected = kubeconfig::select(options, environment)?;
-    usable::apply_flags(&mut selected, options)?;
+    let mut selected = kubeconfig::select(&options.flags, environment)?;
+    usable::apply_flags(&mut selected, &options.flags)?;
     usable::check(&mut selected)?;
     let uri = kubeconfig::server_uri(&selected)?;
     let server = address::without_credentials(uri.to_string().trim_end_matches('/'));
@@ -195,8 +161,7 @@ async fn connect_with(
     let namespace = config.default_namespace.clone();
     let clock = ServerClock::default();
     let transport =
-        Transport::start(config, source, limits, (warnings.clone(), clock.clone(), Trace::new(options.verbosity)))
-            .await?;
+        Transport::start(config, source, limits, (warnings.clone(), clock.clone(), Trace(options.verbosity))).await?;
     let transport = Arc::new(transport);
     let service = tower::service_fn(move |request| {
         let transport = Arc::clone(&transport);
@@ -224,7 +189,7 @@ fn send_no_credentials(selected: &mut Selected, server: &str) {
 
 /// Builds kube's configuration from nothing, since kube's own reading of a kubeconfig also evaluates the proxy
 /// variables, fails on values that client-go takes, and panics on others.
-fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Result<Config, ClusterError> {
+fn config(selected: &Selected, uri: http::Uri, environment: &Environment) -> Result<Config> {
     let cluster = &selected.cluster;
     let mut config = Config::new(uri);
     config.connect_timeout = Some(super::CONNECT_TIMEOUT);

@@ -1,22 +1,16 @@
 //! Which proxy leads to the server: `proxy-url` of the cluster, else the environment unless `NO_PROXY` names the server
 //! (Go's `golang.org/x/net/http/httpproxy`, which client-go uses).
 //!
-//! kube's own evaluation matches `NO_PROXY` against the proxy instead of the server and fails on odd values; it is
-//! not used.
+//! kube's own evaluation is not used: it matches `NO_PROXY` against the proxy, and fails on odd values.
 
 use std::net::IpAddr;
 
 use http::Uri;
 
-use super::super::error::ClusterError;
+use super::super::error::{ClusterError, Result};
 use super::Environment;
 
-/// Gives the proxy for the server; `None` is a direct connection.
-pub(super) fn of(
-    server: &Uri,
-    cluster_proxy: Option<&str>,
-    environment: &Environment,
-) -> Result<Option<Uri>, ClusterError> {
+pub(super) fn of(server: &Uri, cluster_proxy: Option<&str>, environment: &Environment) -> Result<Option<Uri>> {
     if let Some(proxy) = cluster_proxy {
         return parse(proxy, "proxy-url").map(Some);
     }
@@ -40,7 +34,7 @@ pub(super) fn of(
 }
 
 /// Reads an address, which may hold a password: no error quotes it.
-fn parse(proxy: &str, origin: &str) -> Result<Uri, ClusterError> {
+fn parse(proxy: &str, origin: &str) -> Result<Uri> {
     let bad = |why: &str| ClusterError::kubeconfig(format!("the proxy of {origin} cannot be used: {why}"));
     let uri: Uri = proxy.parse().map_err(|_| bad("it is not a valid address"))?;
     match uri.scheme_str() {
@@ -97,7 +91,6 @@ fn split_port(element: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Reads a network in CIDR notation.
 fn network(element: &str) -> Option<(IpAddr, u32)> {
     let (address, length) = element.split_once('/')?;
     let address: IpAddr = address.parse().ok()?;
@@ -107,17 +100,12 @@ fn network(element: &str) -> Option<(IpAddr, u32)> {
 }
 
 fn contains(network: IpAddr, length: u32, address: IpAddr) -> bool {
-    match (network, address) {
-        (IpAddr::V4(network), IpAddr::V4(address)) => {
-            let shift = 32 - length;
-            network.to_bits().checked_shr(shift).unwrap_or(0) == address.to_bits().checked_shr(shift).unwrap_or(0)
-        }
-        (IpAddr::V6(network), IpAddr::V6(address)) => {
-            let shift = 128 - length;
-            network.to_bits().checked_shr(shift).unwrap_or(0) == address.to_bits().checked_shr(shift).unwrap_or(0)
-        }
-        (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
-    }
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
+        IpAddr::V6(address) => (address.to_bits(), 128),
+    };
+    let ((network, width), (address, other)) = (bits(network), bits(address));
+    width == other && (network ^ address).checked_shr(width - length).unwrap_or(0) == 0
 }
 
 #[cfg(test)]

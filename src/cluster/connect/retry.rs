@@ -18,7 +18,6 @@ pub(super) const TRIES_OF_BUSY: u32 = 10;
 /// A longer wait than this is the caller's to decide.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What kind of request it is, as far as repeating goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestKind {
     Read,
@@ -46,8 +45,7 @@ impl RequestKind {
 /// How one try ended: with an HTTP status, and when the server wants to be asked again, or without an answer.
 pub(super) type Ended<'a> = Result<(u16, Option<Duration>), &'a ClusterError>;
 
-/// Gives the pause before the next try; `None` if there is none. `tries` counts those that were made, `left` is what
-/// is left of the request's time.
+/// Gives the pause before the next try, if there is one. `tries` were made, and `left` is left of the request's time.
 pub(super) fn pause(
     kind: RequestKind,
     tries: u32,

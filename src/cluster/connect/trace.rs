@@ -6,16 +6,15 @@
 
 use std::fmt::Write as _;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use kube::Config;
 use kube::client::Body;
 use serde_json::Value;
 
-use crate::cluster::error::ClusterError;
+use super::transport::Answer;
 use engine::k8s::mask::{self, MASK, Secrets};
 use engine::value::hostile::is_hostile;
 
-/// From which level on what is shown.
 const REQUEST_HEADERS: u8 = 7;
 const BODIES: u8 = 8;
 
@@ -23,20 +22,13 @@ const BODIES: u8 = 8;
 const SHORT: usize = 1_024;
 const LONG: usize = 10_240;
 
-/// Headers whose value is a credential, or a part of one.
 const SECRET_HEADERS: [&str; 5] =
     ["authorization", "proxy-authorization", "cookie", "set-cookie", "authentication-info"];
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Trace {
-    level: u8,
-}
+pub(super) struct Trace(pub(super) u8);
 
 impl Trace {
-    pub(super) fn new(level: u8) -> Self {
-        Self { level }
-    }
-
     /// Shows what is sent, before it is: the configuration's own headers are added on the way.
     pub(super) async fn sent(
         self,
@@ -45,7 +37,7 @@ impl Trace {
         config: &Config,
         is_authorized: bool,
     ) {
-        if self.level < REQUEST_HEADERS {
+        if self.0 < REQUEST_HEADERS {
             return;
         }
         let mut headers = parts.headers.clone();
@@ -60,7 +52,7 @@ impl Trace {
             headers.insert(HeaderName::from_static("impersonate-user"), value);
         }
         tracing::debug!(method = %parts.method, path = %shown_path(&parts.uri), headers = %shown_headers(&headers), "request headers");
-        if self.level >= BODIES
+        if self.0 >= BODIES
             && let Some(body) = body
             && let Ok(bytes) = body.collect_bytes().await
             && !bytes.is_empty()
@@ -70,24 +62,18 @@ impl Trace {
     }
 
     /// Shows how it ended, and how long it took. What comes in pieces, as a watch does, has no body here.
-    pub(super) fn ended(
-        self,
-        (method, uri): (&Method, &Uri),
-        ended: &Result<Response<Body>, ClusterError>,
-        body: Option<&[u8]>,
-        milliseconds: u64,
-    ) {
+    pub(super) fn ended(self, (method, uri): (&Method, &Uri), ended: &Answer, body: Option<&[u8]>, milliseconds: u64) {
         let path = shown_path(uri);
         match ended {
             Ok(answer) => {
                 tracing::debug!(%method, %path, status = answer.status().as_u16(), milliseconds, "request");
-                if self.level >= BODIES {
+                if self.0 >= BODIES {
                     tracing::debug!(headers = %shown_headers(answer.headers()), "response headers");
                 }
             }
             Err(error) => tracing::debug!(%method, %path, %error, milliseconds, "request"),
         }
-        if let Some(body) = body.filter(|_| self.level >= BODIES) {
+        if let Some(body) = body.filter(|_| self.0 >= BODIES) {
             tracing::debug!(body = %self.shown_body(body), "response body");
         }
     }
@@ -101,7 +87,7 @@ impl Trace {
             Err(_) => String::from_utf8_lossy(bytes).into_owned(),
         };
         let text = escaped(&mask::text(&text));
-        let limit = match self.level {
+        let limit = match self.0 {
             ..=BODIES => SHORT,
             9 => LONG,
             10.. => usize::MAX,
@@ -134,8 +120,7 @@ fn shown_headers(headers: &HeaderMap) -> String {
     shown
 }
 
-/// Masks what Secrets hold, tokens that the server has made, and what recordings leave out, too: the places of a pod's
-/// template where people put secrets.
+/// Masks what Secrets hold, tokens that the server has made, and the places of a pod's template where people put secrets.
 fn without_secrets(value: &mut Value) {
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
     match (kind.as_str(), value) {
@@ -198,7 +183,7 @@ mod tests {
     use super::*;
 
     fn shown(level: u8, body: &str) -> String {
-        Trace::new(level).shown_body(body.as_bytes())
+        Trace(level).shown_body(body.as_bytes())
     }
 
     #[test]

@@ -32,7 +32,7 @@ use tower::{BoxError, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
 use super::super::TCP_TIMEOUT;
-use super::super::error::{ClusterError, of_transport};
+use super::super::error::{ClusterError, Result, of_transport};
 use super::credentials::{Credential, Source};
 use super::retry::{self, Ended, RequestKind};
 use super::trace::Trace;
@@ -45,6 +45,8 @@ const LONGEST: usize = 60_000;
 
 /// A timer that ends this late shows that the process was stopped, for example by a laptop that sleeps.
 const LATE: Duration = Duration::from_millis(500);
+
+pub(super) type Answer = Result<Response<Body>>;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -94,7 +96,7 @@ impl Transport {
         source: Source,
         limits: Limits,
         (warnings, clock, trace): (Warnings, ServerClock, Trace),
-    ) -> Result<Self, ClusterError> {
+    ) -> Result<Self> {
         let credential = source.get(&warnings).await?;
         let client = client(&config, &credential)?;
         let session = Session { client, credential, rejected: false, number: 1 };
@@ -116,7 +118,7 @@ impl Transport {
     }
 
     /// Sends a request of kube's, and gives the server's answer, whatever its status.
-    pub(super) async fn call(self: Arc<Self>, request: Request<Body>) -> Result<Response<Body>, ClusterError> {
+    pub(super) async fn call(self: Arc<Self>, request: Request<Body>) -> Answer {
         let (parts, body) = request.into_parts();
         let kind = RequestKind::of(&parts.method, &parts.uri);
         let mut deadline = None;
@@ -132,8 +134,8 @@ impl Transport {
             tries += 1;
             let sent = self.send(&session, parts.clone(), current, kind, deadline);
             let ended = self.tell_silence(sent).await;
-            if self.source.is_renewable() && matches!(&ended, Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED)
-            {
+            let is_refused = matches!(&ended, Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED);
+            if is_refused && !matches!(self.source, Source::Given(_)) {
                 self.reject(session.number).await;
                 if kind != RequestKind::Write && !renewed && next.is_some() {
                     (renewed, deadline, body) = (true, None, next);
@@ -152,10 +154,7 @@ impl Transport {
     }
 
     /// Waits for an answer, and reports when it does not come for a while.
-    async fn tell_silence(
-        &self,
-        sent: impl Future<Output = Result<Response<Body>, ClusterError>>,
-    ) -> Result<Response<Body>, ClusterError> {
+    async fn tell_silence(&self, sent: impl Future<Output = Answer>) -> Answer {
         let mut sent = pin!(sent);
         let ended = loop {
             let waits = Instant::now();
@@ -186,7 +185,7 @@ impl Transport {
         body: Body,
         kind: RequestKind,
         deadline: Option<Instant>,
-    ) -> Result<Response<Body>, ClusterError> {
+    ) -> Answer {
         let path = parts.uri.path_and_query().map_or("", |path| path.as_str());
         if self.config.cluster_url.path().len() + path.len() > LONGEST {
             return Err(ClusterError::NotSent { why: "its address is too long".to_owned() });
@@ -232,7 +231,7 @@ impl Transport {
     }
 
     /// Gives the credential to use now; gets another one if it is about to expire or was refused.
-    async fn session(&self) -> Result<Session, ClusterError> {
+    async fn session(&self) -> Result<Session> {
         let mut current = self.session.lock().await;
         let is_due = current.credential.renew.is_some_and(|due| Timestamp::now() >= due);
         if !is_due && !current.rejected {
@@ -260,7 +259,7 @@ impl Transport {
 }
 
 /// What sends requests; with the certificate of a credential, if it has one.
-fn client(config: &Config, credential: &Credential) -> Result<Client, ClusterError> {
+fn client(config: &Config, credential: &Credential) -> Result<Client> {
     let mut config = config.clone();
     if let Some((certificate, key)) = &credential.certificate {
         config.auth_info.client_certificate_data = entries::base64(certificate.as_bytes());
@@ -277,11 +276,11 @@ fn client(config: &Config, credential: &Credential) -> Result<Client, ClusterErr
     }
 }
 
-fn summary(ended: &Result<Response<Body>, ClusterError>) -> Ended<'_> {
+fn summary(ended: &Answer) -> Ended<'_> {
     ended.as_ref().map(|answer| (answer.status().as_u16(), retry::retry_after(answer.headers())))
 }
 
-fn why(ended: &Result<Response<Body>, ClusterError>) -> String {
+fn why(ended: &Answer) -> String {
     match ended {
         Ok(answer) if answer.status() == StatusCode::TOO_MANY_REQUESTS => "the server is busy".to_owned(),
         Ok(answer) => format!("the server answered {}", answer.status()),

@@ -9,13 +9,13 @@
 
 use http::HeaderValue;
 
-use super::super::error::ClusterError;
-use super::ConnectOptions;
+use super::super::error::{ClusterError, Result};
 use super::entries::{Cluster, Field, Flag, Pem, Text, User, from_base64};
 use super::kubeconfig::{Selected, given};
+use crate::cli::ConnectionArgs;
 
 /// Refuses what kubectl refuses, and puts certificates and keys from files into their data.
-pub(super) fn check(selected: &mut Selected) -> Result<(), ClusterError> {
+pub(super) fn check(selected: &mut Selected) -> Result<()> {
     let cluster = &mut selected.cluster;
     load("certificate-authority", &cluster.certificate_authority, &mut cluster.certificate_authority_data)?;
     let user = &mut selected.user;
@@ -34,7 +34,7 @@ pub(super) fn check(selected: &mut Selected) -> Result<(), ClusterError> {
     check_impersonation(user)
 }
 
-fn load(field: &str, path: &Text, data: &mut Field<Pem>) -> Result<(), ClusterError> {
+fn load(field: &str, path: &Text, data: &mut Field<Pem>) -> Result<()> {
     let Some(path) = &**path else { return Ok(()) };
     if data.is_some() {
         return Err(ClusterError::unusable(field, "it is given as a file and as data"));
@@ -48,8 +48,7 @@ fn load(field: &str, path: &Text, data: &mut Field<Pem>) -> Result<(), ClusterEr
     Ok(())
 }
 
-/// A client certificate and its key must be PEM.
-pub(super) fn check_pair(certificate: &[u8], key: &[u8]) -> Result<(), ClusterError> {
+pub(super) fn check_pair(certificate: &[u8], key: &[u8]) -> Result<()> {
     let has = |pem: &[u8], end: &str| String::from_utf8_lossy(pem).contains(end);
     if !has(certificate, "-----END CERTIFICATE-----") {
         return Err(ClusterError::unusable("client-certificate", "it holds no PEM certificate"));
@@ -61,7 +60,7 @@ pub(super) fn check_pair(certificate: &[u8], key: &[u8]) -> Result<(), ClusterEr
 }
 
 /// Only one way to authenticate may be given.
-fn check_methods(user: &User) -> Result<(), ClusterError> {
+fn check_methods(user: &User) -> Result<()> {
     let has_name = user.username.is_some() || user.password.is_some();
     if has_name && (user.token.is_some() || user.token_file.is_some()) {
         return Err(ClusterError::unusable(
@@ -91,7 +90,7 @@ fn check_methods(user: &User) -> Result<(), ClusterError> {
 }
 
 /// Whom to impersonate, as headers can have it.
-fn check_impersonation(user: &User) -> Result<(), ClusterError> {
+fn check_impersonation(user: &User) -> Result<()> {
     let groups: Vec<_> = user.as_groups.iter().flatten().collect();
     let extras: Vec<_> = user.as_user_extra.iter().flatten().collect();
     if user.as_user.is_none() {
@@ -129,7 +128,7 @@ fn check_impersonation(user: &User) -> Result<(), ClusterError> {
 const MOST_HEADERS: usize = 10_000;
 
 /// Makes a header of a field; no error quotes it.
-pub(super) fn header(field: &str, text: &str) -> Result<HeaderValue, ClusterError> {
+pub(super) fn header(field: &str, text: &str) -> Result<HeaderValue> {
     let mut value = HeaderValue::from_str(text).map_err(|_| ClusterError::unusable(field, NO_HEADER))?;
     value.set_sensitive(true);
     Ok(value)
@@ -138,14 +137,12 @@ pub(super) fn header(field: &str, text: &str) -> Result<HeaderValue, ClusterErro
 /// Why a text cannot be sent.
 pub(super) const NO_HEADER: &str = "it has a line break, or another character that no header may have";
 
-/// The one provider that kubectl still has.
 const OIDC: &str = "oidc";
-
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
 /// Reads the cluster's certificate authorities; `None` is the system's trust, or none is asked for.
-pub(super) fn authorities(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, ClusterError> {
+pub(super) fn authorities(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>> {
     let Some(Pem(pem)) = &*cluster.certificate_authority_data else { return Ok(None) };
     if cluster.insecure_skip_tls_verify.is_some() {
         let why = "a certificate-authority is given as well, and only one of both is allowed";
@@ -165,16 +162,16 @@ fn certificates(pem: &str) -> Vec<Vec<u8>> {
     blocks.filter_map(|block| block.split_once(END).and_then(|(body, _)| from_base64(body))).collect()
 }
 
-pub(super) fn apply_flags(selected: &mut Selected, options: &ConnectOptions) -> Result<(), ClusterError> {
-    if let Some(namespace) = given(&options.namespace) {
+pub(super) fn apply_flags(selected: &mut Selected, flags: &ConnectionArgs) -> Result<()> {
+    if let Some(namespace) = given(&flags.namespace) {
         selected.namespace = namespace;
     }
-    if options.insecure_skip_tls_verify || given(&options.certificate_authority).is_some() {
+    if flags.insecure_skip_tls_verify || given(&flags.certificate_authority).is_some() {
         selected.rotating_authority = None;
     }
-    apply_to_cluster(&mut selected.cluster, options);
-    apply_to_user(&mut selected.user, options);
-    add_extras(&mut selected.user, options)
+    apply_to_cluster(&mut selected.cluster, flags);
+    apply_to_user(&mut selected.user, flags);
+    add_extras(&mut selected.user, flags)
 }
 
 /// Puts a flag's value, if there is one, in the place of the file's; returns whether there was.
@@ -187,47 +184,47 @@ fn set(field: &mut Text, flag: &Option<String>) -> bool {
     is_given
 }
 
-fn apply_to_cluster(cluster: &mut Cluster, options: &ConnectOptions) {
-    if set(&mut cluster.server, &options.server) {
+fn apply_to_cluster(cluster: &mut Cluster, flags: &ConnectionArgs) {
+    if set(&mut cluster.server, &flags.server) {
         // Another server most likely goes by another name.
         cluster.tls_server_name = Text::default();
     }
-    set(&mut cluster.tls_server_name, &options.tls_server_name);
+    set(&mut cluster.tls_server_name, &flags.tls_server_name);
     // How the server is verified is the flags' matter as a whole.
-    if options.insecure_skip_tls_verify || given(&options.certificate_authority).is_some() {
-        cluster.insecure_skip_tls_verify = Field::new(Some(Flag(options.insecure_skip_tls_verify)));
-        cluster.certificate_authority = Text::new(options.certificate_authority.clone());
+    if flags.insecure_skip_tls_verify || given(&flags.certificate_authority).is_some() {
+        cluster.insecure_skip_tls_verify = Field::new(Some(Flag(flags.insecure_skip_tls_verify)));
+        cluster.certificate_authority = Text::new(flags.certificate_authority.clone());
         cluster.certificate_authority_data = Field::default();
     }
-    if options.disable_compression {
+    if flags.disable_compression {
         cluster.disable_compression = Field::new(Some(Flag(true)));
     }
 }
 
-fn apply_to_user(user: &mut User, options: &ConnectOptions) {
-    if set(&mut user.token, &options.token) {
+fn apply_to_user(user: &mut User, flags: &ConnectionArgs) {
+    if set(&mut user.token, &flags.token) {
         // client-go goes on with what is in the file, whatever token is given.
         user.token_file = Text::default();
     }
-    set(&mut user.username, &options.username);
-    set(&mut user.password, &options.password);
-    if set(&mut user.client_certificate, &options.client_certificate) {
+    set(&mut user.username, &flags.username);
+    set(&mut user.password, &flags.password);
+    if set(&mut user.client_certificate, &flags.client_certificate) {
         user.client_certificate_data = Field::default();
     }
-    if set(&mut user.client_key, &options.client_key) {
+    if set(&mut user.client_key, &flags.client_key) {
         user.client_key_data = Field::default();
     }
-    set(&mut user.as_user, &options.as_user);
-    set(&mut user.as_uid, &options.as_uid);
-    if !options.as_group.is_empty() {
-        user.as_groups = Some(options.as_group.clone());
+    set(&mut user.as_user, &flags.as_user);
+    set(&mut user.as_uid, &flags.as_uid);
+    if !flags.as_group.is_empty() {
+        user.as_groups = Some(flags.as_group.clone());
     }
 }
 
 /// The values of a key replace those that the file has for it.
-fn add_extras(user: &mut User, options: &ConnectOptions) -> Result<(), ClusterError> {
+fn add_extras(user: &mut User, flags: &ConnectionArgs) -> Result<()> {
     let mut extras = std::collections::BTreeMap::<String, Option<Vec<String>>>::new();
-    for pair in &options.as_user_extra {
+    for pair in &flags.as_user_extra {
         let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             return Err(ClusterError::kubeconfig(format!("--as-user-extra: \"{pair}\" is not of the form key=value")));
         };

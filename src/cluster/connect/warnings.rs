@@ -1,5 +1,4 @@
-//! What the headers of an answer say besides: `Warning` (RFC 7234 5.5, code 299), reported once per text, as client-go's
-//! `rest/warnings.go` does; and `Date`.
+//! The headers `Warning` (RFC 7234 5.5, code 299), reported once per text as by client-go's `rest/warnings.go`, and `Date`.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,7 +93,8 @@ pub(in crate::cluster) struct ServerClock(Arc<Mutex<Option<Timestamp>>>);
 impl ServerClock {
     /// Reads the date header of an answer; without a valid one, the last time stays.
     pub(super) fn read(&self, headers: &HeaderMap) {
-        if let Some(date) = headers.get(http::header::DATE).and_then(|date| parsed(date.to_str().ok()?)) {
+        let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
+        if let Some(date) = date.and_then(|date| DateTimeParser::new().parse_timestamp(date).ok()) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
         }
     }
@@ -102,10 +102,6 @@ impl ServerClock {
     pub(in crate::cluster) fn now(&self) -> Option<Timestamp> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn parsed(date: &str) -> Option<Timestamp> {
-    DateTimeParser::new().parse_timestamp(date).ok()
 }
 
 #[cfg(test)]

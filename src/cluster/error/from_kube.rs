@@ -85,7 +85,6 @@ pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server:
     ClusterError::Unreachable { server: server.to_owned(), why }
 }
 
-/// Lists an error and what lies beneath it.
 pub(in crate::cluster) fn links<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
@@ -125,7 +124,8 @@ fn chain(error: &(dyn StdError + 'static)) -> String {
 
 fn from_status(status: &Status, what: &RequestDescription) -> ClusterError {
     let message = message_of(status);
-    let causes = causes_of(status);
+    let causes = status.details.as_ref().map(|details| details.causes.as_slice()).unwrap_or_default();
+    let causes: Vec<_> = causes.iter().map(|cause| (cause.field.clone(), mask::text(&cause.message))).collect();
     if is_admission(status) {
         return ClusterError::AdmissionDenied { message };
     }
@@ -181,11 +181,6 @@ fn message_of(status: &Status) -> String {
     }
     let first = status.message.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message").trim();
     mask::text(first).chars().take(200).collect()
-}
-
-fn causes_of(status: &Status) -> Vec<(String, String)> {
-    let causes = status.details.as_ref().map(|details| details.causes.as_slice()).unwrap_or_default();
-    causes.iter().map(|cause| (cause.field.clone(), mask::text(&cause.message))).collect()
 }
 
 fn retry_after(status: &Status) -> Option<Duration> {

@@ -6,17 +6,20 @@
 //!
 //! Texts of the cluster are passed on as they came: whoever shows them escapes control characters.
 
-use engine::value::hint::{Hint, kubectl};
+use std::fmt;
 use std::time::Duration;
 
+use engine::k8s::permissions::AccessVerb;
+use engine::value::hint::{Hint, Spoken, kubectl};
+
 mod from_kube;
-mod request;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use from_kube::{links, of_transport};
-pub use request::RequestDescription;
+
+pub type Result<T, E = ClusterError> = std::result::Result<T, E>;
 
 /// Why the server could not be reached: nothing of the request arrived there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +34,6 @@ pub enum Unreached {
     Other(String),
 }
 
-/// What goes wrong between this program and the API server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClusterError {
     /// The caller may not do this (403 of an authorizer).
@@ -220,9 +222,7 @@ impl ClusterError {
                 vec![Hint::from("see what the server has with: ").command(kubectl("api-resources"))]
             }
             Self::Unreachable { why, .. } => unreached_hints(why),
-            Self::TimedOut { after: Some(_), .. } => {
-                vec!["give the server more time with --request-timeout".into()]
-            }
+            Self::TimedOut { after: Some(_), .. } => vec!["give the server more time with --request-timeout".into()],
             Self::Kubeconfig { hints, .. } | Self::CredentialPlugin { hints, .. } => hints.clone(),
             _ => Vec::new(),
         }
@@ -273,4 +273,58 @@ fn unreached_hints(why: &Unreached) -> Vec<Hint> {
         Unreached::Refused | Unreached::Other(_) => return Vec::new(),
     };
     vec![hint.into()]
+}
+
+/// What a request was about, in the words of Kubernetes' authorizers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestDescription {
+    pub verb: AccessVerb,
+    /// The resource: plural, with its group unless it is the core group (`pods`, `deployments.apps`).
+    pub resource: String,
+    pub subresource: Option<String>,
+    /// The namespace; `None` for cluster-wide requests.
+    pub namespace: Option<String>,
+    /// The object's name; `None` for lists, watches and generated names.
+    pub name: Option<String>,
+}
+
+impl RequestDescription {
+    /// Describes a request on a resource as a whole; the other fields are empty.
+    pub fn new(verb: AccessVerb, resource: &str) -> Self {
+        Self { verb, resource: resource.to_owned(), subresource: None, namespace: None, name: None }
+    }
+
+    pub fn can_i(&self) -> Spoken {
+        let name = self.name.as_ref().map(|name| format!("/{name}")).unwrap_or_default();
+        let command = kubectl("auth can-i").and(self.verb.word()).of(format!("{}{name}", self.resource));
+        let command = match &self.subresource {
+            Some(subresource) => command.of(format!("--subresource={subresource}")),
+            None => command,
+        };
+        match &self.namespace {
+            Some(namespace) => command.of(format!("--namespace={namespace}")),
+            None => command.and("--all-namespaces"),
+        }
+    }
+
+    /// Gives the resource with its subresource, as roles spell it (`pods/resize`).
+    fn full_resource(&self) -> String {
+        match &self.subresource {
+            Some(subresource) => format!("{}/{subresource}", self.resource),
+            None => self.resource.clone(),
+        }
+    }
+}
+
+impl fmt::Display for RequestDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb.word(), self.full_resource())?;
+        if let Some(name) = &self.name {
+            write!(f, " \"{name}\"")?;
+        }
+        if let Some(namespace) = &self.namespace {
+            write!(f, " in namespace \"{namespace}\"")?;
+        }
+        Ok(())
+    }
 }

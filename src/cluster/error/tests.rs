@@ -1,12 +1,16 @@
 use serde_json::json;
 
 use super::*;
-use engine::k8s::permissions::AccessVerb;
 use engine::value::hint::Hint;
 
+fn request(resource: &str, name: &str, subresource: Option<&str>) -> RequestDescription {
+    let (namespace, name) = (Some("prod".to_owned()), Some(name.to_owned()));
+    let subresource = subresource.map(str::to_owned);
+    RequestDescription { subresource, namespace, name, ..RequestDescription::new(AccessVerb::Patch, resource) }
+}
+
 fn sorted(status: &serde_json::Value) -> ClusterError {
-    let what =
-        RequestDescription::new(AccessVerb::Patch, "pods").in_namespace("prod").named("web-0").subresource("resize");
+    let what = request("pods", "web-0", Some("resize"));
     let status = serde_json::from_value(status.clone()).unwrap();
     ClusterError::from_kube(kube::Error::Api(Box::new(status)), &what)
 }
@@ -146,14 +150,8 @@ fn our_own_errors_come_through_kube_unchanged() {
 fn the_permission_is_asked_for_with_exactly_the_verb() {
     let cases = [
         (RequestDescription::new(AccessVerb::List, "pods"), "kubectl auth can-i list pods --all-namespaces"),
-        (
-            RequestDescription::new(AccessVerb::Patch, "deployments.apps").in_namespace("prod").named("web"),
-            "kubectl auth can-i patch deployments.apps/web --namespace=prod",
-        ),
-        (
-            RequestDescription::new(AccessVerb::Patch, "pods").in_namespace("prod").named("a").subresource("resize"),
-            "kubectl auth can-i patch pods/a --subresource=resize --namespace=prod",
-        ),
+        (request("deployments.apps", "web", None), "kubectl auth can-i patch deployments.apps/web --namespace=prod"),
+        (request("pods", "a", Some("resize")), "kubectl auth can-i patch pods/a --subresource=resize --namespace=prod"),
     ];
     for (request, expected) in cases {
         assert_eq!(Hint::default().command(request.can_i()).to_string(), expected);

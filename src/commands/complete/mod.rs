@@ -17,7 +17,7 @@ use clap_complete::engine as candidates;
 use super::Shell;
 use crate::cli::{Cli, CompletionArgs, CompletionShell};
 use crate::cluster::connect::resolve;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use engine::state::outcome::EndResult;
 use wanted::{What, wanted};
 
@@ -33,7 +33,6 @@ const NO_FILES: &str = ":4";
 const NO_FILES_NO_BLANK: &str = ":6";
 const FILES: &str = ":0";
 
-/// Whose script asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asker {
     /// kubectl's, by cobra: it puts `--flag=` before the candidates itself.
@@ -108,7 +107,7 @@ fn candidates(words: Vec<String>) -> String {
     text
 }
 
-pub(in crate::commands) fn completion(args: &CompletionArgs, shell: &Shell) -> Result<EndResult, CommandError> {
+pub(in crate::commands) fn completion(args: &CompletionArgs, shell: &Shell) -> Result<EndResult> {
     match args.shell {
         Some(kind) => shell.print(script(kind))?,
         None => install(shell)?,
@@ -127,9 +126,8 @@ pub fn script(shell: CompletionShell) -> &'static str {
     }
 }
 
-/// Links this program under the helper's name, in the folder where the shell finds this program: krew cannot put a
-/// second name on the PATH (krew#812).
-fn install(shell: &Shell) -> Result<(), CommandError> {
+/// Links this program under the helper's name beside itself: krew cannot put a second name on the PATH (krew#812).
+fn install(shell: &Shell) -> Result<()> {
     let called = shell.arguments.first().map(String::as_str).unwrap_or_default();
     // What is called by its name alone is on the PATH.
     let called = resolve(Path::new(called), shell.environment());

@@ -1,7 +1,6 @@
 //! Names that only the kubeconfig, the cluster or the engine knows.
 //!
-//! Promise: nothing is written, no credential plugin asks a question, and whatever goes wrong or takes longer than
-//! [`TIMEOUT`] is no candidate.
+//! Promise: nothing is written, no credential plugin asks, and what fails or takes longer than [`TIMEOUT`] is no candidate.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -60,7 +59,6 @@ impl Names {
     }
 }
 
-/// Returns the answer: the candidates that begin as what is typed.
 pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Shell) -> String {
     let (typed, before) = words.split_last().map_or(("", &[][..]), |(typed, before)| (typed.as_str(), before));
     // In `--namespace=pr` and `deploy/we` only the end is the name.
@@ -76,7 +74,6 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
     names.fitting(part).answer(&wanted.before)
 }
 
-/// Everything that `explain` knows.
 fn codes() -> Names {
     let codes = reference::every_code().into_iter().map(|known| (known.code, known.summary.to_owned()));
     let states = reference::every_word().into_iter().map(|known| (known.word, known.meaning.to_owned()));
@@ -109,7 +106,6 @@ fn is_plain(text: &str) -> bool {
 
 /// Something that the kubeconfig or the cluster is asked.
 struct Question<'w> {
-    /// The words before the one that is being typed.
     before: &'w [String],
     /// The text before it in the same word.
     listed: &'w str,

@@ -5,7 +5,6 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use crate::cli::{Cli, Line, named_flag};
 use engine::kinds::WorkloadKind;
 
-/// What is being typed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     /// The text before it in the same word: `--namespace=`, `deploy/`, `app,`.
@@ -35,8 +34,7 @@ pub(super) enum What {
     Update,
 }
 
-/// Returns what is wanted of the words after the plugin's name, the last of which is being typed; `None` where the command
-/// line itself knows the candidates.
+/// Returns what is wanted, by the words after the plugin's name; `None` where the command line itself knows the candidates.
 pub(super) fn wanted(words: &[String]) -> Option<Wanted> {
     let (typed, before) = words.split_last()?;
     let root = Cli::command();
@@ -65,7 +63,6 @@ fn items_before<'w>(flag: &Arg, value: &'w str) -> &'w str {
     delimiter.map_or("", |at| &value[..=at])
 }
 
-/// Returns what the value of a flag is, so far typed.
 fn of_value(flag: &Arg, value: &str) -> Option<What> {
     match flag.get_id().as_str() {
         "context" => Some(What::Context),
@@ -81,7 +78,6 @@ fn of_value(flag: &Arg, value: &str) -> Option<What> {
     }
 }
 
-/// Returns the container whose image is being typed.
 fn image(typed: &str) -> Option<String> {
     typed.split_once('=').map(|(container, _)| container.to_owned())
 }
@@ -112,7 +108,6 @@ fn of_word(command: &Command, words: &[&str], typed: &str) -> Option<Wanted> {
     plain(if takes("image") && is_named { What::ContainerOfImage(Some(Box::new(other))) } else { other })
 }
 
-/// Finds the kind of workloads that a word means, if a command takes them.
 pub(super) fn kind_of(word: &str) -> Option<WorkloadKind> {
     WorkloadKind::from_word(word).filter(|kind| kind.is_updated_here())
 }

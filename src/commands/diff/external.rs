@@ -17,7 +17,7 @@ use std::pin::pin;
 use futures::future::{self, Either};
 use tokio::process::Command;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render;
 use crate::signals::Signals;
 use engine::plan::workload_diff::WorkloadDiff;
@@ -33,7 +33,6 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Reads `KUBECTL_EXTERNAL_DIFF`; empty is none.
     pub(super) fn of_environment() -> Option<Self> {
         Self::parse(&std::env::var("KUBECTL_EXTERNAL_DIFF").ok()?)
     }
@@ -55,9 +54,8 @@ impl Program {
 
 /// Writes both states of each object, and lets the program compare the folders.
 ///
-/// The program gets the two folders first, then its own arguments, as from kubectl. Its code 0 is no difference, 1 is a
-/// difference, and more is passed on.
-pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<DiffResult, CommandError> {
+/// It gets the two folders, then its arguments, as from kubectl. Its code 0 is no difference, 1 is one; more is passed on.
+pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<DiffResult> {
     // From here on no signal ends the process before the folders are gone.
     let mut signals = Signals::listen()?;
     let folders = write(diffs).map_err(|error| {
@@ -104,7 +102,6 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
     }
 }
 
-/// A folder that goes with this value.
 #[derive(Debug)]
 struct Folder(PathBuf);
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Shell, targets};
 use crate::cli::{Cli, DiffArgs, GlobalArgs};
 use crate::cluster::Cluster;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{self, Meaning};
 use engine::change::reason::Warning;
 use engine::k8s::workload::Workload;
@@ -35,13 +35,12 @@ pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell)
     }
 }
 
-/// Returns whether arguments that could not be parsed were meant for `diff`.
 pub(super) fn is_asked_for(arguments: &[String]) -> bool {
     let matches = Cli::command().ignore_errors(true).try_get_matches_from(arguments);
     matches.is_ok_and(|matches| matches.subcommand_name() == Some("diff"))
 }
 
-async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<DiffResult, CommandError> {
+async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<DiffResult> {
     let asked = targets::read_change(&args.change, shell).await?;
     targets::note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
@@ -79,7 +78,7 @@ async fn difference(
     field_manager: &str,
     cluster: &Cluster,
     shell: &Shell,
-) -> Result<WorkloadDiff, CommandError> {
+) -> Result<WorkloadDiff> {
     let desired = match intent {
         Intent::Images(images) => workload_diff::with_images(&workload, images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
@@ -96,7 +95,7 @@ async fn stored(
     field_manager: &str,
     cluster: &Cluster,
     shell: &Shell,
-) -> Result<Value, CommandError> {
+) -> Result<Value> {
     let answer = match manifest {
         Manifest::Given { object, validation } => {
             let mut looks = 1;
@@ -128,8 +127,7 @@ async fn stored(
     }
 }
 
-/// Whether an answer is of the object as it was read: the answer of a dry run has the resourceVersion that it was made
-/// from.
+/// Whether an answer is of the object as it was read: a dry run's has the resourceVersion that it was made from.
 fn is_of_now(answer: &Manifest, workload: &Workload) -> bool {
     let version = |object: &Value| object.pointer("/metadata/resourceVersion").cloned();
     match answer {

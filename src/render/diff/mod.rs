@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
 
 use anstyle::AnsiColor;
@@ -17,10 +17,10 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 use engine::plan::workload_diff::{Effect, Mark, WorkloadDiff, labels};
 use engine::value::json_path::{element, join};
 
+use super::Out;
 use super::escape;
 use super::style::{Meaning, Style};
 
-/// Returns an object as YAML text, in the order of its keys.
 pub fn yaml(object: &Value) -> String {
     Document::of(object, &Value::Null, &[]).into_iter().map(|line| line.text + "\n").collect()
 }
@@ -29,14 +29,13 @@ pub fn yaml(object: &Value) -> String {
 ///
 /// # Errors
 /// The writer's.
-pub fn diff(diffs: &[WorkloadDiff], context: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn diff(diffs: &[WorkloadDiff], context: usize, style: &Style, out: Out<'_>) -> io::Result<()> {
     for diff in diffs.iter().filter(|diff| !diff.is_empty()) {
         Unified::new(diff).write(diff, context, style, out)?;
     }
     Ok(())
 }
 
-/// A line without its line break.
 #[derive(Debug, Clone)]
 struct Line<'d> {
     text: String,
@@ -46,7 +45,6 @@ struct Line<'d> {
     marks: Vec<&'d Mark>,
 }
 
-/// An object that is being written.
 struct Document<'d> {
     marks: BTreeMap<&'d str, Vec<&'d Mark>>,
     above: Vec<&'d Mark>,
@@ -178,8 +176,7 @@ impl<'d> Unified<'d> {
         let operations = capture_diff_slices(Algorithm::Myers, &texts(&before), &texts(&after));
         let mut unified = Self { before, after, operations, marked: Default::default(), unseen: Vec::new() };
         let marks = unified.place(&diff.marks);
-        // A field that is left alone needs no line; a container that is added or removed is marked in both lists, and
-        // listed once.
+        // A field that is left alone needs no line; an added or removed container is marked in both lists, and listed once.
         let seen: Vec<&Effect> = unified.marked.iter().flat_map(BTreeMap::values).map(|mark| &mark.effect).collect();
         let is_listed = |effect: &Effect| {
             matches!(effect, Effect::NotInPlace("ContainerAdded" | "ContainerRemoved")) && seen.contains(&effect)
@@ -207,7 +204,7 @@ impl<'d> Unified<'d> {
         unplaced.into_iter().collect()
     }
 
-    fn write(&self, diff: &WorkloadDiff, context: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, diff: &WorkloadDiff, context: usize, style: &Style, out: Out<'_>) -> io::Result<()> {
         let name = style.whole(&diff.file_name());
         writeln!(out, "{}", style.paint(Meaning::Heading, &format!("--- LIVE/{name}")))?;
         writeln!(out, "{}", style.paint(Meaning::Heading, &format!("+++ MERGED/{name}")))?;
@@ -222,7 +219,7 @@ impl<'d> Unified<'d> {
         Ok(())
     }
 
-    fn hunk(&self, operations: &[DiffOp], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    fn hunk(&self, operations: &[DiffOp], style: &Style, out: Out<'_>) -> io::Result<()> {
         let (Some(first), Some(last)) = (operations.first(), operations.last()) else { return Ok(()) };
         let old = range(first.old_range().start, last.old_range().end);
         let new = range(first.new_range().start, last.new_range().end);
@@ -257,7 +254,7 @@ fn changed_line(
     text: &str,
     mark: Option<&&Mark>,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     let text = style.whole(text);
     if style.color {

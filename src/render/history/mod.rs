@@ -1,13 +1,13 @@
 //! The in-place updates of workloads: a table for people, one document for scripts.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::{Value, json};
 
 use super::json::{self, each, without_empty};
 use super::style::{Meaning, Style, elided};
 use super::table::{self, Column};
-use super::{DocumentFormat, columns, diff, words};
+use super::{DocumentFormat, Out, columns, diff, words};
 use engine::change::Direction;
 use engine::plan::PLAN_API_VERSION;
 use engine::plan::updates::{Course, Update, UpdatedImage, WorkloadUpdates};
@@ -41,7 +41,7 @@ pub fn history(
     workloads: &[WorkloadUpdates],
     context: &HistoryContext<'_>,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     match format {
         DocumentFormat::Text => words::in_lines(style, out, |out| text(workloads, context, style, out)),
@@ -50,12 +50,7 @@ pub fn history(
     }
 }
 
-fn text(
-    workloads: &[WorkloadUpdates],
-    context: &HistoryContext<'_>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn text(workloads: &[WorkloadUpdates], context: &HistoryContext<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     for (index, workload) in workloads.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -87,7 +82,7 @@ fn text(
 }
 
 /// As a table, where it has room for all that is known.
-fn updates(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn updates(of: &WorkloadUpdates, now: &str, style: &Style, out: Out<'_>) -> io::Result<()> {
     let rows = rows(of, now, style);
     let has_room = TOLD.iter().all(|head| table::tells(&COLUMNS, &rows, head, style));
     if has_room { table::write(&COLUMNS, &rows, style, out) } else { list(of, now, style, out) }
@@ -113,7 +108,7 @@ fn rows(of: &WorkloadUpdates, now: &str, style: &Style) -> Vec<(Meaning, Vec<Str
 }
 
 /// The same, one below the other.
-fn list(of: &WorkloadUpdates, now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn list(of: &WorkloadUpdates, now: &str, style: &Style, out: Out<'_>) -> io::Result<()> {
     let room = style.width.map_or(usize::MAX, usize::from).saturating_sub(4);
     let is_pods_own = !of.workload.kind.has_template();
     for update in &of.updates {
@@ -187,9 +182,7 @@ fn workload(updates: &WorkloadUpdates) -> Value {
 fn update(update: &Update) -> Value {
     let course = match &update.course {
         Course::Ended(ended) => json!({"course": "ended", "result": ended.word()}),
-        Course::Replaced { by } => {
-            json!({"course": "ended", "result": EndResult::Superseded.word(), "replacedBy": by})
-        }
+        Course::Replaced { by } => json!({"course": "ended", "result": EndResult::Superseded.word(), "replacedBy": by}),
         Course::UnderWay { state, direction, is_left } => {
             let direction = words::direction(*direction);
             json!({"course": "inProgress", "state": state.word(), "direction": direction, "interrupted": is_left})

@@ -6,11 +6,9 @@ use super::super::style::{Style, elided};
 use super::super::words;
 use engine::report::progress::Progress;
 
-/// The columns of the bar itself, where there is room.
 const BAR_COLUMNS: [usize; 2] = [20, 10];
 const LEAST_NAME: usize = 12;
 const GAP: &str = "  ";
-
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const ASCII_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
 
@@ -103,7 +101,6 @@ pub(super) struct Pace {
     alone: Option<Duration>,
     /// How many were done when one was last, and when.
     last: Option<(usize, Duration)>,
-    /// How many were in progress at once, at most.
     most: usize,
 }
 

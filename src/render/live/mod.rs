@@ -106,7 +106,7 @@ impl<'a> Live<'a> {
         Self {
             out_style: terminal.stdout,
             drawn: terminal.stderr,
-            narrator: Narrator::new(terminal.stderr).side_by_side(screen.shared),
+            narrator: Narrator::new(terminal.stderr, screen.shared),
             out,
             err,
             bar,
@@ -159,7 +159,7 @@ impl<'a> Live<'a> {
         let columns = (self.columns)().unwrap_or(USUAL_COLUMNS).saturating_sub(MARGIN);
         let style = Style { width: Some(columns), ..self.drawn };
         let columns = usize::from(columns);
-        let run = self.narrator.run();
+        let run = self.narrator.run.as_ref();
         self.pace.see(progress, elapsed);
         let name = run.map(|run| words::workload(&ascii(style), &run.workload)).unwrap_or_default();
         let left = self.pace.left(progress, elapsed, run.and_then(|run| run.next.expected));
@@ -226,7 +226,7 @@ impl Listener for Live<'_> {
     }
 
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
-        self.pending.push(words::hook_line(self.narrator.style(), pod, hook, line));
+        self.pending.push(words::hook_line(&self.narrator.style, pod, hook, line));
         if self.drawn_at.is_none() { self.write(Self::write_pending) } else { Ok(()) }
     }
 

@@ -13,7 +13,6 @@ use engine::status::{Again, Comparison, Condition, ContainerReport, PodState, Po
 
 const NONE: &str = "<none>";
 const NOT_SCHEDULED: &str = "not scheduled";
-
 const POD: Column = Column::name("POD", 9).seen(28);
 const CONTAINER: Column = Column::short("CONTAINER", 9);
 const STATE: Column = Column::words("STATE").seen(18);
@@ -87,9 +86,8 @@ impl Columns<'_> {
         if self.template {
             row.push(template(report, self.folder, style));
         }
-        match self.detail {
-            Detail::Short => {}
-            Detail::Wide => row.extend(wide(pod, report, style)),
+        if self.detail == Detail::Wide {
+            row.extend(wide(pod, report, style));
         }
         row
     }
@@ -123,8 +121,7 @@ fn restarts(report: &ContainerReport, detail: Detail, now: &str, style: &Style) 
     let how = end.and_then(|end| match end.telling_reason() {
         Some(reason) => failure.is_none_or(|failure| failure.reason != reason).then(|| style.show(reason)),
         None => {
-            let is_news =
-                end.exit_code != 0 && failure.is_none_or(|reported| reported.exit_code != Some(end.exit_code));
+            let is_news = end.exit_code != 0 && failure.is_none_or(|said| said.exit_code != Some(end.exit_code));
             is_news.then(|| format!("exit {}", end.exit_code))
         }
     });

@@ -113,7 +113,6 @@ fn pod(pod: &PodStatus) -> Value {
     without_empty(document, &["resize", "resources", "missingLabels"])
 }
 
-/// A resize that is not done.
 fn resize(progress: &FieldProgress) -> Value {
     match progress {
         FieldProgress::Failed { message, .. } => json!({"state": "infeasible", "message": message}),

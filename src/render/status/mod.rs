@@ -5,12 +5,12 @@ mod document;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io;
 
 use super::Detail;
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
-use super::{StatusFormat, columns, diff, escape, json, name, words};
+use super::{Out, StatusFormat, columns, diff, escape, json, name, words};
 use engine::change::Direction;
 use engine::plan::RolloutState;
 use engine::state::durable::lease::LeaseState;
@@ -26,7 +26,6 @@ const MANY_PODS: usize = 50;
 /// The number of pods with the same state that are named.
 const NAMED_PODS: usize = 3;
 
-/// How much of a message is shown.
 const MESSAGE_CHARACTERS: usize = 200;
 
 /// What a status is shown with besides the workloads.
@@ -43,13 +42,12 @@ pub struct StatusContext<'a> {
     pub commands: &'a dyn Fn(&WorkloadStatus) -> Vec<(String, String)>,
 }
 
-/// Writes the state of workloads: a result, for stdout.
 pub fn status(
     format: StatusFormat,
     workloads: &[WorkloadStatus],
     context: &StatusContext<'_>,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     match format {
         StatusFormat::Json => json::write(&document::of(workloads, context.not_read), out),
@@ -71,7 +69,7 @@ fn text(
     context: &StatusContext<'_>,
     detail: Detail,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     // What is unknown of many for one reason is said once, below.
     let is_unknown = |workload: &WorkloadStatus| context.not_read.is_empty() && !workload.not_read.is_empty();
@@ -97,7 +95,7 @@ fn text(
 }
 
 /// What nothing follows from: it is not up to date because nothing is said of it.
-fn not_read(what: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn not_read(what: &[String], style: &Style, out: Out<'_>) -> io::Result<()> {
     for what in what {
         writeln!(out, "{} {}", style.paint(Meaning::Waiting, "not read:"), style.show(what))?;
     }
@@ -108,7 +106,7 @@ const OVERVIEW: [Column; 3] =
     [Column::name("WORKLOAD", 16), Column::name("NAMESPACE", 9), Column::words("PODS").reserved(15)];
 
 /// For workloads without anything else to report.
-fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn overview(workloads: &[WorkloadStatus], style: &Style, out: Out<'_>) -> io::Result<()> {
     if workloads.is_empty() {
         return Ok(());
     }
@@ -120,7 +118,7 @@ fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) ->
     columns::placed_table(&OVERVIEW, rows, style, out)
 }
 
-fn heading(status: &WorkloadStatus, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn heading(status: &WorkloadStatus, style: &Style, out: Out<'_>) -> io::Result<()> {
     let name = style.paint(Meaning::Heading, &words::workload(style, &status.workload));
     let namespace = style.show(&status.workload.namespace);
     writeln!(out, "{name}  namespace {namespace}   {}", summary(status))
@@ -147,7 +145,7 @@ fn workload(
     context: &StatusContext<'_>,
     detail: Detail,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     heading(status, style, out)?;
     held(status, context, style, out)?;
@@ -179,7 +177,7 @@ fn workload(
 }
 
 /// What is said of several pods in the same words is said once.
-fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     let lines = pods.iter().flat_map(|pod| {
         let lines = cells::messages(pod, detail, style).into_iter().chain(cells::fields(pod, style));
         lines.map(|line| (words::pod(style, &pod.key), line))
@@ -190,7 +188,7 @@ fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: &mut dyn Wr
     Ok(())
 }
 
-fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     match &status.lock {
         Ok(Some(lock)) => held_by(status, lock, context, style, out)?,
         Err(text) => {
@@ -212,17 +210,15 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
 
 /// What is so besides the lock, and the word before it.
 fn note(status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
-    match status.state {
-        RolloutState::Unfinished if status.lock == Ok(None) => {
-            Some(("left behind:", "a rollout was left here, and its lock was removed"))
-        }
-        RolloutState::Superseded(what) => Some(("superseded:", what)),
-        RolloutState::Unclear(what) if status.lock == Ok(None) => Some(("unclear:", what)),
-        RolloutState::None
-        | RolloutState::Active
-        | RolloutState::MaybeActive
-        | RolloutState::Unfinished
-        | RolloutState::Unclear(_) => None,
+    let is_unlocked = status.lock == Ok(None);
+    if status.state == RolloutState::Unfinished && is_unlocked {
+        Some(("left behind:", "a rollout was left here, and its lock was removed"))
+    } else if let RolloutState::Superseded(what) = status.state {
+        Some(("superseded:", what))
+    } else if let RolloutState::Unclear(what) = status.state {
+        is_unlocked.then_some(("unclear:", what))
+    } else {
+        None
     }
 }
 
@@ -231,7 +227,7 @@ fn held_by(
     lock: &Lock,
     context: &StatusContext<'_>,
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     let back = match lock.rollout.direction {
         Direction::Forward => "",
@@ -279,7 +275,7 @@ fn pods(
     pods: &[&PodStatus],
     (detail, now): (Detail, &str),
     style: &Style,
-    out: &mut dyn Write,
+    out: Out<'_>,
 ) -> io::Result<()> {
     let is_compared = |pod: &&PodStatus| pod.containers.iter().any(cells::is_compared);
     let template = detail == Detail::Wide && !status.template.is_empty() || pods.iter().any(is_compared);

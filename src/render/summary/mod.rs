@@ -6,7 +6,7 @@
 mod next_steps;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 use engine::change::FieldEffect;
 use engine::k8s::names::{ContainerName, PodKey};
@@ -19,18 +19,17 @@ use engine::state::outcome::EndResult;
 
 use super::run::{NextSteps, Reported, Run, proof};
 use super::style::{Meaning, Style};
-use super::tally::{Course, Tally};
-use super::{failure_report, words};
+use super::workloads::{Course, Tally};
+use super::{Out, failure_report, words};
 
 const NAMED_PODS: usize = 5;
 
-/// Writes the end of a rollout as text, whatever was heard of it before.
-pub fn end(goal: &Goal, next: &NextSteps, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn end(goal: &Goal, next: &NextSteps, outcome: &Outcome, style: &Style, out: Out<'_>) -> io::Result<()> {
     let run = Run::of(goal, next);
     write(Reported { run: Some(&run), ..Reported::default() }, outcome, style, out)
 }
 
-pub(super) fn write(reported: Reported<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(reported: Reported<'_>, outcome: &Outcome, style: &Style, out: Out<'_>) -> io::Result<()> {
     let name = words::workload(style, &outcome.workload);
     let (tally, proof) = (Tally::of(outcome), proof(reported.run, outcome));
     let ending = Ending { reported, outcome, style, tally, proof, name };
@@ -47,7 +46,7 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, out: Out<'_>) -> io::Result<()> {
         self.heading(out)?;
         if let Some(report) = self.reported.failure {
             failure_report::write(self.reported, report, self.style, out)?;
@@ -85,8 +84,9 @@ impl Ending<'_> {
         self.outcome.why.is_some() && self.tally.gone > 0
     }
 
-    fn heading(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn heading(&self, out: Out<'_>) -> io::Result<()> {
         let (name, after) = (&self.name, format!("after {}", self.seconds()));
+        let no_more = if self.tally.not_started == 0 { "" } else { self.acts(" No further pod is touched.") };
         let (word, rest) = match self.outcome.result {
             EndResult::Complete => return self.complete(out),
             EndResult::NothingToDo => ("Nothing to do:", format!("every pod of {name} runs it already.")),
@@ -95,7 +95,7 @@ impl Ending<'_> {
             EndResult::Error => ("Ended with an error", format!("{after}: {name}.")),
             EndResult::Changes => ("Changes:", format!("{name}.")),
             EndResult::NotEligible => ("Not eligible:", format!("{name} cannot be changed in place.")),
-            EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.leaves_the_others())),
+            EndResult::Failed => ("Failed", format!("{after}: {name}.{no_more}")),
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
             EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
@@ -117,16 +117,11 @@ impl Ending<'_> {
         self.why(out)
     }
 
-    fn why(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn why(&self, out: Out<'_>) -> io::Result<()> {
         match &self.outcome.why {
             Some(why) => writeln!(out, "  {}", words::sentence(&self.style.show(why))),
             None => Ok(()),
         }
-    }
-
-    /// What becomes of pods whose turn had not come.
-    fn leaves_the_others(&self) -> &'static str {
-        if self.tally.not_started == 0 { "" } else { self.acts(" No further pod is touched.") }
     }
 
     /// A sentence that is true only of a run that acts.
@@ -155,7 +150,7 @@ impl Ending<'_> {
         }
     }
 
-    fn complete(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn complete(&self, out: Out<'_>) -> io::Result<()> {
         if self.follows() {
             let what = self.followed_to_the_end();
             return writeln!(out, "{} {}{what}", self.style.paint(Meaning::Ok, "Complete:"), self.name);
@@ -177,7 +172,6 @@ impl Ending<'_> {
         self.why(out)
     }
 
-    /// What is said of pods that were only watched.
     fn followed_to_the_end(&self) -> String {
         let (pods, seconds) = (words::count(self.outcome.pods.len(), "pod"), self.seconds());
         let is_updated = |pod: &&PodEnd| pod.containers.iter().any(|end| end.changed);
@@ -284,14 +278,13 @@ impl Ending<'_> {
         self.in_pods(&counts)
     }
 
-    /// Returns `app in 1 pod, side in 3 pods`.
     fn in_pods(&self, counts: &BTreeMap<ContainerName, InPods>) -> String {
         let of =
             |it: &InPods| format!("{} in {}", self.style.show(it.container.as_str()), words::count(it.pods, "pod"));
         counts.values().map(of).collect::<Vec<_>>().join(", ")
     }
 
-    fn deciding_pods(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn deciding_pods(&self, out: Out<'_>) -> io::Result<()> {
         let result = self.outcome.result;
         let is_cut_short = matches!(result, EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated);
         let decides = |pod: &&PodEnd| {
@@ -347,13 +340,13 @@ impl Ending<'_> {
         format!("waits for {}", words::first_of(wanted.into_iter(), 4))
     }
 
-    fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn unplanned(&self, out: Out<'_>) -> io::Result<()> {
         let pods = self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty());
         let pods: Vec<_> = pods.map(|end| (&end.pod, self.restarted_otherwise(end))).collect();
         self.each_of(Meaning::Failing, &pods, out)
     }
 
-    fn not_ready(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn not_ready(&self, out: Out<'_>) -> io::Result<()> {
         let pods = self.outcome.pods.iter().filter_map(|end| {
             let NotReady { container, reason } = end.not_ready.as_ref()?;
             let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
@@ -362,7 +355,7 @@ impl Ending<'_> {
         self.each_of(Meaning::Waiting, &pods.collect::<Vec<_>>(), out)
     }
 
-    fn each_of(&self, meaning: Meaning, pods: &[(&PodKey, String)], out: &mut dyn Write) -> io::Result<()> {
+    fn each_of(&self, meaning: Meaning, pods: &[(&PodKey, String)], out: Out<'_>) -> io::Result<()> {
         for (pod, text) in pods.iter().take(NAMED_PODS) {
             writeln!(out, "  {}  {}", words::pod(self.style, pod), self.style.paint(meaning, text))?;
         }
@@ -387,14 +380,14 @@ impl Ending<'_> {
         others.into_iter().chain(again).collect::<Vec<_>>().join("; ")
     }
 
-    fn and_more(&self, pods: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn and_more(&self, pods: usize, out: Out<'_>) -> io::Result<()> {
         match pods.saturating_sub(NAMED_PODS) {
             0 => Ok(()),
             left => writeln!(out, "  and {}", words::count(left, "more pod")),
         }
     }
 
-    fn all_pods(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn all_pods(&self, out: Out<'_>) -> io::Result<()> {
         let counts = self.tally.words(self.course());
         if counts.is_empty() {
             return Ok(());
@@ -416,7 +409,7 @@ impl Ending<'_> {
     }
 
     /// What the template asks for, which every new pod gets, and how many pods ask for which image.
-    fn standing(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn standing(&self, out: Out<'_>) -> io::Result<()> {
         let Some(run) = self.reported.run.filter(|run| run.mode != Mode::Follow) else { return Ok(()) };
         for standing in &self.outcome.standing {
             let name = self.style.show(standing.container.as_str());
@@ -440,8 +433,7 @@ impl Ending<'_> {
         self.standing_fields(out)
     }
 
-    /// The same of fields.
-    fn standing_fields(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn standing_fields(&self, out: Out<'_>) -> io::Result<()> {
         for field in &self.outcome.standing_fields {
             let template = match &field.template {
                 FieldValue::Unread if self.outcome.nothing_changed => "this run did not change the template".into(),
@@ -464,16 +456,14 @@ impl Ending<'_> {
         let image = self.style.show(image);
         match new_pods {
             NewPods::AsTemplate => format!("the template, and so every new pod, has {image}"),
-            NewPods::Is(other) => {
-                format!("the template has {image}, but a new pod still gets {}", self.style.show(other))
-            }
+            NewPods::Is(own) => format!("the template has {image}, but a new pod still gets {}", self.style.show(own)),
             NewPods::Without => format!("the template has {image}, but a new pod still gets none"),
             NewPods::Unknown => format!("the template has {image}"),
         }
     }
 
     /// Writes a line for each pod that left, and one for each container of which a time is known.
-    fn times(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn times(&self, out: Out<'_>) -> io::Result<()> {
         let (proof, style) = (&self.proof, self.style);
         for left in proof.replaced.iter().take(NAMED_PODS) {
             writeln!(out, "  {}  gone: {}", words::pod(style, &left.pod), style.show(&left.message))?;

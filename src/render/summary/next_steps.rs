@@ -1,7 +1,8 @@
 //! What to do next, as commands to copy.
 
-use std::io::{self, Write};
+use std::io;
 
+use super::super::Out;
 use super::Ending;
 use crate::render::run::Run;
 use engine::report::PodEnd;
@@ -14,11 +15,13 @@ use engine::state::outcome::EndResult;
 const DESPITE_BUDGET: &str = "Resume without asking the budget:";
 
 impl Ending<'_> {
-    pub(super) fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn next_steps(&self, out: Out<'_>) -> io::Result<()> {
         let Some(run) = self.reported.run else { return Ok(()) };
         if run.mode == Mode::Durable {
             return self.durable_next_steps(run, out);
         }
+        // Another client has set other images in pods of this run.
+        let is_moved = || self.outcome.pods.iter().any(|end| matches!(end.phase, PodProgress::Conflict { .. }));
         let (take_back, go_on, follow) = match self.outcome.result {
             EndResult::Complete => (true, false, false),
             EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
@@ -28,7 +31,7 @@ impl Ending<'_> {
             EndResult::Failed => (true, false, false),
             EndResult::Paused | EndResult::Error => (true, true, false),
             // Either would be against what another client wants.
-            EndResult::Superseded if self.is_moved() => (false, false, true),
+            EndResult::Superseded if is_moved() => (false, false, true),
             EndResult::TimedOut
             | EndResult::Deferred
             | EndResult::Superseded
@@ -56,13 +59,8 @@ impl Ending<'_> {
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
     }
 
-    /// Whether another client has set other images in pods of this run.
-    fn is_moved(&self) -> bool {
-        self.outcome.pods.iter().any(|end| matches!(end.phase, PodProgress::Conflict { .. }))
-    }
-
     /// Of a rollout that took the owner along: what was left is resumed, or aborted as a whole.
-    fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    fn durable_next_steps(&self, run: &Run, out: Out<'_>) -> io::Result<()> {
         // The run before may have changed some.
         if run.continues {
         } else if self.outcome.nothing_changed && !self.outcome.result.is_done() {
@@ -107,7 +105,7 @@ impl Ending<'_> {
     fn commands<'c>(
         &self,
         steps: impl Iterator<Item = (&'static str, &'c Option<String>)>,
-        out: &mut dyn Write,
+        out: Out<'_>,
     ) -> io::Result<()> {
         let mut given = steps.filter_map(|(label, command)| Some((label, command.as_deref()?)));
         given.try_for_each(|(label, command)| writeln!(out, "{label} {}", self.style.whole(command)))

@@ -1,9 +1,9 @@
 //! The first and the last words on a workload: what can be done, to how many pods, in what time; and what stays.
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::render::style::{Meaning, Style};
-use crate::render::{offline, words};
+use crate::render::{Out, offline, words};
 use engine::change::reason::Warning;
 use engine::change::{FieldEffect, Row};
 use engine::k8s::pod::ContainerList;
@@ -13,12 +13,9 @@ use engine::state::policy::Policy;
 /// The number of containers that keep running and are named, at most.
 const NAMED_CONTAINERS: usize = 3;
 
-pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
-    let namespace = match plan.workload.namespace.as_str() {
-        "" => String::new(),
-        namespace => format!("   (namespace {})", style.show(namespace)),
-    };
+    let namespace = words::in_namespace(style, &plan.workload.namespace, ("   (", ")"));
     let (meaning, verdict) = match plan.verdict {
         Verdict::NothingToDo => (Meaning::Ok, format!(": No changes. {}", nothing_to_do(plan, &name))),
         // A refusal has a headline of its own.
@@ -105,7 +102,7 @@ fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {
 }
 
 /// Writes what the plan keeps, and whether the server was asked.
-pub(super) fn promises(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn promises(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     if plan.is_offline() {
         return Ok(());
     }
@@ -164,7 +161,6 @@ fn new_pods(plan: &WorkloadPlan) -> String {
     }
 }
 
-/// Returns how many pods go down at a time, and where it pauses.
 fn pace(plan: &WorkloadPlan, style: &Style) -> String {
     let allowed = plan.policy.max_unavailable.max(1);
     let restarts = plan.containers.iter().any(|container| container.restarts() > 0);
@@ -179,9 +175,7 @@ fn pace(plan: &WorkloadPlan, style: &Style) -> String {
         many => format!("up to {many} at a time"),
     };
     let at_once = match plan.slowed_by.as_ref().filter(|budget| of_changing(allowed) > budget.pods) {
-        Some(BudgetPace { budget, pods }) => {
-            format!("{} (poddisruptionbudget/{})", at_once(*pods), style.show(budget))
-        }
+        Some(BudgetPace { budget, pods }) => format!("{} (poddisruptionbudget/{})", at_once(*pods), style.show(budget)),
         None => at_once(of_changing(allowed)),
     };
     format!("{at_once}{}", pauses(&plan.policy, changing))

@@ -1,5 +1,4 @@
-//! The plan as text for the terminal: the verdict, then what changes, what differs from pod to pod, and what to type
-//! next.
+//! The plan as text: the verdict, then what changes, what differs from pod to pod, and what to type next.
 //!
 //! Promise: the plan goes to one writer (a result), its warnings to another. It says nothing that the plan does not.
 
@@ -7,23 +6,17 @@ mod headline;
 mod overview;
 mod pods;
 
-use std::io::{self, Write};
+use std::io;
 
 use super::Detail;
 use super::style::{Meaning, Style};
-use super::{Guide, containers, offline, preview, refusal, words};
+use super::{Guide, Out, containers, offline, preview, refusal, words};
 use engine::plan::{Plan, Verdict, WorkloadPlan};
 use engine::state::durable::rollout::HistoryStep;
 use engine::state::outcome::EndResult;
 
 /// Writes the plan. The next command is written only where there is something to carry out.
-pub(super) fn plan(
-    plan: &Plan,
-    guide: &Guide<'_>,
-    detail: Detail,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn plan(plan: &Plan, guide: &Guide<'_>, detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     let many = plan.workloads.len() > 1;
     if plan.workloads.is_empty() {
         let nothing = if plan.skipped.is_empty() { "No changes. " } else { "" };
@@ -68,8 +61,7 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// Writes the plan's warnings, one a line as kubectl writes them.
-pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn warnings(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<()> {
     for workload in &plan.workloads {
         let name = words::workload(style, &workload.workload);
         for warning in &workload.warnings {
@@ -80,13 +72,7 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-fn workload(
-    plan: &WorkloadPlan,
-    guide: &Guide<'_>,
-    detail: Detail,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn workload(plan: &WorkloadPlan, guide: &Guide<'_>, detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     if plan.verdict == Verdict::NotEligible {
         return refused(plan, guide, detail, style, out);
     }
@@ -110,25 +96,16 @@ fn workload(
 }
 
 /// Nothing in it may read like consent: what the change would be, and to which pods, is for those who ask for more.
-fn refused(
-    plan: &WorkloadPlan,
-    guide: &Guide<'_>,
-    detail: Detail,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn refused(plan: &WorkloadPlan, guide: &Guide<'_>, detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     refusal::text(plan, guide, style, out)?;
-    match detail {
-        Detail::Short => Ok(()),
-        Detail::Wide => {
-            containers::text(plan, detail, style, out)?;
-            pods::text(plan, detail, style, out)
-        }
+    if detail == Detail::Wide {
+        containers::text(plan, detail, style, out)?;
+        pods::text(plan, detail, style, out)?;
     }
+    Ok(())
 }
 
-/// What a restart with the same content means.
-fn restart(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn restart(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     if !plan.restarts_the_same || plan.verdict != Verdict::InPlace {
         return Ok(());
     }
@@ -147,22 +124,13 @@ fn restart(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-fn owner_steps(
-    plan: &WorkloadPlan,
-    now: Option<&str>,
-    detail: Detail,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn owner_steps(plan: &WorkloadPlan, now: Option<&str>, detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     let Some(durable) = plan.durable.as_ref().filter(|_| plan.verdict == Verdict::InPlace) else { return Ok(()) };
     preview::replaced(durable, now, style, out)?;
-    match detail {
-        Detail::Short => {}
-        Detail::Wide => {
-            writeln!(out, "\n  Steps:")?;
-            for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
-                writeln!(out, "  {}. {}", index + 1, style.show(step))?;
-            }
+    if detail == Detail::Wide {
+        writeln!(out, "\n  Steps:")?;
+        for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
+            writeln!(out, "  {}. {}", index + 1, style.show(step))?;
         }
     }
     if durable.rollout.history == HistoryStep::Forget {

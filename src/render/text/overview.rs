@@ -1,16 +1,15 @@
 //! Many workloads: one table of them all, before the details of those that need some.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::super::style::{Meaning, Style};
 use super::super::table::Column;
-use super::super::{columns, offline, words};
+use super::super::{Out, columns, offline, words};
 use super::{headline, pods};
 use engine::change::reason::Warning;
 use engine::plan::{Plan, Verdict, WorkloadPlan};
 use engine::value::image::display_short;
 
-/// Workloads of one note that are named.
 const NAMED_WORKLOADS: usize = 4;
 
 const LIVE: [Column; 6] = [
@@ -29,7 +28,7 @@ const OFFLINE: [Column; 4] = [
     Column::short("CHANGES", 12).goes(1),
 ];
 
-pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn table(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<()> {
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let row = |workload: &WorkloadPlan| {
         let (meaning, verdict) = verdict(workload);
@@ -88,9 +87,8 @@ pub(super) fn differs(plan: &WorkloadPlan, style: &Style) -> bool {
 }
 
 /// Writes what is done to each pod before it is updated, once for all workloads whose row is all there is of them.
-pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let rows =
-        plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace && !differs(workload, style));
+pub(super) fn before_each(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<()> {
+    let rows = plan.workloads.iter().filter(|one| one.verdict == Verdict::InPlace && !differs(one, style));
     let rows: Vec<&WorkloadPlan> = rows.collect();
     let before = rows.iter().filter_map(|workload| Some((workload, pods::before_each(workload, style)?)));
     let reported = words::said_once(before);
@@ -109,7 +107,7 @@ pub(super) fn before_each(plan: &Plan, style: &Style, out: &mut dyn Write) -> io
     Ok(())
 }
 
-pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn total(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<()> {
     let has = |verdict| plan.workloads.iter().any(|workload| workload.verdict == verdict);
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let end = match has(Verdict::NotEligible) {

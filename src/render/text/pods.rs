@@ -3,18 +3,17 @@
 //! Promise: a pod to which something else happens than to the others has a line of its own, whatever the detail.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 
 use super::super::containers::{self, ContainerRow};
 use super::super::style::{Meaning, Style};
-use super::super::{Detail, columns, words};
+use super::super::{Detail, Out, columns, words};
 use super::headline;
 use engine::plan::{ChangeEvidence, Effect, PodPlan, PodVerdict, WorkloadPlan};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
 const LAST_PODS: usize = 3;
-/// More pods than these are many.
 const MANY_PODS: usize = 50;
 /// Longer names than this do not push the rest of the line aside.
 const NAME_COLUMNS: usize = 60;
@@ -36,7 +35,7 @@ struct Pods<'a> {
 }
 
 /// Writes the pods: all of them where more is asked for, else those that differ from the rest.
-pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
     let mut lines = Pods::of(plan, detail, style);
     let common = lines.common();
     let is_shown = |pod: &&PodPlan| detail == Detail::Wide || common.is_none() || !is_plain(pod);
@@ -112,7 +111,7 @@ impl<'a> Pods<'a> {
         texts.all(|other| other == first).then(|| first.1.trim().replace("   ", ", "))
     }
 
-    fn each(&self, before: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn each(&self, before: &str, out: Out<'_>) -> io::Result<()> {
         if before.is_empty() {
             return Ok(());
         }
@@ -121,7 +120,7 @@ impl<'a> Pods<'a> {
     }
 
     /// Writes the first and last pods of a verdict; returns how many are left out.
-    fn some_of(&mut self, pods: &[&PodPlan], verdict: PodVerdict, out: &mut dyn Write) -> io::Result<usize> {
+    fn some_of(&mut self, pods: &[&PodPlan], verdict: PodVerdict, out: Out<'_>) -> io::Result<usize> {
         let pods: Vec<&PodPlan> = pods.iter().filter(|pod| self.plan.becomes(pod) == verdict).copied().collect();
         // A line that says "1 more" is no shorter than the pod's own.
         let left_out = match pods.len().saturating_sub(FIRST_PODS + LAST_PODS) {
@@ -141,7 +140,7 @@ impl<'a> Pods<'a> {
         Ok(left_out)
     }
 
-    fn pod(&mut self, pod: &PodPlan, out: &mut dyn Write) -> io::Result<()> {
+    fn pod(&mut self, pod: &PodPlan, out: Out<'_>) -> io::Result<()> {
         let style = self.style;
         let (name, node) = (style.show(&pod.pod.name), node(pod, style));
         let verdict = self.plan.becomes(pod);
@@ -194,7 +193,6 @@ impl<'a> Pods<'a> {
         if images.is_empty() { String::new() } else { format!("   pulls {} first", images.join(", ")) }
     }
 
-    /// How the pod is taken out of its Services first.
     fn drains(&self, pod: &PodPlan) -> String {
         let Some(drain) = &pod.drain else { return String::new() };
         let services: Vec<String> =
@@ -244,7 +242,6 @@ fn node(pod: &PodPlan, style: &Style) -> String {
     if pod.node.is_empty() { "(no node)".into() } else { style.show(&pod.node) }
 }
 
-/// What a verdict means, its mark before the pod, and its words.
 fn sign(verdict: PodVerdict) -> (Meaning, &'static str, &'static str) {
     match verdict {
         PodVerdict::Update => (Meaning::Waiting, "~", "update in place"),
@@ -258,7 +255,7 @@ fn sign(verdict: PodVerdict) -> (Meaning, &'static str, &'static str) {
 const UNKNOWN: &str = "unknown";
 
 /// What `-o wide` adds: what is not known is called unknown, and why; nothing is guessed.
-fn wide(pod: &PodPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn wide(pod: &PodPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     let known = |text: Option<&str>| text.map_or_else(|| UNKNOWN.to_owned(), |text| style.whole(text));
     let line = |text: String| style.paint(Meaning::Quiet, &text);
     let uid = Some(pod.pod.uid.as_str()).filter(|uid| !uid.is_empty());

@@ -7,7 +7,7 @@
 //! Not done here: whether the API server takes the change, and whether the pod is ending.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::k8s::container_hash::container_hash;
 use crate::k8s::names::{ContainerName, WorkloadRef};
@@ -25,42 +25,29 @@ pub struct Kubelet {
     pub version: KubeletVersion,
     /// From where that is known: `given` by the user, of the pod's `node`, or `assumed`.
     pub source: &'static str,
-    /// The name of the node that reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
 }
 
 impl Kubelet {
-    /// The kubelet where none is known.
     pub const ASSUMED: Self = Self { version: ASSUMED_KUBELET, source: "assumed", node: None };
-
-    pub fn given(version: KubeletVersion) -> Self {
-        Self { version, source: "given", node: None }
-    }
-
-    pub fn of_node(version: KubeletVersion, node: &str) -> Self {
-        Self { version, source: "node", node: Some(node.to_owned()) }
-    }
 }
 
-/// The containers of a pod, or of the template of a workload.
+/// The containers of a pod, or of the template of a workload, in the order in which the kubelet starts them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HashComparison {
     #[serde(flatten)]
     pub workload: WorkloadRef,
     pub kubelet: Kubelet,
-    /// Each container, in the order in which the kubelet starts them.
     pub containers: Vec<ContainerComparison>,
 }
 
-/// One container now and after a change; what is after is absent where no change is asked about.
+/// One container now, with nothing known of one that only the change has, and after a change, if one is asked about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerComparison {
     pub container: ContainerName,
-    /// The list of the pod spec that has it.
     pub list: ContainerList,
-    /// `image` now; absent of a container that only the change has.
     pub image: Option<String>,
     pub hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +56,6 @@ pub struct ContainerComparison {
     pub hash_after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<bool>,
-    /// Why it does not, in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<&'static str>,
 }
@@ -78,8 +64,7 @@ pub struct ContainerComparison {
 ///
 /// What the server stores has them already; filling them in once more changes nothing there.
 pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
-    let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
-    let spec = template.get("spec").cloned().unwrap_or(Value::Null);
+    let spec = object.pointer(&format!("{}/spec", kind.template_pointer()));
     Schema::POD.fill(&json!({ "spec": spec }))
 }
 
@@ -89,15 +74,11 @@ pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
 /// # Errors
 /// When one of the two has lists that cannot be merged, such as containers without names.
 pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::Error> {
-    let mut spec = serde_json::Map::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
-        if let Some(containers) = manifest.pointer(&format!("/spec/{}", list.spec_field())) {
-            spec.insert(list.spec_field().to_owned(), containers.clone());
-        }
-    }
+    let lists = [ContainerList::Containers, ContainerList::InitContainers].map(ContainerList::spec_field);
+    let given = lists.map(|list| Some((list.to_owned(), manifest.pointer(&format!("/spec/{list}"))?.clone())));
+    let spec: Map<String, Value> = given.into_iter().flatten().collect();
     let patch = strategic_merge::three_way(None, &json!({ "spec": spec }), pod, Schema::POD)?;
-    let merged = strategic_merge::apply(pod, &patch, Schema::POD)?;
-    Ok(Schema::POD.fill(&merged))
+    Ok(Schema::POD.fill(&strategic_merge::apply(pod, &patch, Schema::POD)?))
 }
 
 /// Compares the containers of a pod with those after a change, if one is asked about; both filled in ([`pod_of`]).
@@ -134,16 +115,13 @@ pub fn compare(now: &Value, after: Option<&Value>, kubelet: KubeletVersion) -> O
     Some(found)
 }
 
-/// Why a container of another hash is not restarted.
 fn why_not(list: ContainerList, container: &Value, kubelet: KubeletVersion) -> Option<&'static str> {
     if list == ContainerList::Containers {
         None
     } else if text(container, "restartPolicy") != "Always" {
         Some("init containers are not run again")
-    } else if !kubelet.at_least(1, 32) {
-        Some("sidecars restart from kubelet 1.32 on")
     } else {
-        None
+        (!kubelet.at_least(1, 32)).then_some("sidecars restart from kubelet 1.32 on")
     }
 }
 

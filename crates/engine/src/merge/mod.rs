@@ -4,4 +4,5 @@ mod defaults;
 mod schema;
 pub mod strategic_merge;
 
-pub use schema::{DefaultValue, Field, ListMerge, Schema};
+pub(crate) use defaults::is_zero;
+pub use schema::{Field, ListMerge, Schema};

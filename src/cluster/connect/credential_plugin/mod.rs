@@ -2,7 +2,13 @@
 //!
 //! Promise: one run is one process, which reads standard input only where the user can answer and nobody else reads it,
 //! and whose standard error never reaches ours. When to run it is decided in [`super::transport`].
+//!
+//! Whether it may run at all: kubectl's `credentialPluginPolicy` (KEP-3104, `~/.kube/kuberc`). Of the preferences file only
+//! this is read; aliases and defaults are for kubectl's own commands.
 
+#![expect(clippy::disallowed_methods, reason = "reads kubectl's preferences file")]
+
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -13,11 +19,11 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
-use super::super::error::ClusterError;
+use super::super::error::{ClusterError, Result};
 use super::credentials::{Credential, bearer};
 use super::entries::{self, Cluster, Exec};
 use super::warnings::Warnings;
-use super::{ConnectOptions, ServerNotice, usable};
+use super::{ConnectOptions, Environment, ServerNotice, usable};
 use engine::k8s::mask;
 
 #[cfg(test)]
@@ -25,12 +31,8 @@ mod tests;
 
 const KIND: &str = "ExecCredential";
 const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
-
 const VERSIONS_IN_WORDS: &str = "client.authentication.k8s.io/v1 and v1beta1";
-
 const RENEW: &str = "renew the kubeconfig as your cluster's provider says";
-
-/// How much of standard error is kept for an error, in bytes.
 const KEPT: usize = 4096;
 
 /// How long before its end a credential is replaced.
@@ -69,8 +71,7 @@ struct Status {
 }
 
 impl CredentialPlugin {
-    /// Reads the user's `exec`; runs nothing.
-    pub(super) fn new(exec: Exec, cluster: &Cluster, options: &ConnectOptions) -> Result<Self, ClusterError> {
+    pub(super) fn new(exec: Exec, cluster: &Cluster, options: &ConnectOptions) -> Result<Self> {
         let no_command = || ClusterError::credentials("the user's exec in the kubeconfig names no command");
         let command = exec.command.value().ok_or_else(no_command)?;
         let api_version = exec.api_version.value().unwrap_or_default();
@@ -99,7 +100,7 @@ impl CredentialPlugin {
         Ok(Self { command, args, env, api_version, info, interactive, install_hint })
     }
 
-    pub(super) async fn run(&self, notices: &Warnings) -> Result<Credential, ClusterError> {
+    pub(super) async fn run(&self, notices: &Warnings) -> Result<Credential> {
         let mut command = Command::new(&self.command);
         command.args(&self.args).env("KUBERNETES_EXEC_INFO", &self.info).envs(self.env.iter().cloned());
         command.stdin(if self.interactive { Stdio::inherit() } else { Stdio::null() });
@@ -196,7 +197,7 @@ fn failed(command: &str, how: &str) -> ClusterError {
 }
 
 /// Says whether the plugin may ask the user (client-go `exec.go`, `isInteractive`).
-fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bool, ClusterError> {
+fn interactive(command: &str, mode: &str, options: &ConnectOptions) -> Result<bool> {
     let obstacle = if options.standard_input_was_read {
         Some("standard input was used for a manifest")
     } else if options.standard_input_is_terminal {
@@ -240,4 +241,78 @@ fn cluster_info(cluster: &Cluster) -> Value {
 pub(super) fn tail(bytes: &[u8]) -> String {
     let from = bytes.len().saturating_sub(KEPT);
     mask::text(String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).trim())
+}
+
+#[derive(Deserialize)]
+struct Preference {
+    #[serde(default, rename = "credentialPluginPolicy")]
+    policy: Option<String>,
+    #[serde(default, rename = "credentialPluginAllowlist")]
+    allowlist: Option<Vec<AllowlistEntry>>,
+}
+
+#[derive(Deserialize)]
+struct AllowlistEntry {
+    /// The field's name in Kubernetes 1.35; 1.36 renamed it to `command`.
+    name: Option<String>,
+    command: Option<String>,
+}
+
+/// Refuses a plugin that the policy does not allow. A missing file allows all, as in kubectl.
+pub(super) fn check_policy(command: &str, environment: &Environment) -> Result<()> {
+    let Some(path) = file(environment) else { return Ok(()) };
+    let shown = path.display();
+    let bad = |why: String| {
+        let what = "could not be read for credentialPluginPolicy";
+        ClusterError::credentials(format!("kubectl's preferences {shown} {what}: {why}"))
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(bad(error.to_string())),
+    };
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let preferences: Vec<Preference> =
+        serde_saphyr::from_multiple(&text).map_err(|error| bad(error.without_snippet().to_string()))?;
+    let Some(preference) = preferences.into_iter().next() else { return Ok(()) };
+    let denied = |policy: &str| {
+        let why = format!("{shown} sets credentialPluginPolicy {policy}");
+        Err(ClusterError::credentials(format!("the credential plugin {command} is not allowed: {why}")))
+    };
+    match preference.policy.as_deref().unwrap_or_default() {
+        "" | "AllowAll" => Ok(()),
+        "DenyAll" => denied("DenyAll"),
+        "Allowlist" => {
+            let entries = preference.allowlist.unwrap_or_default();
+            let names = entries.into_iter().filter_map(|entry| entry.command.or(entry.name));
+            let wanted = resolve(Path::new(command), environment);
+            let mut names = names.filter(|name| !name.is_empty());
+            if names.any(|name| resolve(Path::new(&name), environment) == wanted) {
+                Ok(())
+            } else {
+                denied("Allowlist")
+            }
+        }
+        other => Err(bad(format!("credentialPluginPolicy \"{other}\" is none of AllowAll, DenyAll, Allowlist"))),
+    }
+}
+
+fn file(environment: &Environment) -> Option<PathBuf> {
+    match environment.kuberc.as_ref().filter(|path| !path.is_empty()) {
+        Some(off) if off == "off" => None,
+        Some(path) => Some(PathBuf::from(path)),
+        None => environment.home.as_ref().map(|home| home.join(".kube").join("kuberc")),
+    }
+}
+
+/// Finds the file of a command: a bare name is looked up in PATH.
+pub fn resolve(command: &Path, environment: &Environment) -> PathBuf {
+    if command.components().count() > 1 {
+        return command.to_owned();
+    }
+    let folders = environment.path.as_ref().map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+    let mut candidates = folders.into_iter().flatten().map(|folder| folder.join(command));
+    candidates.find(|candidate| candidate.is_file()).unwrap_or_else(|| command.to_owned())
 }

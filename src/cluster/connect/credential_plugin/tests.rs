@@ -8,7 +8,7 @@ fn text(text: &str) -> Text {
     Text::new(Some(text.to_owned()))
 }
 
-fn exec(command: &std::path::Path) -> Exec {
+fn exec(command: &Path) -> Exec {
     Exec {
         api_version: text(V1),
         command: text(&command.to_string_lossy()),
@@ -98,7 +98,7 @@ async fn answers_in_yaml_and_with_a_certificate() {
 
 #[tokio::test]
 async fn a_missing_command_shows_the_install_hint() {
-    let mut missing = exec(std::path::Path::new("no-such-plugin-anywhere"));
+    let mut missing = exec(Path::new("no-such-plugin-anywhere"));
     missing.install_hint = text("brew install it\n");
     let error = run(missing, &Cluster::default()).await.err().unwrap();
     assert_eq!(error.to_string(), "the credential plugin no-such-plugin-anywhere was not found");
@@ -131,7 +131,7 @@ fn when_a_plugin_may_ask() {
 #[test]
 fn versions_that_are_gone() {
     for version in [None, Some("client.authentication.k8s.io/v1alpha1")] {
-        let mut old = exec(std::path::Path::new("plugin"));
+        let mut old = exec(Path::new("plugin"));
         old.api_version = Text::new(version.map(str::to_owned));
         let error = CredentialPlugin::new(old, &Cluster::default(), &ConnectOptions::default()).err().unwrap();
         assert!(matches!(error, ClusterError::CredentialPlugin { .. }), "{error}");

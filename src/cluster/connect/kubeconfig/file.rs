@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
-use super::super::super::error::ClusterError;
+use super::super::super::error::{ClusterError, Result};
 use super::super::entries::{Cluster, Context, Text, User};
 use super::SET_ONE;
 
@@ -20,7 +20,6 @@ pub(super) struct Kubeconfig {
     pub(super) contexts: Entries<Context>,
 }
 
-/// Entries by name.
 pub(super) type Entries<T> = Vec<(String, T)>;
 
 #[derive(Default, Deserialize)]
@@ -46,7 +45,7 @@ struct Named<T> {
 
 impl Kubeconfig {
     /// Reads one file, with its relative paths resolved against its directory; `None` if it is not there.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, ClusterError> {
+    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
         let bad = |what: &str| Err(ClusterError::kubeconfig(format!("the kubeconfig {} {what}", path.display())));
         if path.is_dir() {
             return bad("is a directory");
@@ -62,7 +61,7 @@ impl Kubeconfig {
     }
 
     /// Takes the first document, as kubectl does.
-    fn parse(path: &Path, mut bytes: &[u8]) -> Result<Self, ClusterError> {
+    fn parse(path: &Path, mut bytes: &[u8]) -> Result<Self> {
         let options = serde_saphyr::options! {
             duplicate_keys: DuplicateKeyPolicy::LastWins,
             // A number is no text.
@@ -78,8 +77,7 @@ impl Kubeconfig {
         })?;
         let is = |field: &Text, wanted: &str| field.as_deref().is_none_or(|found| found == wanted);
         if !is(&document.kind, "Config") || !is(&document.api_version, "v1") {
-            let [kind, version] =
-                [&document.kind, &document.api_version].map(|field| field.value().unwrap_or_default());
+            let [kind, version] = [&document.kind, &document.api_version].map(|it| it.value().unwrap_or_default());
             let is = format!("it is of the kind \"{kind}\" (apiVersion \"{version}\"), not Config (v1)");
             return Err(ClusterError::kubeconfig(format!("{} is no kubeconfig: {is}", path.display())).hint(SET_ONE));
         }
@@ -136,7 +134,7 @@ impl Kubeconfig {
 }
 
 /// Lists what has names; no two in a file may have the same.
-fn entries<T: Default>(path: &Path, list: &str, named: Option<Vec<Named<T>>>) -> Result<Entries<T>, ClusterError> {
+fn entries<T: Default>(path: &Path, list: &str, named: Option<Vec<Named<T>>>) -> Result<Entries<T>> {
     let mut entries = Entries::new();
     for Named { name, entry } in named.into_iter().flatten() {
         let name = name.value().unwrap_or_default();

@@ -7,15 +7,17 @@ mod file;
 
 use std::path::{Path, PathBuf};
 
-use super::super::error::ClusterError;
+use super::super::error::{ClusterError, Result};
+use super::Environment;
 use super::entries::{Cluster, Context, Text, User};
-use super::{ConnectOptions, Environment};
+use crate::cli::ConnectionArgs;
 use engine::value::hint::{Hint, kubectl};
 use file::{Entries, Kubeconfig, find};
 
 #[cfg(test)]
 mod tests;
 
+#[derive(Default)]
 pub(super) struct Selected {
     pub(super) cluster: Cluster,
     pub(super) user: User,
@@ -26,19 +28,6 @@ pub(super) struct Selected {
     pub(super) warnings: Vec<String>,
 }
 
-impl Selected {
-    fn new(cluster: Cluster, user: User) -> Self {
-        Self {
-            cluster,
-            user,
-            namespace: "default".to_owned(),
-            context: None,
-            rotating_authority: None,
-            warnings: Vec::new(),
-        }
-    }
-}
-
 /// The names that `--context`, `--cluster` and `--user` may have.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct KubeconfigNames {
@@ -47,8 +36,8 @@ pub struct KubeconfigNames {
     pub users: Vec<String>,
 }
 
-pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, ClusterError> {
-    let (paths, must_exist) = files(options, environment);
+pub fn names(flags: &ConnectionArgs, environment: &Environment) -> Result<KubeconfigNames> {
+    let (paths, must_exist) = files(flags, environment);
     let (_, config) = merged(&paths, must_exist)?;
     Ok(KubeconfigNames {
         contexts: file::names(&config.contexts),
@@ -56,6 +45,9 @@ pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<Kube
         users: file::names(&config.users),
     })
 }
+
+/// The namespace where nothing says another one.
+const DEFAULT: &str = "default";
 
 /// What to do where no kubeconfig says anything.
 const SET_ONE: &str = "set KUBECONFIG or --kubeconfig to a file, or give --server and credentials";
@@ -83,12 +75,12 @@ fn listed(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Result<Selected, ClusterError> {
-    let (paths, must_exist) = files(options, environment);
+pub(super) fn select(flags: &ConnectionArgs, environment: &Environment) -> Result<Selected> {
+    let (paths, must_exist) = files(flags, environment);
     let (found, config) = merged(&paths, must_exist)?;
     // A server by flag is not this pod's: its token must not get there. A name by flag must exist all the same.
-    if !config.is_empty() || given(&options.server).is_some() {
-        return choose(&config, options, environment);
+    if !config.is_empty() || given(&flags.server).is_some() {
+        return choose(&config, flags, environment);
     }
     match in_cluster(environment).filter(|_| !must_exist) {
         Some(selected) => Ok(selected),
@@ -106,7 +98,7 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
 }
 
 /// Reads the files, and returns those that exist, and their merged content.
-fn merged(paths: &[PathBuf], must_exist: bool) -> Result<(Vec<PathBuf>, Kubeconfig), ClusterError> {
+fn merged(paths: &[PathBuf], must_exist: bool) -> Result<(Vec<PathBuf>, Kubeconfig)> {
     let mut merged = Kubeconfig::default();
     let mut found = Vec::new();
     for path in paths {
@@ -123,8 +115,8 @@ fn merged(paths: &[PathBuf], must_exist: bool) -> Result<(Vec<PathBuf>, Kubeconf
 }
 
 /// The files that count, and whether they must exist.
-fn files(options: &ConnectOptions, environment: &Environment) -> (Vec<PathBuf>, bool) {
-    if let Some(path) = given(&options.kubeconfig) {
+fn files(flags: &ConnectionArgs, environment: &Environment) -> (Vec<PathBuf>, bool) {
+    if let Some(path) = given(&flags.kubeconfig) {
         return (vec![PathBuf::from(path)], true);
     }
     let paths = match environment.kubeconfig.as_ref().filter(|list| !list.is_empty()) {
@@ -139,45 +131,37 @@ pub(super) fn given(flag: &Option<String>) -> Option<String> {
     flag.clone().filter(|text| !text.is_empty())
 }
 
-fn choose(config: &Kubeconfig, options: &ConnectOptions, environment: &Environment) -> Result<Selected, ClusterError> {
-    let context_name = given(&options.context).or_else(|| config.current_context.value());
+fn choose(config: &Kubeconfig, flags: &ConnectionArgs, environment: &Environment) -> Result<Selected> {
+    let context_name = given(&flags.context).or_else(|| config.current_context.value());
     let context = match &context_name {
         Some(name) => {
             find(&config.contexts, name).cloned().ok_or_else(|| unknown("context", name, &config.contexts))?
         }
-        None if given(&options.cluster).is_some() || given(&options.server).is_some() => Context::default(),
+        None if given(&flags.cluster).is_some() || given(&flags.server).is_some() => Context::default(),
         None => {
             let choose = Hint::from("choose one with --context, or: ").command(kubectl("config use-context NAME"));
             let none = ClusterError::kubeconfig("the kubeconfig sets no current-context").hint(choose);
             return Err(with_known(none, &config.contexts));
         }
     };
-    let cluster = match given(&options.cluster).or_else(|| context.cluster.value()) {
+    let cluster = match given(&flags.cluster).or_else(|| context.cluster.value()) {
         Some(name) => match find(&config.clusters, &name) {
             Some(cluster) => cluster.clone(),
-            None if given(&options.server).is_some() && given(&options.cluster).is_none() => Cluster::default(),
+            None if given(&flags.server).is_some() && given(&flags.cluster).is_none() => Cluster::default(),
             None => return Err(unknown("cluster", &name, &config.clusters)),
         },
         None => Cluster::default(),
     };
-    let (user, warning) = choose_user(config, given(&options.user), &context.user)?;
-    let mut selected = Selected::new(cluster, user);
+    let (user, warning) = choose_user(config, given(&flags.user), &context.user)?;
     // Within a pod its own namespace is the default.
-    if let Some(namespace) = context.namespace.value().or_else(|| namespace_of_pod(environment)) {
-        selected.namespace = namespace;
-    }
-    selected.context = context_name;
-    selected.warnings.extend(warning);
-    Ok(selected)
+    let namespace = context.namespace.value().or_else(|| namespace_of_pod(environment));
+    let (namespace, warnings) = (namespace.unwrap_or_else(|| DEFAULT.to_owned()), warning.into_iter().collect());
+    Ok(Selected { cluster, user, namespace, context: context_name, rotating_authority: None, warnings })
 }
 
 /// A user that a flag names must exist; one that only a context names may be missing, as in client-go's `getAuthInfo`,
 /// but then it is said.
-fn choose_user(
-    config: &Kubeconfig,
-    flag: Option<String>,
-    of_context: &Text,
-) -> Result<(User, Option<String>), ClusterError> {
+fn choose_user(config: &Kubeconfig, flag: Option<String>, of_context: &Text) -> Result<(User, Option<String>)> {
     let required = flag.is_some();
     let Some(name) = flag.or_else(|| of_context.value()) else { return Ok((User::default(), None)) };
     match find(&config.users, &name) {
@@ -191,7 +175,7 @@ fn choose_user(
 }
 
 /// Reads the server's address. Without a scheme it is http, and then has no path (client-go `rest/url_utils.go`).
-pub(super) fn server_uri(selected: &Selected) -> Result<http::Uri, ClusterError> {
+pub(super) fn server_uri(selected: &Selected) -> Result<http::Uri> {
     let Some(server) = selected.cluster.server.as_deref() else {
         let of = selected.context.as_ref().map(|name| format!(" of context \"{name}\"")).unwrap_or_default();
         return Err(ClusterError::kubeconfig(format!("the cluster{of} has no server")));
@@ -206,7 +190,6 @@ pub(super) fn server_uri(selected: &Selected) -> Result<http::Uri, ClusterError>
     }
 }
 
-/// Where the kubelet mounts the service account.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// The connection of the service account of the pod this program runs in (client-go `rest/config.go`,
@@ -221,15 +204,10 @@ pub(super) fn in_cluster(environment: &Environment) -> Option<Selected> {
         ..Cluster::default()
     };
     let user = User { token_file: Text::new(Some(path(folder.join("token")))), ..User::default() };
-    let mut selected = Selected::new(cluster, user);
-    if let Some(namespace) = namespace_of_pod(environment) {
-        selected.namespace = namespace;
-    }
-    selected.rotating_authority = authority;
-    Some(selected)
+    let namespace = namespace_of_pod(environment).unwrap_or_else(|| DEFAULT.to_owned());
+    Some(Selected { cluster, user, namespace, rotating_authority: authority, ..Selected::default() })
 }
 
-/// Gives the namespace of the pod; `None` outside one.
 pub(super) fn namespace_of_pod(environment: &Environment) -> Option<String> {
     let (_, folder) = account(environment)?;
     let text = environment.pod_namespace.clone().or_else(|| std::fs::read_to_string(folder.join("namespace")).ok())?;

@@ -44,10 +44,10 @@ fn a_list_skips_missing_files_and_empty_elements_and_the_first_wins() {
         (vec![empty, missing.clone(), two.clone()], "https://two.test:6443"),
     ];
     for (paths, expected) in cases {
-        let selected = select(&ConnectOptions::default(), &of_list(listed(&paths))).unwrap();
+        let selected = select(&ConnectionArgs::default(), &of_list(listed(&paths))).unwrap();
         assert_eq!(server(&selected), expected, "{paths:?}");
     }
-    let options = ConnectOptions { context: Some("two".to_owned()), ..ConnectOptions::default() };
+    let options = ConnectionArgs { context: Some("two".to_owned()), ..ConnectionArgs::default() };
     let selected = select(&options, &of_list(listed(&[one, missing, two]))).unwrap();
     assert_eq!((server(&selected).as_str(), selected.namespace.as_str()), ("https://two.test:6443", "space-two"));
     assert_eq!(selected.context.as_deref(), Some("two"));
@@ -62,7 +62,7 @@ fn a_command_with_a_slash_is_relative_to_its_file() {
         let text = kubeconfig("one", "current-context: one\n")
             .replace("token: secret-one", &format!("exec: {{command: \"{command}\"}}"));
         let path = folder.write("sub/config", &text);
-        let selected = select(&ConnectOptions::default(), &of_list(path.into_os_string())).unwrap();
+        let selected = select(&ConnectionArgs::default(), &of_list(path.into_os_string())).unwrap();
         selected.user.exec.and_then(|exec| exec.command.value())
     };
     assert_eq!(of("plugin").as_deref(), Some("plugin"));
@@ -76,7 +76,7 @@ fn lists_that_lead_nowhere() {
     let missing = folder.path().join("missing");
     let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
     let broken = folder.write("broken", "users:\n- name: a\n  user: {token: [secret-value]}\n");
-    let select = |paths: &[PathBuf]| told(select(&ConnectOptions::default(), &of_list(listed(paths))));
+    let select = |paths: &[PathBuf]| told(select(&ConnectionArgs::default(), &of_list(listed(paths))));
     assert_eq!(
         select(&[missing.clone(), missing.clone()]),
         Err(format!("no kubeconfig found (looked for {0}, {0}), and not running in a pod", missing.display()))
@@ -96,11 +96,11 @@ fn a_manifest_is_no_kubeconfig() {
     let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
     let manifest = folder.write("web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
     let given =
-        ConnectOptions { kubeconfig: Some(manifest.to_string_lossy().into_owned()), ..ConnectOptions::default() };
+        ConnectionArgs { kubeconfig: Some(manifest.to_string_lossy().into_owned()), ..ConnectionArgs::default() };
     let expected = select(&given, &Environment::default()).map(|_| ()).unwrap_err();
     let of_lists = [vec![manifest.clone()], vec![good, manifest]];
     for paths in of_lists {
-        let error = select(&ConnectOptions::default(), &of_list(listed(&paths))).map(|_| ()).unwrap_err();
+        let error = select(&ConnectionArgs::default(), &of_list(listed(&paths))).map(|_| ()).unwrap_err();
         assert_eq!(error, expected);
         assert!(error.to_string().contains(
             "web.yaml is no kubeconfig: it is of the kind \"Deployment\" (apiVersion \"apps/v1\"), not Config"
@@ -112,14 +112,14 @@ fn a_manifest_is_no_kubeconfig() {
 fn without_any_kubeconfig_the_message_says_where_it_looked() {
     let folder = Folder::new();
     let environment = Environment { home: Some(folder.path().to_owned()), ..Environment::default() };
-    let error = select(&ConnectOptions::default(), &environment).map(|_| ()).unwrap_err();
+    let error = select(&ConnectionArgs::default(), &environment).map(|_| ()).unwrap_err();
     let expected = format!(
         "no kubeconfig found (looked for {}), and not running in a pod",
         folder.path().join(".kube/config").display()
     );
     assert_eq!(error.to_string(), expected);
     assert!(!error.hints().is_empty());
-    let options = ConnectOptions { server: Some("api.test".to_owned()), ..ConnectOptions::default() };
+    let options = ConnectionArgs { server: Some("api.test".to_owned()), ..ConnectionArgs::default() };
     assert!(select(&options, &environment).is_ok(), "--server alone is enough");
 }
 
@@ -128,9 +128,9 @@ fn one_file_given_must_exist_and_is_not_merged() {
     let folder = Folder::new();
     let one = folder.write("one", &kubeconfig("one", "current-context: one\n"));
     let missing = folder.path().join("missing");
-    let given = |path: &Path| ConnectOptions {
+    let given = |path: &Path| ConnectionArgs {
         kubeconfig: Some(path.to_string_lossy().into_owned()),
-        ..ConnectOptions::default()
+        ..ConnectionArgs::default()
     };
     let environment = of_list(one.clone().into_os_string());
     let gone = format!("the kubeconfig {} does not exist", missing.display());
@@ -138,7 +138,7 @@ fn one_file_given_must_exist_and_is_not_merged() {
     let empty = folder.write("empty", "");
     let nothing = format!("the kubeconfig {} names no cluster, no user and no context", empty.display());
     assert_eq!(told(select(&given(&empty), &environment)), Err(nothing.clone()));
-    let alone = told(select(&ConnectOptions::default(), &of_list(listed(&[missing, empty]))));
+    let alone = told(select(&ConnectionArgs::default(), &of_list(listed(&[missing, empty]))));
     assert_eq!(alone, Err(nothing));
     assert_eq!(server(&select(&given(&one), &Environment::default()).unwrap()), "https://one.test:6443");
 }
@@ -150,11 +150,11 @@ fn names_that_do_not_exist() {
     let environment = of_list(one.into_os_string());
     let of = |context: &str, cluster: &str, user: &str| {
         let given = |name: &str| (!name.is_empty()).then(|| name.to_owned());
-        let options = ConnectOptions {
+        let options = ConnectionArgs {
             context: given(context),
             cluster: given(cluster),
             user: given(user),
-            ..ConnectOptions::default()
+            ..ConnectionArgs::default()
         };
         select(&options, &environment).map(|_| ())
     };
@@ -171,7 +171,7 @@ fn names_that_do_not_exist() {
 #[test]
 fn without_a_kubeconfig_a_server_is_enough_but_no_name_exists() {
     let of = |flag: &str| {
-        let mut options = ConnectOptions { server: Some("http://a.test".into()), ..ConnectOptions::default() };
+        let mut options = ConnectionArgs { server: Some("http://a.test".into()), ..ConnectionArgs::default() };
         let name = Some("other".to_owned());
         match flag {
             "context" => options.context = name,
@@ -195,7 +195,7 @@ fn a_user_that_only_the_context_names_may_be_missing_but_it_is_said() {
     let text = "clusters:\n- name: a\n  cluster: {server: \"http://a.test\"}\n\
                 contexts:\n- name: a\n  context: {cluster: a, user: gone}\ncurrent-context: a\n";
     let path = folder.write("config", text);
-    let selected = select(&ConnectOptions::default(), &of_list(path.into_os_string())).unwrap();
+    let selected = select(&ConnectionArgs::default(), &of_list(path.into_os_string())).unwrap();
     assert_eq!(selected.warnings, ["the kubeconfig has no user \"gone\"; connecting without credentials"]);
 }
 
@@ -211,27 +211,27 @@ fn within_a_pod() {
         service_account: Some(folder.path().join("account")),
         ..Environment::default()
     };
-    let selected = select(&ConnectOptions::default(), &environment).unwrap();
+    let selected = select(&ConnectionArgs::default(), &environment).unwrap();
     assert_eq!((server(&selected).as_str(), selected.namespace.as_str()), ("https://[fd00::1]:6443", "prod"));
     assert_eq!(selected.context, None);
     let config = folder.write("config", &kubeconfig("one", "current-context: one\n"));
     environment.kubeconfig = Some(config.into_os_string());
-    let selected = select(&ConnectOptions::default(), &environment).unwrap();
+    let selected = select(&ConnectionArgs::default(), &environment).unwrap();
     assert_eq!(server(&selected), "https://one.test:6443", "a kubeconfig wins");
     let config =
         folder.write("without", &kubeconfig("one", "current-context: one\n").replace(", namespace: space-one", ""));
     environment.kubeconfig = Some(config.into_os_string());
-    assert_eq!(select(&ConnectOptions::default(), &environment).unwrap().namespace, "prod", "the default is the pod's");
+    assert_eq!(select(&ConnectionArgs::default(), &environment).unwrap().namespace, "prod", "the default is the pod's");
     environment.pod_namespace = Some("of-the-pod".to_owned());
-    assert_eq!(select(&ConnectOptions::default(), &environment).unwrap().namespace, "of-the-pod");
+    assert_eq!(select(&ConnectionArgs::default(), &environment).unwrap().namespace, "of-the-pod");
     environment.kubeconfig = None;
-    let elsewhere = ConnectOptions { server: Some("https://b.test".to_owned()), ..ConnectOptions::default() };
+    let elsewhere = ConnectionArgs { server: Some("https://b.test".to_owned()), ..ConnectionArgs::default() };
     assert!(
         select(&elsewhere, &environment).unwrap().user.token_file.is_none(),
         "the token is for the pod's own server"
     );
     environment.service_account = Some(folder.path().join("elsewhere"));
-    assert!(select(&ConnectOptions::default(), &environment).is_err(), "no token is mounted");
+    assert!(select(&ConnectionArgs::default(), &environment).is_err(), "no token is mounted");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn addresses_of_servers() {
     ];
     for (server, expected) in cases {
         let cluster = Cluster { server: Text::new(Some(server.to_owned())), ..Cluster::default() };
-        let uri = server_uri(&Selected::new(cluster, User::default())).map(|uri| uri.to_string()).map_err(|_| ());
+        let uri = server_uri(&Selected { cluster, ..Selected::default() }).map(|uri| uri.to_string()).map_err(|_| ());
         assert_eq!(uri, expected.map(str::to_owned), "{server}");
     }
 }

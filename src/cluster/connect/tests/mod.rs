@@ -11,7 +11,7 @@ use super::{
     fixtures::{Answer, Folder, Server},
     *,
 };
-use crate::cluster::error::{RequestDescription, Unreached};
+use crate::cluster::error::{ClusterError, RequestDescription, Unreached};
 use engine::k8s::permissions::AccessVerb;
 
 const PODS: &str = "/api/v1/pods";
@@ -43,7 +43,7 @@ fn setup(server: &str, cluster: &str, user: &str) -> Setup {
 
 impl Setup {
     async fn connect(&self) -> Result<crate::cluster::Cluster, ClusterError> {
-        let mut limits = Limits::new(self.options.request_timeout);
+        let mut limits = Limits::new(self.options.flags.request_timeout);
         limits.backoff = Duration::from_millis(1);
         connect_with(&self.options, &self.environment, limits).await
     }
@@ -92,10 +92,10 @@ fn tokens(server: &Server) -> Vec<String> {
 async fn who_asks() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
     let mut setup = setup(&server.url(), INSECURE, "token: secret");
-    setup.options.as_user = Some("jane".to_owned());
-    setup.options.as_group = vec!["dev".to_owned(), "ops".to_owned()];
-    setup.options.as_uid = Some("7".to_owned());
-    setup.options.as_user_extra = vec!["example.com/scope=a=b".to_owned(), "example.com/scope=c".to_owned()];
+    setup.options.flags.as_user = Some("jane".to_owned());
+    setup.options.flags.as_group = vec!["dev".to_owned(), "ops".to_owned()];
+    setup.options.flags.as_uid = Some("7".to_owned());
+    setup.options.flags.as_user_extra = vec!["example.com/scope=a=b".to_owned(), "example.com/scope=c".to_owned()];
     let connection = setup.connect().await.unwrap();
     assert_eq!((connection.namespace.as_str(), connection.context.as_deref()), ("prod", Some("a")));
     assert_eq!(connection.server, server.url());
@@ -117,11 +117,11 @@ async fn flags_beat_the_kubeconfig() {
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, "");
     let mut setup = setup("https://elsewhere.test", ", tls-server-name: x.test", &plugin_user(&plugin));
-    setup.options.server = Some(server.url());
-    setup.options.insecure_skip_tls_verify = true;
-    setup.options.token = Some("given".to_owned());
-    setup.options.namespace = Some("other".to_owned());
-    setup.options.disable_compression = true;
+    setup.options.flags.server = Some(server.url());
+    setup.options.flags.insecure_skip_tls_verify = true;
+    setup.options.flags.token = Some("given".to_owned());
+    setup.options.flags.namespace = Some("other".to_owned());
+    setup.options.flags.disable_compression = true;
     let connection = setup.connect().await.unwrap();
     ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
     assert_eq!(connection.namespace, "other");
@@ -136,8 +136,8 @@ async fn a_name_and_a_password_beat_the_kubeconfig() {
     let folder = Folder::new();
     let plugin = counting_plugin(&folder, "");
     let mut setup = setup(&server.url(), INSECURE, &plugin_user(&plugin));
-    setup.options.username = Some("jane".to_owned());
-    setup.options.password = Some("hunter2".to_owned());
+    setup.options.flags.username = Some("jane".to_owned());
+    setup.options.flags.password = Some("hunter2".to_owned());
     let connection = setup.connect().await.unwrap();
     ask(&connection.client, AccessVerb::List, PODS).await.unwrap();
     assert_eq!(tokens(&server), ["Basic amFuZTpodW50ZXIy"]);
@@ -326,7 +326,7 @@ async fn no_answer_in_time() {
     for answer in [Answer::Hang, Answer::Stream("{}")] {
         let server = Server::start(vec![answer]);
         let mut setup = setup(&server.url(), INSECURE, "token: secret");
-        setup.options.request_timeout = Some(Duration::from_millis(250));
+        setup.options.flags.request_timeout = Some(Duration::from_millis(250));
         let connection = setup.connect().await.unwrap();
         let error = ask(&connection.client, AccessVerb::Patch, POD).await.unwrap_err();
         assert_eq!(
@@ -343,7 +343,7 @@ async fn a_watch_has_no_limit_and_is_not_held_back() {
     use futures::{AsyncBufReadExt, StreamExt};
     let server = Server::start(vec![Answer::Stream("{\"type\": \"BOOKMARK\"}")]);
     let mut setup = setup(&server.url(), INSECURE, "token: secret");
-    setup.options.request_timeout = Some(Duration::from_millis(250));
+    setup.options.flags.request_timeout = Some(Duration::from_millis(250));
     let connection = setup.connect().await.unwrap();
     let request = Request::get(format!("{PODS}?watch=true")).body(Vec::new()).unwrap();
     let stream = connection.client.request_stream(request).await.unwrap();
@@ -383,21 +383,21 @@ async fn keys_that_cannot_be_used() {
     let folder = Folder::new();
     let bad = folder.write("bad.pem", "no PEM");
     let mut setup = setup("https://a.test", "", "");
-    setup.options.client_certificate = Some(bad.display().to_string());
-    setup.options.client_key = Some(bad.display().to_string());
+    setup.options.flags.client_certificate = Some(bad.display().to_string());
+    setup.options.flags.client_key = Some(bad.display().to_string());
     let error = setup.connect().await.err().unwrap();
     assert!(error.to_string().starts_with("client-certificate is not usable: "), "{error}");
     let damaged = "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\nAAEC\n-----END PRIVATE KEY-----\n";
     setup.folder.write("damaged.pem", damaged);
     let damaged = Some(setup.folder.path().join("damaged.pem").display().to_string());
-    (setup.options.client_certificate, setup.options.client_key) = (damaged.clone(), damaged);
+    (setup.options.flags.client_certificate, setup.options.flags.client_key) = (damaged.clone(), damaged);
     let error = setup.connect().await.err().unwrap();
     assert!(error.to_string().starts_with("the connection cannot be set up: "), "{error}");
-    setup.options.client_key = Some("no/such/key".to_owned());
+    setup.options.flags.client_key = Some("no/such/key".to_owned());
     let error = setup.connect().await.err().unwrap();
     assert!(error.to_string().contains("no/such/key"), "{error}");
     let mut setup = self::setup("https://a.test", "", "tokenFile: no/such/token");
-    setup.options.client_certificate = None;
+    setup.options.flags.client_certificate = None;
     let error = setup.connect().await.err().unwrap();
     assert!(error.to_string().starts_with("no credentials: "), "{error}");
 }

@@ -115,7 +115,7 @@ fn users() -> Vec<Value> {
 
 /// Puts a text where it belongs; a place below a missing one is left alone.
 fn put(place: &str, text: String, config: &mut Value, setup: &mut Setup) {
-    let flags = &mut setup.options;
+    let flags = &mut setup.options.flags;
     match place {
         "token file" => drop(setup.folder.write("token", &text)),
         "--token" => flags.token = Some(text),
@@ -170,7 +170,7 @@ proptest! {
         config["users"][0]["user"]["as-user-extra"] = json!({"scope": ["a"]});
         config["users"][0]["user"]["as"] = json!("jane");
         let mut setup = setup("", "", "");
-        setup.options.request_timeout = Some(Duration::from_millis(500));
+        setup.options.flags.request_timeout = Some(Duration::from_millis(500));
         setup.folder.write("token", "s3cr3t\n");
         for ((place, form), text) in texts {
             let text = form.replace("{}", &text).replace("$SERVER", &server.address);
@@ -192,7 +192,7 @@ proptest! {
         }
         config.insert_str(at.min(config.len()), &text);
         setup.folder.write("config", &config);
-        setup.options.server = Some("http://127.0.0.1:1".to_owned());
+        setup.options.flags.server = Some("http://127.0.0.1:1".to_owned());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let said = runtime.block_on(setup.connect()).err().map(|error| error.to_string()).unwrap_or_default();
         prop_assert!(!said.contains(SECRET), "{said}\n{config}");
@@ -230,9 +230,9 @@ async fn more_headers_than_there_may_be() {
     let server = Server::start(vec![Answer::json(200, "{}")]);
     for (field, groups, extras) in [("as-groups", 40_000, 1), ("as-user-extra", 1, 40_000)] {
         let mut setup = setup(&server.url(), INSECURE, "token: secret");
-        setup.options.as_user = Some("jane".to_owned());
-        setup.options.as_group = vec!["dev".to_owned(); groups];
-        setup.options.as_user_extra = (0..extras).map(|number| format!("key-{number}=a")).collect();
+        setup.options.flags.as_user = Some("jane".to_owned());
+        setup.options.flags.as_group = vec!["dev".to_owned(); groups];
+        setup.options.flags.as_user_extra = (0..extras).map(|number| format!("key-{number}=a")).collect();
         let said = tried(&setup, &server.address).await;
         assert!(said.starts_with(&format!("{field} is not usable: ")), "{said}");
     }

@@ -103,16 +103,16 @@ fn upstream_hashes_without_resources() {
 #[test]
 fn every_type_of_a_field_is_known() {
     let known = ["string", "bool", "int", "IntOrString", "Quantity", "ResourceList"];
-    for field in go_json::STRUCTS.lines().flat_map(|line| line.split_once(": ").unwrap().1.split(", ")) {
+    for field in STRUCTS.lines().flat_map(|line| line.split_once(": ").unwrap().1.split(", ")) {
         let words: Vec<&str> = field.split(' ').collect();
         let go_type = words[1].trim_start_matches(['*', '[', ']']);
-        assert!(known.contains(&go_type) || go_json::fields(go_type).is_some(), "{field}");
+        assert!(known.contains(&go_type) || fields(go_type).is_some(), "{field}");
         assert!(words[2..].iter().all(|since| since[1..].parse::<u32>().is_ok()), "{field}");
     }
 }
 
 fn json_of(minor: u32, container: &Value) -> String {
-    GoJson::of_kubelet(KubeletVersion::new(1, minor)).text("Container", Some(container))
+    go_json(KubeletVersion::new(1, minor), "Container", Some(container))
 }
 
 #[test]

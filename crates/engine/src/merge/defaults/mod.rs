@@ -1,17 +1,15 @@
-//! Fills in what the API server fills in, so that a manifest looks like the stored object without asking a server; and
-//! leaves it out again.
+//! Fills in what the API server fills in, so that a manifest looks like the stored object, and leaves it out again.
 //!
 //! Done here: the defaults of Kubernetes 1.36 for pods, pod templates and the workloads; quantities in canonical form; and
 //! leaving out what the server does not store (nulls, empty lists, and zeros of fields that are no pointers). Defaults of
 //! other versions of the server may differ, so that a live answer is always the better one.
 //!
 //! Not done: admission (service account, token volume, tolerations, priority, limit ranges, webhooks), status, requests of
-//! the whole pod from its containers' (`spec.resources`), dropping fields behind a feature gate that is off, and validation:
-//! a field of a wrong type stays unchanged.
+//! the whole pod (`spec.resources`), dropping fields behind a feature gate that is off, and validation of types.
 
 use serde_json::{Map, Value};
 
-use super::schema::{DefaultValue, Schema};
+use super::schema::Schema;
 use crate::value::image::ImageReference;
 use crate::value::quantity::Quantity;
 
@@ -74,12 +72,12 @@ fn fill(value: &mut Value, of: Schema) {
         }
     }
     for (name, default) in of.fields().iter().filter_map(|field| Some((field.name, field.default?))) {
-        if let DefaultValue::Alias(of) = default {
+        if let Some(of) = default.strip_prefix("@alias/") {
             if let Some(value) = map.get(of).or_else(|| map.get(name)).cloned() {
                 map.insert(of.to_owned(), value.clone());
                 map.insert(name.to_owned(), value);
             }
-        } else if let Some(value) = default.value(map).filter(|_| !map.contains_key(name)) {
+        } else if let Some(value) = filled_in(default, map).filter(|_| !map.contains_key(name)) {
             map.insert(name.to_owned(), value);
         }
     }
@@ -90,30 +88,33 @@ fn fill(value: &mut Value, of: Schema) {
     }
 }
 
-impl DefaultValue {
-    /// Returns what the server fills in beside these fields.
-    fn value(self, beside: &Map<String, Value>) -> Option<Value> {
-        let map = || Value::Object(Map::new());
-        let strategy = beside.get("type");
-        match self {
-            Self::Text(text) => Some(text.into()),
-            Self::Integer(number) => Some(number.into()),
-            Self::Boolean(truth) => Some(truth.into()),
-            Self::Map => Some(map()),
-            Self::ByTagOf(field) => {
-                let image = beside.get(field).and_then(Value::as_str).unwrap_or_default();
-                let latest = ImageReference::parse(image).is_ok_and(|image| image.has_latest_tag());
-                Some(if latest { "Always" } else { "IfNotPresent" }.into())
-            }
-            Self::IfRolling => strategy.is_none_or(|name| name == "RollingUpdate").then(map),
-            Self::IfUntyped => strategy.is_none().then(map),
-            Self::IfAlone => beside.keys().all(|name| name == "name").then(map),
-            Self::Alias(field) => beside.get(field).cloned(),
+/// What the server fills in beside these fields, where the table has this default.
+fn filled_in(default: &str, beside: &Map<String, Value>) -> Option<Value> {
+    let map = || Value::Object(Map::new());
+    let strategy = beside.get("type");
+    match default {
+        "{}" => return Some(map()),
+        "@ifRolling" => return strategy.is_none_or(|name| name == "RollingUpdate").then(map),
+        "@ifUntyped" => return strategy.is_none().then(map),
+        "@ifAlone" => return beside.keys().all(|name| name == "name").then(map),
+        _ => {}
+    }
+    match default.split_once('/') {
+        Some(("@alias", field)) => beside.get(field).cloned(),
+        Some(("@byTagOf", field)) => {
+            let image = beside.get(field).and_then(Value::as_str).unwrap_or_default();
+            let latest = ImageReference::parse(image).is_ok_and(|image| image.has_latest_tag());
+            Some(if latest { "Always" } else { "IfNotPresent" }.into())
         }
+        _ => Some(match (default.parse::<bool>(), default.parse::<i64>()) {
+            (Ok(truth), _) => truth.into(),
+            (_, Ok(number)) => number.into(),
+            (Err(_), Err(_)) => default.trim_matches('\'').into(),
+        }),
     }
 }
 
-fn is_zero(value: &Value) -> bool {
+pub(crate) fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(value) => !value,
@@ -171,8 +172,8 @@ fn leave_out(sides: [Option<&mut Value>; 2], of: Schema) {
     }
     for (name, default) in of.fields().iter().filter_map(|field| Some((field.name, field.default?))) {
         // Both are filled in, so that each has its type.
-        let default = if default == DefaultValue::IfUntyped { DefaultValue::IfRolling } else { default };
-        let is_default = |map: &Map<String, Value>, value: &Value| default.value(map).as_ref() == Some(value);
+        let default = if default == "@ifUntyped" { "@ifRolling" } else { default };
+        let is_default = |map: &Map<String, Value>, value: &Value| filled_in(default, map).as_ref() == Some(value);
         let found = maps.each_ref().map(|map| {
             let map = map.as_deref()?;
             map.get(name).map(|value| (value, is_default(map, value)))

@@ -162,3 +162,19 @@ fn an_added_container_comes_without_defaults() {
     assert_eq!(left(Schema::POD, &one, &two), (one.clone(), two.clone()));
     assert_eq!(left(Schema::POD, &two, &one), (two, one));
 }
+
+#[test]
+fn a_default_is_read_as_it_is_written() {
+    for (written, expected) in [
+        ("", json!("")),
+        ("''", json!("")),
+        ("'0'", json!("0")),
+        ("/dev/log", json!("/dev/log")),
+        ("25%", json!("25%")),
+        ("420", json!(0o644)),
+        ("false", json!(false)),
+        ("{}", json!({})),
+    ] {
+        assert_eq!(filled_in(written, &Map::new()), Some(expected), "{written}");
+    }
+}

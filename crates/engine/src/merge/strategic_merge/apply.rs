@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{DELETE_FROM_LIST, Error, PATCH, RETAIN_KEYS, SET_ORDER, at, field};
+use super::{DELETE_FROM_LIST, Error, Fields, PATCH, RETAIN_KEYS, Result, SET_ORDER, at, field};
 use crate::merge::schema::{ListMerge, Schema};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,6 @@ pub(super) enum Target {
     Patch,
 }
 
-/// How one list merges.
 #[derive(Clone, Copy)]
 struct Merge<'p> {
     list: ListMerge,
@@ -24,13 +23,7 @@ struct Merge<'p> {
 }
 
 /// Merges `patch` into `base`. Upstream: `mergeMap`.
-pub(super) fn maps(
-    mut base: Map<String, Value>,
-    mut patch: Map<String, Value>,
-    schema: Schema,
-    target: Target,
-    path: &str,
-) -> Result<Map<String, Value>, Error> {
+pub(super) fn maps(mut base: Fields, mut patch: Fields, schema: Schema, target: Target, path: &str) -> Result<Fields> {
     if let Some(directive) = patch.shift_remove(PATCH) {
         return match directive.as_str() {
             Some("replace") => {
@@ -90,13 +83,7 @@ pub(super) fn maps(
 }
 
 /// Clears what a `$retainKeys` directive does not list. Upstream: `applyRetainKeysDirective`.
-fn retain_keys(
-    base: &mut Map<String, Value>,
-    patch: &Map<String, Value>,
-    keys: Value,
-    target: Target,
-    path: &str,
-) -> Result<(), Error> {
+fn retain_keys(base: &mut Fields, patch: &Fields, keys: Value, target: Target, path: &str) -> Result<()> {
     if target == Target::Patch {
         base.entry(RETAIN_KEYS).or_insert(keys);
         return Ok(());
@@ -114,7 +101,7 @@ fn retain_keys(
 
 impl Merge<'_> {
     /// Merges a list and brings it in the order of its `$setElementOrder`. Upstream: `mergePatchIntoOriginal`.
-    fn ordered(self, live: Option<Value>, patch: Option<Value>, order: &[Value]) -> Result<Option<Vec<Value>>, Error> {
+    fn ordered(self, live: Option<Value>, patch: Option<Value>, order: &[Value]) -> Result<Option<Vec<Value>>> {
         let Self { list, target, path, .. } = self;
         list.check(order, path)?;
         let patch = patch.map(|patch| into_list(patch, path)).transpose()?;
@@ -122,18 +109,15 @@ impl Merge<'_> {
             list.check(patch, path)?;
             self.agrees(patch, order)?;
         }
+        let live = live.map(|live| into_list(live, path)).transpose()?;
         let (live, merged) = match (live, patch) {
             (None, None) => return Ok(None),
-            (None, Some(patch)) => {
-                (Vec::new(), patch.into_iter().filter_map(|element| taken(element, target)).collect())
-            }
+            (None, Some(patch)) => (Vec::new(), patch.into_iter().filter_map(|one| taken(one, target)).collect()),
             (Some(live), None) => {
-                let live = into_list(live, path)?;
                 list.check(&live, path)?;
                 (live.clone(), live)
             }
-            (Some(live), Some(patch)) => {
-                let mut live = into_list(live, path)?;
+            (Some(mut live), Some(patch)) => {
                 let merged = self.lists(&mut live, patch)?;
                 (live, merged)
             }
@@ -144,7 +128,7 @@ impl Merge<'_> {
     /// Checks that the elements of a patch are among those of its order, and in that order. Upstream:
     /// `validatePatchWithSetOrderList`; that also refuses some patches that upstream made itself, where two elements have
     /// one key (port 53 of UDP and of TCP with another port between), which are legal and so not held against anyone here.
-    fn agrees(self, patch: &[Value], order: &[Value]) -> Result<(), Error> {
+    fn agrees(self, patch: &[Value], order: &[Value]) -> Result<()> {
         let list = self.list;
         let mut rest = order.iter();
         let plain = |element: &&Value| element.get(PATCH).is_none();
@@ -160,7 +144,7 @@ impl Merge<'_> {
     ///
     /// `base` becomes the order of the live list as upstream goes on with: it works in place, so that the first added
     /// elements take the slots of deleted ones and count as live elements in the order that follows.
-    fn lists(self, base: &mut Vec<Value>, mut patch: Vec<Value>) -> Result<Vec<Value>, Error> {
+    fn lists(self, base: &mut Vec<Value>, mut patch: Vec<Value>) -> Result<Vec<Value>> {
         let Self { list, below, target, path } = self;
         list.check(base, path)?;
         list.check(&patch, path)?;
@@ -195,9 +179,8 @@ impl Merge<'_> {
         Ok(ordered)
     }
 
-    /// Carries out the `$patch` directives of a list's elements on `base` and returns the elements without one. Upstream:
-    /// `mergeSliceWithSpecialElements`.
-    fn elements_to_merge(self, base: &mut Vec<Value>, patch: Vec<Value>) -> Result<Vec<Value>, Error> {
+    /// Carries out `$patch` on `base`, and returns the other elements. Upstream: `mergeSliceWithSpecialElements`.
+    fn elements_to_merge(self, base: &mut Vec<Value>, patch: Vec<Value>) -> Result<Vec<Value>> {
         let list = self.list;
         let mut plain = Vec::with_capacity(patch.len());
         let mut replaced = false;
@@ -235,7 +218,7 @@ fn taken(value: Value, target: Target) -> Option<Value> {
     }
 }
 
-fn into_list(value: Value, path: &str) -> Result<Vec<Value>, Error> {
+fn into_list(value: Value, path: &str) -> Result<Vec<Value>> {
     if let Value::Array(list) = value { Ok(list) } else { Err(Error::wrong_type(path, &value, "a list")) }
 }
 

@@ -1,9 +1,8 @@
 //! Strategic merge patches as Kubernetes makes and applies them.
 //!
-//! [`three_way`] makes the patch that `kubectl apply` would send, [`apply()`] does to an object what the API server
-//! does with it. Together they give what would be stored, before defaulting and admission. The rules and the order of
-//! merged lists are those of `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`; vectors made with it are in
-//! `tests/vectors`.
+//! [`three_way`] makes the patch that `kubectl apply` would send, [`apply()`] does to an object what the API server does with
+//! it, before defaulting and admission. The rules and the order of merged lists are those of
+//! `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`; vectors made with it are in `tests/vectors`.
 //!
 //! Not done here: defaults ([`Schema::fill`]), validation, preconditions (name, kind), the last-applied annotation, and
 //! the conflict check of `kubectl apply --overwrite=false`.
@@ -15,18 +14,16 @@
 //! patch that it made itself (such elements with another one between), this applies it.
 
 mod apply;
-mod diff;
 
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use self::diff::Keep;
-use super::schema::{ListMerge, Schema};
+use super::schema::{Field, ListMerge, Schema};
 use crate::value::json_path::element;
 
 /// Sets what a map or list element becomes: `delete` or `replace`.
@@ -37,6 +34,10 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList/";
 /// `$setElementOrder/FIELD` lists the order of the elements of FIELD.
 const SET_ORDER: &str = "$setElementOrder/";
+
+type Fields = Map<String, Value>;
+
+type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Says why two objects, or an object and a patch, cannot be merged, and at which path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,8 +75,8 @@ pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, sc
     let empty = Map::new();
     let original = original.map_or(Ok(&empty), map_of)?;
     let modified = map_of(modified)?;
-    let changes = diff::maps(map_of(current)?, modified, schema, Keep::Changes, false, "")?;
-    let deletions = diff::maps(original, modified, schema, Keep::Deletions, false, "")?;
+    let changes = difference(map_of(current)?, modified, schema, Keep::Changes, false, "")?;
+    let deletions = difference(original, modified, schema, Keep::Deletions, false, "")?;
     apply::maps(deletions, changes, schema, apply::Target::Patch, "").map(Value::Object)
 }
 
@@ -93,7 +94,7 @@ pub fn apply(current: &Value, patch: &Value, schema: Schema) -> Result<Value, Er
     apply::maps(current, patch, schema, apply::Target::Object, "").map(Value::Object)
 }
 
-fn map_of(value: &Value) -> Result<&Map<String, Value>, Error> {
+fn map_of(value: &Value) -> Result<&Fields> {
     value.as_object().ok_or_else(|| Error::wrong_type("", value, "a map"))
 }
 
@@ -121,7 +122,7 @@ impl ListMerge {
     }
 
     /// Checks that every element is a scalar, or a map that has its key.
-    fn check(self, list: &[Value], path: &str) -> Result<(), Error> {
+    fn check(self, list: &[Value], path: &str) -> Result<()> {
         list.iter().enumerate().try_for_each(|(index, element)| match (self, element) {
             (Self::ByKey(key), Value::Object(fields)) if fields.contains_key(key) => Ok(()),
             (Self::ByKey(key), Value::Object(_)) => {
@@ -186,5 +187,129 @@ fn text(value: &Value) -> Cow<'_, str> {
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed("<nil>"),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_string()),
+    }
+}
+
+/// Which half of the difference a patch is to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    Changes,
+    Deletions,
+}
+
+/// The difference of two maps as a patch; `retain` adds `$retainKeys`. Upstream: `diffMaps`.
+fn difference(old: &Fields, new: &Fields, schema: Schema, keep: Keep, retain: bool, path: &str) -> Result<Fields> {
+    let mut patch = Map::new();
+    for (name, new) in new {
+        let field = schema.field(name);
+        match (old.get(name), new) {
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                let below = difference(old, new, field.below, keep, field.retain_keys, &self::field(path, name))?;
+                if !below.is_empty() {
+                    patch.insert(name.clone(), Value::Object(below));
+                }
+            }
+            (Some(Value::Array(old)), Value::Array(new)) if field.list != ListMerge::Atomic => {
+                difference_of_lists(old, new, field, keep, &self::field(path, name), &mut patch)?;
+            }
+            (old, new) => {
+                if keep == Keep::Changes && old != Some(new) {
+                    patch.insert(name.clone(), new.clone());
+                }
+            }
+        }
+    }
+    if keep == Keep::Deletions {
+        patch.extend(old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), Value::Null)));
+    }
+    if retain {
+        let mut keys: Vec<&str> = new.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| &**name).collect();
+        let clears = || old.iter().any(|(name, value)| !value.is_null() && !new.contains_key(name));
+        if !keys.is_empty() && (!patch.is_empty() || clears()) {
+            keys.sort_unstable();
+            patch.insert(RETAIN_KEYS.to_owned(), json!(keys));
+        }
+    }
+    Ok(patch)
+}
+
+/// The difference of a list that merges. Upstream: `diffLists`, `diffListsOfScalars` and `diffListsOfMaps`.
+fn difference_of_lists(
+    old: &[Value],
+    new: &[Value],
+    field: Field,
+    keep: Keep,
+    path: &str,
+    patch: &mut Fields,
+) -> Result<()> {
+    let (name, list) = (field.name, field.list);
+    list.check(old, path)?;
+    list.check(new, path)?;
+    let mut insert = |name: String, list: Vec<Value>| {
+        if !list.is_empty() {
+            patch.insert(name, Value::Array(list));
+        }
+    };
+    if old.is_empty() {
+        if keep == Keep::Changes {
+            insert(name.to_owned(), new.to_vec());
+        }
+        return Ok(());
+    }
+    let (mut changed, mut removed) = (Vec::new(), Vec::new());
+    for pair in pairs(old, new, list) {
+        match (list, pair) {
+            (ListMerge::ByKey(key), (Some(Value::Object(old)), Some(element @ Value::Object(fields)))) => {
+                let path = at(path, list.position(new, element).unwrap_or_default());
+                let mut patch = difference(old, fields, field.below, keep, field.retain_keys, &path)?;
+                if !patch.is_empty() {
+                    patch.insert(key.to_owned(), list.identity(element).clone());
+                    changed.push(Value::Object(patch));
+                }
+            }
+            (_, (None, Some(new))) if keep == Keep::Changes => changed.push(new.clone()),
+            (ListMerge::ByKey(key), (Some(old), None)) if keep == Keep::Deletions => {
+                removed.push(json!({ key: list.identity(old), PATCH: "delete" }));
+            }
+            (_, (Some(old), None)) if keep == Keep::Deletions && removed.last() != Some(old) => {
+                removed.push(old.clone());
+            }
+            (_, (_, _)) => {}
+        }
+    }
+    let same_order = match list {
+        ListMerge::ByKey(_) => old.iter().map(|old| list.identity(old)).eq(new.iter().map(|new| list.identity(new))),
+        // Upstream has sorted the old list by now: a set in any other order always gets an order directive.
+        ListMerge::Set | ListMerge::Atomic => list.sorted(old).into_iter().eq(new),
+    };
+    if !changed.is_empty() || !removed.is_empty() || (keep == Keep::Changes && !same_order) {
+        let order = new.iter().map(|element| match list {
+            ListMerge::ByKey(key) => json!({ key: list.identity(element) }),
+            ListMerge::Set | ListMerge::Atomic => element.clone(),
+        });
+        insert(format!("{SET_ORDER}{name}"), order.collect());
+    }
+    let mut changed = list.sort_by(changed, new);
+    if matches!(list, ListMerge::ByKey(_)) {
+        changed.append(&mut removed);
+    }
+    insert(name.to_owned(), changed);
+    insert(format!("{DELETE_FROM_LIST}{name}"), removed);
+    Ok(())
+}
+
+/// Pairs the elements of two lists by what identifies them, in the order of its text.
+fn pairs<'v>(old: &'v [Value], new: &'v [Value], list: ListMerge) -> Vec<(Option<&'v Value>, Option<&'v Value>)> {
+    let mut old = list.sorted(old).into_iter().peekable();
+    let mut new = list.sorted(new).into_iter().peekable();
+    let mut pairs = Vec::with_capacity(old.len().max(new.len()));
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (Some(old), Some(new)) => text(list.identity(old)).cmp(&text(list.identity(new))),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return pairs,
+        };
+        pairs.push((old.next_if(|_| order.is_le()), new.next_if(|_| order.is_ge())));
     }
 }
