@@ -15,7 +15,7 @@ use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
 use engine::state::durable::lock::Lock;
-use engine::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, Owner, OwnerView, PodsState, StepName};
+use engine::state::durable::{self, Decision, Next, ObjectWrite, Owner, OwnerView, PodsState, StepName};
 
 /// Patches of pods that the server is asked about, at most.
 const ASKED_AT_MOST: usize = 10;
@@ -120,8 +120,8 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
         now: live.surroundings.server_now.clone(),
     };
     let pods = PodsState::default();
-    let read = Owner::new(&goal.lock, owner, goal.workload.kind, &view, &pods);
-    match durable::next(&read.of_run(OwnLock::Unwritten, &goal.clock, &goal.field_manager)) {
+    let writer = (&*goal.clock, &*goal.field_manager);
+    match durable::next(&Owner::new((&goal.lock, owner), goal.workload.kind, &view, &pods, writer)) {
         Decision { conflict: None, next: Next::Write(step, write) } => Some((step, write)),
         Decision { .. } => None,
     }

@@ -138,7 +138,7 @@ impl Notice {
 pub struct Outcome {
     pub workload: WorkloadRef,
     pub result: EndResult,
-    /// Each pod of the goal, in its order.
+    /// Each pod of the goal, in its order; then the pods that were found later, and the replacement pods that fail.
     pub pods: Vec<PodEnd>,
     /// Which pods decided it, and why, where that is not plain from the result.
     pub why: Option<String>,

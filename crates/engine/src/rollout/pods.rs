@@ -1,5 +1,6 @@
-//! The pods of the run, and every index over them. What is kept of a pod changes here and nowhere else, so that the
-//! sets, the counts and the timers are always true, and every new phase is reported.
+//! The pods of the run, and every index over them. What is kept of a pod changes here, or while the pod is judged: between
+//! [`Pods::open`] and [`Pods::judged`]. So the sets, the counts and the timers are always true, and every new phase is
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -239,7 +239,7 @@ impl Run<'_> {
 
     /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, reports what
     /// blocks, and stops the clock of a pod that has its place and waits for others.
-    pub(super) fn ask(&mut self, position: usize) -> Admission {
+    fn ask(&mut self, position: usize) -> Admission {
         let context = self.context();
         let admission = admission::may_go_down(context, self.state, position);
         match &admission {
@@ -250,21 +250,24 @@ impl Run<'_> {
                 }
             }
             Admission::Wait(WaitReason::Unavailable { down }) => self.say_that_the_budget_holds(*down),
-            Admission::Wait(WaitReason::Unread { budgets }) => {
-                if *budgets {
-                    self.effects(|state, context| state.budgets.read(context));
-                }
-                if !self.state.owner.is_fresh(context) {
-                    self.effects(|state, context| state.owner.read(context));
-                }
-            }
+            Admission::Wait(WaitReason::Unread { budgets }) => self.read_for_admission(*budgets),
             Admission::Wait(WaitReason::DisruptionBudget(why)) => {
-                self.effects(|state, context| state.budgets.block(context, &state.pods, why));
+                self.state.budgets.block(why, self.now);
+                self.turn.notices.extend(self.state.budgets.say_what_blocks(&self.state.pods, why));
             }
             Admission::Wait(WaitReason::NotSeen | WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => {}
         }
         self.state.pods.hold(position, admission != Admission::Go, self.now);
         admission
+    }
+
+    pub(super) fn read_for_admission(&mut self, budgets: bool) {
+        if budgets {
+            self.effects(|state, context| state.budgets.read(context));
+        }
+        if !self.state.owner.is_fresh(self.context()) {
+            self.effects(|state, context| state.owner.read(context));
+        }
     }
 
     fn say_that_the_budget_holds(&mut self, down: usize) {

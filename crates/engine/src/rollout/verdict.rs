@@ -32,7 +32,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
         let failing = || fail_as_before(pods);
         return Some((
             complete(pods, result),
-            why.or_else(failing).or_else(|| never_started(context)).or_else(not_ready),
+            why.or_else(failing).or_else(|| never_started(context, pods)).or_else(not_ready),
         ));
     }
     let all_went_back = goal.is_back() && pods.all_over();
@@ -56,7 +56,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
         return Some((EndResult::Superseded, why));
     }
     if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(context) {
-        return Some((complete(pods, EndResult::Complete), never_started(context)));
+        return Some((complete(pods, EndResult::Complete), never_started(context, pods)));
     }
     if goal.undoes_deferred() && !pods.all(PodIndex::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
@@ -82,11 +82,12 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
 }
 
 /// The pods that are done without a node: they ask for what is wanted, and none of their containers has run.
-fn never_started(context: TurnContext<'_>) -> Option<String> {
+fn never_started(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     if context.goal.is_followed() {
         return None;
     }
-    let done = context.goal.pods.iter().filter(|goal| goal.restarts());
+    let done = pods.all(PodIndex::Done).iter().filter_map(|position| pods.goal(*position));
+    let done = done.filter(|goal| goal.restarts());
     let mut waiting = done.filter(|goal| context.observed.pod(&goal.key).is_some_and(Pod::is_unstarted));
     let first = &waiting.next()?.key;
     let more = match waiting.count() {
@@ -210,4 +211,43 @@ pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<N
         Some(state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rollout::goal::{Goal, PodGoal};
+    use crate::rollout::observed::{Judged, Observation};
+    use crate::rollout::pod_run::PodRun;
+
+    /// A pod that was found later counts, and one that has left does not.
+    #[test]
+    fn the_pods_that_no_node_runs_are_those_that_are_done() {
+        let pod_goal = |name: &str| {
+            json!({"key": {"namespace": "d", "name": name, "uid": name},
+                "containers": {"side": {"from": "a:1", "to": "a:2", "restarts": true}}})
+        };
+        let goal: Goal = serde_json::from_value(json!({
+            "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "clock": "", "controllers": [],
+            "replicas": 2, "pods": [pod_goal("one"), pod_goal("left")], "field_manager": "m",
+            "lock": {"id": "one", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
+                "direction": "forward", "change": {"images": {}}}}))
+        .expect("it is a goal");
+        let (mut state, mut observed) = (RunState::new(), Observed::default());
+        let gone = PodProgress::Gone { why: "its controller released it".into() };
+        let done = PodProgress::Done;
+        let phases = [("one", done.clone()), ("left", gone), ("found", done.clone()), ("found-too", done)];
+        for (position, (name, phase)) in phases.into_iter().enumerate() {
+            let object = json!({"metadata": {"namespace": "d", "name": name, "uid": name},
+                "spec": {"containers": [{"name": "side", "image": "a:2"}]}});
+            observed.observe(Observation::Applied(Box::new(Pod::from_object(&object).expect("it is a pod"))));
+            let pod: PodGoal = serde_json::from_value(pod_goal(name)).expect("it is a goal");
+            state.pods.add(pod.clone().into(), Now::ZERO);
+            state.pods.judged(position, PodRun::new(pod.into()), Judged::from(phase), Now::ZERO);
+        }
+        let why = never_started(state.context(&goal, &observed, Now::ZERO), &state.pods);
+        assert_eq!(why.as_deref(), Some("no node runs pod/one and 2 other pods yet, so nothing had to restart there"));
+    }
 }

@@ -76,8 +76,8 @@ pub(crate) struct Pulls {
     /// When the last one was created.
     made: Now,
     reads_failed: u32,
-    /// Since when a pull reports a failure, by position.
-    failing: BTreeMap<usize, Now>,
+    /// Since when a pull of an image reports a failure that may heal, by position and image.
+    failing: BTreeMap<(usize, String), Now>,
     /// Pulls whose begin was reported, by position.
     reported: BTreeSet<usize>,
     /// Nodes that are done with, by position.
@@ -389,11 +389,16 @@ impl Pulls {
 
     /// A pull that has failed for this long, and still only reports that it may heal, has failed.
     fn timed_out(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
-        if let PullState::Pulling { said: Some((reason, message)) } = &image.state
-            && failure::is_pull(reason)
-            && *self.failing.entry(position).or_insert(now) + HEALS_WITHIN <= now
-        {
-            image.state = PullState::Failed { reason: reason.clone(), message: message.clone() };
+        let key = (position, image.image.clone());
+        match &image.state {
+            PullState::Pulling { said: Some((reason, message)) } if failure::is_pull(reason) => {
+                if *self.failing.entry(key).or_insert(now) + HEALS_WITHIN <= now {
+                    image.state = PullState::Failed { reason: reason.clone(), message: message.clone() };
+                }
+            }
+            PullState::Pulling { .. } | PullState::Pulled { .. } | PullState::Failed { .. } => {
+                self.failing.remove(&key);
+            }
         }
         image
     }
@@ -464,4 +469,29 @@ impl Pulls {
 
 fn name_of(pod: &Value) -> &str {
     pod.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A registry answers now and then: no image fails because of what another one, or an earlier try, has reported.
+    #[test]
+    fn each_image_of_a_pod_has_its_own_time_to_heal() {
+        let mut pulls = Pulls::default();
+        let passing = || Some(("ErrImagePull".to_owned(), "connection refused".to_owned()));
+        for (image, said, second, fails) in [
+            ("a:1", passing(), 0, false),
+            ("b:1", passing(), 9, false),
+            ("a:1", None, 9, false),
+            ("a:1", passing(), 10, false),
+            ("b:1", passing(), 16, false),
+            ("b:1", passing(), 17, true),
+            ("a:1", passing(), 18, true),
+        ] {
+            let state = ImageState { image: image.into(), state: PullState::Pulling { said } };
+            let state = pulls.timed_out(state, 0, Now::from_secs(second)).state;
+            assert_eq!(matches!(state, PullState::Failed { .. }), fails, "{image} {second}");
+        }
+    }
 }
