@@ -307,7 +307,7 @@ async fn taken_by_its_controller(outcome: &Outcome, cluster: &Cluster) -> Option
 
 /// Returns a reason for each name that no pod has a container of: waiting for it would end well or never.
 fn unknown_containers(pods: &[Pod], images: &Images) -> Vec<Reason> {
-    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+    let lists = ContainerList::ALL;
     let containers = pods.iter().flat_map(|pod| lists.into_iter().flat_map(|list| pod.containers(list)));
     let mut known: Vec<ContainerName> = Vec::new();
     for container in containers {

@@ -88,7 +88,7 @@ impl Rolling<'_> {
             let answer = self.cluster.send(&patch, true).await;
             if let Ok(pod) = &answer {
                 for (name, container) in &wanted.containers {
-                    let made = pod.container(name).map(|(_, _, container)| &container.image);
+                    let made = pod.spec_of(name).map(|container| &container.image);
                     if let (Some(image), Some(made)) = (&container.to, made)
                         && image != made
                         && patch.part == PodPart::Pod

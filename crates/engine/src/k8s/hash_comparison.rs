@@ -90,7 +90,7 @@ pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
 /// When one of the two has lists that cannot be merged, such as containers without names.
 pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::Error> {
     let mut spec = serde_json::Map::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         if let Some(containers) = manifest.pointer(&format!("/spec/{}", list.spec_field())) {
             spec.insert(list.spec_field().to_owned(), containers.clone());
         }

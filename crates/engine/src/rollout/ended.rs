@@ -126,7 +126,7 @@ fn not_ready(pod: &Pod) -> Option<NotReady> {
 /// or the others.
 fn others_restarted(pod: &Pod, run: &PodRun, as_before: bool) -> Vec<ContainerName> {
     let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, InLoop))| {
-        let now = pod.container_status(name).map(|(_, _, status)| status);
+        let now = pod.status_of(name);
         let is_other = before.is_some() && now.and_then(|now| now.container_id.as_ref()) != before.as_ref();
         is_other && now.is_some_and(|now| in_loop.goes_on(now)) == as_before
     };
@@ -164,7 +164,7 @@ fn container_end(
 
 /// Whether another container runs than before the resize that this rollout has noted.
 fn has_restarted_by_resize(pod: &Pod, name: &ContainerName, rollout: &RolloutId) -> bool {
-    UpdateRecord::of(pod).filter(|record| record.id == *rollout).is_some_and(|record| {
+    UpdateRecord::of_rollout(pod, rollout).is_some_and(|record| {
         let restarts = record.restarts_by_resize(name).is_some();
         restarts && !record.is_before_its_resize(pod, name)
     })
@@ -177,10 +177,9 @@ fn started_again(
     (name, wanted): (&ContainerName, &ContainerGoal),
     rollout: &RolloutId,
 ) -> Option<StartedAgain> {
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *rollout)?;
-    let (_, _, status) = pod.container_status(name)?;
-    let of_image = record.container(pod, name).cloned();
-    let before = of_image.or_else(|| record.resize_baseline(pod, name))?;
+    let record = UpdateRecord::of_rollout(pod, rollout)?;
+    let status = pod.status_of(name)?;
+    let before = record.before(pod, name)?;
     let since_the_first = || {
         let resized = record.restarts_by_resize(name).filter(|_| wanted.by_resize && record.restarts_twice(name))?;
         let planned = 1 + i64::from(resized.container_id.is_some());

@@ -145,9 +145,8 @@ fn is_seen(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun) -> b
 fn timeout(context: TurnContext<'_>, subject: PodContext<'_>) -> Duration {
     let policy = context.goal.policy();
     let grace = subject.pod.map_or(30, Pod::termination_grace_seconds);
-    let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     // Each step has as long as a pod with one step.
     let steps = u64::try_from(context.goal.steps_of(subject.goal).len()).unwrap_or(1);
-    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
+    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(policy.hold_seconds(0))) * steps;
     Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(context.goal, subject.goal))
 }

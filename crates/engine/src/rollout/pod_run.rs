@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::{ContainerList, ContainerStatus, Pod};
+use crate::k8s::pod::{ContainerStatus, Pod};
 use crate::report::progress::{PodProgress, Stage};
 use crate::state::again::InLoop;
 use crate::state::evidence::Baseline;
@@ -132,7 +132,7 @@ impl ReadyKey {
     /// Of the whole pod, or of these containers alone: then the pod's own transitions do not count.
     pub(super) fn of(pod: &Pod, containers: &[&ContainerName], whole: bool) -> Self {
         let id =
-            |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+            |name: &&ContainerName| pod.status_of(name).and_then(|status| status.container_id.clone());
         let ready = pod.is_ready();
         let condition = if ready { pod.ready_condition() } else { pod.condition("ContainersReady") };
         Self {
@@ -442,10 +442,9 @@ impl PodRun {
         if std::mem::replace(&mut self.request.patched, true) && step > 0 {
             return;
         }
-        let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
         let is_other = |status: &&ContainerStatus| !self.target.containers.contains_key(&status.name);
         let noted = |status: &ContainerStatus| (status.container_id.clone(), InLoop::of(status));
-        let others = statuses.into_iter().flatten().filter(is_other);
+        let others = pod.all_statuses().filter(is_other);
         self.evidence.others = others.map(|status| (status.name.clone(), noted(status))).collect();
     }
 }

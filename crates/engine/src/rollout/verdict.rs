@@ -16,7 +16,6 @@ use super::pod_run::PodIndex;
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
-use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// How long an end waits for outstanding answers after a failure.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
@@ -77,7 +76,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
             unready_nodes(context.observed, pods).or_else(|| others_not_ready(context.observed, pods, PodIndex::Late)),
         ));
     }
-    let is_over = state.blocked_since.is_some_and(|since| since + timeout(context) <= now);
+    let is_over = state.blocked_since.is_some_and(|since| since + goal.policy().timeout() <= now);
     is_over.then(|| (too_late, Some(what_blocks(context, state))))
 }
 
@@ -126,10 +125,6 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
         more => format!("{more} pods ({first}, ...) fail"),
     };
     Some(format!("every pod is back and the lock is released, but {which} all the same"))
-}
-
-fn timeout(context: TurnContext<'_>) -> Duration {
-    Duration::from_secs(context.goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
 fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
@@ -198,7 +193,7 @@ pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<N
     // What has come already is no longer waited for: while answers are outstanding, only their time counts.
     let ahead = [
         total,
-        state.blocked_since.map(|since| since + timeout(context)),
+        state.blocked_since.map(|since| since + context.goal.policy().timeout()),
         context.stopped_since.map(|since| since + STOP_WITHIN),
         context.ending_since.map(|since| since + END_WITHIN),
         state.owner.next_visit(context),

@@ -148,7 +148,7 @@ fn new_record(
     id: &RolloutId,
     field_manager: &str,
 ) -> Result<UpdateRecord, PatchError> {
-    let before = UpdateRecord::of(pod).filter(|before| before.id == *id);
+    let before = UpdateRecord::of_rollout(pod, id);
     Ok(UpdateRecord {
         id: id.clone(),
         later: later(pod, step.later)?,
@@ -228,7 +228,7 @@ fn guarded(pod: &Pod) -> Operations {
 
 /// What the same rollout has recorded of other containers, where that still explains what the pod asks for.
 fn earlier_steps(pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, ContainerRecord> {
-    let Some(before) = UpdateRecord::of(pod).filter(|before| before.id == *id) else { return BTreeMap::new() };
+    let Some(before) = UpdateRecord::of_rollout(pod, id) else { return BTreeMap::new() };
     let explained =
         before.containers.keys().filter_map(|name| Some((name.clone(), before.container(pod, name)?.clone())));
     explained.collect()

@@ -54,7 +54,7 @@ impl Simulation {
             goal.is_some_and(|goal| {
                 goal.containers
                     .keys()
-                    .all(|name| pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED))
+                    .all(|name| pod.spec_of(name).is_some_and(|container| container.image == WANTED))
             })
         });
         if asks != (hook.phase == HookPhase::After) {

@@ -190,7 +190,7 @@ impl<'a> Owner<'a> {
     }
 
     fn history(&self) -> Vec<HistoryEntry> {
-        history::union(std::iter::once(self.object).chain(self.owned))
+        history::union(self.object, self.owned)
     }
 
     /// Somebody has restored the whole owner from the middle of the rollout: lock, and what keeps the controller from

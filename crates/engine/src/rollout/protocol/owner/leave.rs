@@ -157,8 +157,8 @@ pub(crate) fn held_by(context: TurnContext<'_>) -> Option<String> {
 pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     context.goal.owner.as_ref()?;
     let view = context.observed.owner.as_ref();
-    let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.rollout.id == *context.goal.id()) {
+    let history = view.map(|view| history::union(view.object.as_ref().unwrap_or(&Value::Null), &view.owned));
+    if let Some(entry) = history.into_iter().flatten().find(|entry| entry.rollout.id == *context.goal.id()) {
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {

@@ -16,7 +16,7 @@ use crate::rollout::goal::Goal;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pods::Pods;
 use crate::rollout::reads::Read;
-use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
+use crate::rollout::{Action, Answer, Now};
 use crate::state::durable::lock::Lock;
 use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerChange, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
@@ -423,7 +423,7 @@ fn lock_on(view: Option<&OwnerView>) -> Option<Lock> {
 const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
 
 fn timeout(goal: &Goal) -> Duration {
-    Duration::from_secs(goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
+    goal.policy().timeout().max(Duration::from_secs(30))
 }
 
 fn stored(answer: &Answer) -> Stored {

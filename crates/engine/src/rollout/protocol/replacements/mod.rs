@@ -123,7 +123,7 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
         .into_iter()
         .filter(|(_, wanted)| wanted.from == wanted.to && wanted.restarts)
         .filter_map(|(name, wanted)| {
-            let (_, _, status) = pod.container_status(&name)?;
+            let status = pod.status_of(&name)?;
             // Any container that ended in it had the wanted image: the pod was created with it.
             let restarts = u64::try_from(status.restart_count).ok();
             let (failure, urgency) = failure::judge(status, |_| Some(true), restarts, None, wanted.to.as_deref()?)?;
