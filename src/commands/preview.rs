@@ -131,8 +131,8 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
 fn left(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Vec<PodPatch> {
     let Some(pod) = live.pods.iter().find(|pod| pod.key == wanted.key) else { return Vec::new() };
     let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);
-    let images: Vec<NewImage> = changed
+    let images = changed
         .filter_map(|(name, container)| Some(NewImage { container: name.clone(), to: container.to.clone()? }))
         .collect();
-    patches(pod, &images, &wanted.fields, goal.id(), &goal.field_manager).unwrap_or_default()
+    patches(pod, images, &wanted.fields, goal.id(), &goal.field_manager).unwrap_or_default()
 }

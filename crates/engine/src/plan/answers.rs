@@ -103,8 +103,7 @@ impl WorkloadPlan {
             }
             let changed = planned.changed(pod);
             let images = changed.map(|(known, to)| NewImage { container: known.name.clone(), to: to.to.clone() });
-            let images: Vec<NewImage> = images.collect();
-            if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
+            if let Some(patches) = patches(pod, images.collect(), &planned.fields, id, field_manager) {
                 kinds.insert(kind, asked.len());
                 asked.push((patches, vec![planned.pod.clone()]));
             }

@@ -59,7 +59,7 @@ impl Run<'_> {
         if let Watch::Lost(why) = self.observed.watch() {
             return Gate::Blocked(format!("the pods could not be watched: {why}"));
         }
-        let Some(goal) = self.state.pods.goal(position).cloned() else { return Gate::Open };
+        let Some(goal) = self.state.pods.run(position).map(|run| run.goal.clone()) else { return Gate::Open };
         let pod = self.observed.pod(&goal.key);
         let must_show_it = !is_begun && !self.goal.policy().goes_on_after_failure;
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
@@ -85,7 +85,7 @@ impl Run<'_> {
         let pods = &self.state.pods;
         let broken = pods.all(PodIndex::AlreadyUnready).iter().filter(|_| !self.goal.is_strictly_ordered());
         let mut first = broken.chain(pods.all(PodIndex::Waiting)).copied();
-        first.find(|position| pods.goal(*position).is_some_and(|pod| pod.restarts()))
+        first.find(|position| pods.run(*position).is_some_and(|run| run.goal.restarts()))
     }
 
     fn unavailable(&self, down: usize) -> String {

@@ -25,12 +25,12 @@ const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its
 impl Run<'_> {
     pub(super) fn judge(&mut self, position: usize) {
         let context = self.context();
-        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(context, goal));
+        let restarting = self.state.pods.run(position).and_then(|run| restarting_by_now(context, &run.goal));
         if let Some(goal) = restarting {
             self.state.pods.set_goal(position, goal.into());
         }
         let Some(mut run) = self.state.pods.open(position) else { return };
-        let goal = run.target.clone();
+        let goal = run.goal.clone();
         let subject = PodContext { position, goal: &goal, pod: context.observed.pod(&goal.key) };
         run.clocks.timeout = timeout(context, subject);
         // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.

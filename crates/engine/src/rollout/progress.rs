@@ -17,10 +17,10 @@ use super::state::RunState;
 /// Returns how far it is, with at most `most` pods.
 pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, most: usize) -> Progress {
     let pods = &state.pods;
-    let is_in_progress = |run: &PodRun| run.stage() == Some(Stage::InProgress);
-    let in_progress =
-        || pods.all(PodIndex::InProgress).iter().filter_map(|at| pods.get(*at)).filter(|(_, run)| is_in_progress(run));
-    let shown = in_progress().take(most).filter_map(|(wanted, run)| {
+    let is_in_progress = |run: &&PodRun| run.stage() == Some(Stage::InProgress);
+    let in_progress = || pods.all(PodIndex::InProgress).iter().filter_map(|at| pods.run(*at)).filter(is_in_progress);
+    let shown = in_progress().take(most).filter_map(|run| {
+        let wanted = &*run.goal;
         let pod = observed.pod(&wanted.key);
         let phase = run.phase.clone()?;
         let (waited, at_most) = waits(goal, run, &phase, now);

@@ -6,7 +6,7 @@
 use crate::change::FieldProgress;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Pod, ResourceHolder};
-use crate::rollout::patch::{NewImage, PodPart};
+use crate::rollout::patch::{ImageStep, NewImage, PodPart};
 use crate::state::record::{ContainerRecord, UpdateRecord};
 
 use super::goal::{Goal, Mode, PodGoal};
@@ -94,15 +94,8 @@ fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<
     (!has_it).then_some(to)
 }
 
-/// The next step of a pod.
-pub(super) struct NextStep {
-    pub(super) number: usize,
-    pub(super) images: Vec<NewImage>,
-    /// Those of the steps after it.
-    pub(super) later: Vec<NewImage>,
-}
-
-pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
+/// Returns the number of a pod's next step, and what its patch sets.
+pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> (usize, ImageStep) {
     let steps = goal.steps_of(pod_goal);
     let new = |name: &&ContainerName| {
         pod.container(name)?;
@@ -112,5 +105,11 @@ pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
     let number = next(&steps, pod_goal, pod).unwrap_or(0);
     let of_steps =
         |from: usize, to: usize| steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>();
-    NextStep { number, images: of_steps(number, number + 1), later: of_steps(number + 1, steps.len()) }
+    let step = ImageStep {
+        images: of_steps(number, number + 1),
+        later: of_steps(number + 1, steps.len()),
+        owes_after_pod: goal.hooks.after_pod.is_some(),
+        durable: goal.owner.is_some(),
+    };
+    (number, step)
 }

@@ -85,10 +85,10 @@ fn never_started(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     if context.goal.is_followed() {
         return None;
     }
-    let done = pods.all(PodIndex::Done).iter().filter_map(|position| pods.goal(*position));
-    let done = done.filter(|goal| goal.restarts());
-    let mut waiting = done.filter(|goal| context.observed.pod(&goal.key).is_some_and(Pod::is_unstarted));
-    let first = &waiting.next()?.key;
+    let done = pods.all(PodIndex::Done).iter().filter_map(|position| pods.run(*position));
+    let done = done.filter(|run| run.goal.restarts());
+    let mut waiting = done.filter(|run| context.observed.pod(&run.goal.key).is_some_and(Pod::is_unstarted));
+    let first = &waiting.next()?.goal.key;
     let more = match waiting.count() {
         0 => String::new(),
         1 => " and 1 other pod".to_owned(),
@@ -109,7 +109,7 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 /// The rollout is taken back, and pods fail with what they had before it.
 fn fail_as_before(pods: &Pods) -> Option<String> {
     let back = pods.all(PodIndex::TakenBack);
-    let first = &pods.goal(*back.first()?)?.key.name;
+    let first = &pods.run(*back.first()?)?.goal.key.name;
     let phases = || back.iter().filter_map(|position| pods.run(*position)?.phase.as_ref());
     if phases().all(PodProgress::stays_down) {
         let which = if back.len() == 1 {
@@ -156,13 +156,13 @@ fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
 /// The nodes because of which the pods that timed out are not ready.
 fn unready_nodes(observed: &Observed, pods: &Pods) -> Option<String> {
     let late = pods.all(PodIndex::Late).iter();
-    said_of_nodes(&late.filter_map(|position| observed.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
+    said_of_nodes(&late.filter_map(|position| observed.pod(&pods.run(*position)?.goal.key)?.unready_node()).collect())
 }
 
 /// A container that this rollout does not change, and that keeps one of these pods from being ready.
 fn others_not_ready(observed: &Observed, pods: &Pods, which: PodIndex) -> Option<String> {
     let of_pod = |position: &usize| {
-        let goal = pods.goal(*position)?;
+        let goal = &pods.run(*position)?.goal;
         let pod = observed.pod(&goal.key)?;
         let resizes = |name: &ContainerName| goal.fields.resized().any(|resized| resized == name);
         let other = failure::unready(pod, |name| goal.containers.contains_key(name) || resizes(name))?;

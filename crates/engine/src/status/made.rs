@@ -10,7 +10,7 @@ use crate::change::{FieldChanges, Row, image_in};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::{LiveWorkload, Made};
-use crate::rollout::patch::{NewImage, PodPatch, pod_patch};
+use crate::rollout::patch::{ImageStep, NewImage, PodPatch, step_patch};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::evidence::Baseline;
 
@@ -79,8 +79,9 @@ pub fn template_patch(live: &LiveWorkload, made: &Made) -> Option<PodPatch> {
             differs.then(|| NewImage { container: container.name.clone(), to: image.to_owned() })
         };
         let images: Vec<_> = pod.all_containers().filter_map(|(_, container)| template_image(container)).collect();
-        let patch = || pod_patch(pod, &images, &FieldChanges::default(), &"dry-run".into(), "dry-run").ok();
-        if images.is_empty() { None } else { patch() }
+        let step = ImageStep { images, ..ImageStep::default() };
+        let patch = || step_patch(pod, &step, &FieldChanges::default(), &"dry-run".into(), "dry-run");
+        if step.images.is_empty() { None } else { patch() }
     })
 }
 

@@ -169,10 +169,8 @@ fn of_entry(entry: HistoryEntry) -> Update {
 }
 
 fn of_lock(lock: Lock, live: &LiveWorkload) -> Update {
-    let is_left = match life(live, &lock) {
-        LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => true,
-        LeaseState::Ended | LeaseState::Alive(_) | LeaseState::Unknown(_) => false,
-    };
+    let lease = life(live, &lock);
+    let is_left = matches!(lease, LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. });
     let course = Course::UnderWay { state: lock.state, direction: lock.rollout.direction, is_left };
     of_rollout(lock.rollout, course, None)
 }

@@ -22,7 +22,7 @@ use super::abandoned;
 use super::goal::{ContainerGoal, Goal, PodGoal};
 use super::left_running;
 use super::observed::{Judged, PodContext, TurnContext};
-use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, RequestState, Sent, failure_of_pod};
+use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, Sent, failure_of_pod};
 use super::pods::Pods;
 use super::steps;
 use crate::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
@@ -48,15 +48,8 @@ pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod:
     let is_left = context.goal.policy().on_deferred == OnDeferred::Leave
         && !context.goal.is_followed()
         && !goal.containers.values().any(|container| container.by_resize);
-    match goal.fields.of_part(PodPart::Resize, pod) {
-        FieldProgress::Waiting { why, deferred } if is_left && (deferred || why.is_some()) => {
-            Some(PodProgress::Left { why, node: pod.spec.node_name.clone() })
-        }
-        FieldProgress::Waiting { .. }
-        | FieldProgress::NotAsked
-        | FieldProgress::Failed { .. }
-        | FieldProgress::Done => None,
-    }
+    let FieldProgress::Waiting { why, deferred } = goal.fields.of_part(PodPart::Resize, pod) else { return None };
+    (is_left && (deferred || why.is_some())).then(|| PodProgress::Left { why, node: pod.spec.node_name.clone() })
 }
 
 /// The pod that is judged, with its goal.
@@ -279,34 +272,21 @@ pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
 
 /// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
 fn not_asked_yet(run: &PodRun) -> PodProgress {
-    match run.request.state {
-        RequestState::Idle | RequestState::BackOff { .. } if run.request.sends >= MAX_SENDS => {
-            let message =
-                format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
-            PodProgress::Failing(failure_of_pod("TooManyTries", message))
-        }
-        RequestState::Idle | RequestState::BackOff { .. } => PodProgress::Waiting,
-        RequestState::Sent
-        | RequestState::Accepted
-        | RequestState::Unclear
-        | RequestState::Reading
-        | RequestState::ReadAt(_) => PodProgress::Patched,
+    if !run.request.is_idle() {
+        return PodProgress::Patched;
     }
+    if run.request.sends < MAX_SENDS {
+        return PodProgress::Waiting;
+    }
+    let message = format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
+    PodProgress::Failing(failure_of_pod("TooManyTries", message))
 }
 
 /// What somebody else has set meanwhile.
 fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgress> {
-    progress.iter().find_map(|(container, progress)| match progress {
-        ContainerProgress::Conflict(image) => {
-            Some(PodProgress::Conflict { container: container.clone(), image: image.clone() })
-        }
-        ContainerProgress::NotAsked
-        | ContainerProgress::Restarting(_)
-        | ContainerProgress::BackOff { .. }
-        | ContainerProgress::Unverified { .. }
-        | ContainerProgress::Failing(_)
-        | ContainerProgress::MayFail(_)
-        | ContainerProgress::Runs => None,
+    progress.iter().find_map(|(container, progress)| {
+        let ContainerProgress::Conflict(image) = progress else { return None };
+        Some(PodProgress::Conflict { container: container.clone(), image: image.clone() })
     })
 }
 

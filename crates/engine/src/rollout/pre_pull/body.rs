@@ -117,7 +117,12 @@ pub fn is_pull_pod(pod: &Value) -> bool {
     let mut ours = containers.into_iter().flatten().filter(is_ours).peekable();
     let has_ours = ours.peek().is_some();
     let runs_nothing = ours.all(|container| container.get("command") == Some(&json!([NO_COMMAND])));
-    !node.is_empty() && is_named && !is_controlled && has_ours && runs_nothing && text(pod, "/spec/restartPolicy") == "Never"
+    !node.is_empty()
+        && is_named
+        && !is_controlled
+        && has_ours
+        && runs_nothing
+        && text(pod, "/spec/restartPolicy") == "Never"
 }
 
 fn container(index: usize, image: &ImagePull, asks: PullAsks) -> Value {

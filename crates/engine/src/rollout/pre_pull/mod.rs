@@ -130,7 +130,9 @@ impl Pull {
     pub fn of(pod: &Pod, images: &[NewImage]) -> Self {
         let restarting = images.iter().filter_map(|image| {
             let (list, _, container) = pod.container(&image.container)?;
-            container.is_long_lived(list).then(|| ImagePull { image: image.to.clone(), policy: container.image_pull_policy.clone() })
+            container
+                .is_long_lived(list)
+                .then(|| ImagePull { image: image.to.clone(), policy: container.image_pull_policy.clone() })
         });
         Self {
             node: pod.spec.node_name.clone(),

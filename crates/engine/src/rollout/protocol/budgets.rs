@@ -90,7 +90,7 @@ impl Budgets {
         // A pod that was released after it was taken is not the owner's, and the budget's status may still count it as
         // healthy.
         let released =
-            pods.iter().filter(|(_, run)| run.request.patched).filter_map(|(goal, _)| context.observed.pod(&goal.key));
+            pods.iter().filter(|run| run.request.patched).filter_map(|run| context.observed.pod(&run.goal.key));
         let released = released.filter(|pod| pod.is_present() && !pods.is_owners(context, pod));
         // A throttled pod counts among those in progress already; whether it may be taken is decided again.
         let in_progress =

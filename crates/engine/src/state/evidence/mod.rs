@@ -348,8 +348,7 @@ fn shows_wanted(pod: &Pod, name: &ContainerName) -> bool {
 /// Why a container of somebody else's image is not proven.
 fn doubt(set: &ImageSet, status: &ContainerStatus, is_newer: Option<bool>) -> String {
     let ImageSet { manager, time } = set;
-    let started =
-        status.started_at().unwrap_or("no known time");
+    let started = status.started_at().unwrap_or("no known time");
     match is_newer {
         // A writer that sets one image updates the time of all its fields: this one need not be the last.
         Some(false) => format!(

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
+use crate::rollout::pod_run::RequestState;
 use crate::k8s::names::{PodKey, WorkloadRef};
 use crate::k8s::pod::{
     Condition, Container, ContainerState, ContainerStatus, ImageSet, OwnerReference, PodSpec, PodStatus, Probe,

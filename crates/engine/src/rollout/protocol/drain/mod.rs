@@ -289,8 +289,8 @@ impl Drains {
     }
 
     pub(crate) fn read_slices(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
-        let goals = waited_for(pods).filter_map(|position| pods.goal(position));
-        let services: BTreeSet<String> = goals.flat_map(|pod| services(pod).iter().cloned()).collect();
+        let runs = waited_for(pods).filter_map(|position| pods.run(position));
+        let services: BTreeSet<String> = runs.flat_map(|run| services(&run.goal).iter().cloned()).collect();
         if services.is_empty() || !self.slices.poll(context.now) {
             return Effects::default();
         }

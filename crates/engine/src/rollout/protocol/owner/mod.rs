@@ -318,7 +318,7 @@ impl Owner {
             }
             Next::Nothing => {
                 let why = self.superseded.clone().filter(|_| is_superseded);
-                let has_changed_no_pod = || !owner.continues && pods.iter().all(|(_, run)| !run.request.patched);
+                let has_changed_no_pod = || !owner.continues && pods.iter().all(|run| !run.request.patched);
                 self.end = Some(match why {
                     Some(why) if self.own_lock == OwnLock::Closed && has_changed_no_pod() => {
                         End::Superseded(why + ENDED)

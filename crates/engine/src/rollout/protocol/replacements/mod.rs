@@ -97,17 +97,8 @@ impl Replacements {
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
         let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
-            ends.entry(pod).or_insert_with(|| PodEnd {
-                pod: pod.clone(),
-                phase: PodProgress::Failing(trouble.failure.clone()),
-                patched: false,
-                containers: Vec::new(),
-                unplanned: Vec::new(),
-                as_before: Vec::new(),
-                replaced: false,
-                unchanged: false,
-                not_ready: None,
-            });
+            let failing = || PodProgress::Failing(trouble.failure.clone());
+            ends.entry(pod).or_insert_with(|| PodEnd::new(pod.clone(), failing()));
         }
         ends.into_values().collect()
     }

@@ -8,7 +8,7 @@ use crate::k8s::names::PodKey;
 use crate::report::Notice;
 use crate::rollout::Now;
 use crate::rollout::drain::is_ready_but_for_our_gate;
-use crate::rollout::goal::{Mode, PodGoal};
+use crate::rollout::goal::Mode;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pod_run::{PodIndex, PodRun};
 use crate::rollout::pods::Pods;
@@ -83,7 +83,7 @@ impl Ready {
 /// Whether an owner's pods are followed, and none of them has left since: the pods that it lacks are waited for, as
 /// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
 fn follows_all(context: TurnContext<'_>, pods: &Pods) -> bool {
-    let is_there = |(goal, _): (&PodGoal, &PodRun)| pods.present().contains(&goal.key);
+    let is_there = |run: &PodRun| pods.present().contains(&run.goal.key);
     context.goal.is_followed() && context.goal.workload.kind.has_template() && pods.iter().all(is_there)
 }
 
