@@ -272,21 +272,7 @@ fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bo
 /// client has ended their rollout. The result is the same as if the pods had shown it a moment later, so that no script
 /// depends on which of the two came first.
 fn stopped(goal: &Goal, why: String) -> Outcome {
-    Outcome {
-        workload: goal.workload.clone(),
-        result: EndResult::Superseded,
-        pods: Vec::new(),
-        why: Some(why),
-        held: false,
-        nothing_changed: false,
-        still_forward: false,
-        nothing_more: false,
-        budget_blocks: false,
-        standing: Vec::new(),
-        standing_fields: Vec::new(),
-        rolled_back: None,
-        seconds: 0.0,
-    }
+    Outcome { why: Some(why), ..Outcome::new(goal.workload.clone(), EndResult::Superseded, Vec::new()) }
 }
 
 fn replacement(status: &str) -> String {
@@ -307,7 +293,7 @@ async fn taken_by_its_controller(outcome: &Outcome, cluster: &Cluster) -> Option
 
 /// Returns a reason for each name that no pod has a container of: waiting for it would end well or never.
 fn unknown_containers(pods: &[Pod], images: &Images) -> Vec<Reason> {
-    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+    let lists = ContainerList::ALL;
     let containers = pods.iter().flat_map(|pod| lists.into_iter().flat_map(|list| pod.containers(list)));
     let mut known: Vec<ContainerName> = Vec::new();
     for container in containers {

@@ -15,7 +15,7 @@ use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
 use engine::state::durable::lock::Lock;
-use engine::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, Owner, OwnerView, PodsState, StepName};
+use engine::state::durable::{self, Decision, Next, ObjectWrite, Owner, OwnerView, PodsState, StepName};
 
 /// Patches of pods that the server is asked about, at most.
 const ASKED_AT_MOST: usize = 10;
@@ -82,7 +82,7 @@ impl Rolling<'_> {
             let answer = self.cluster.send(&patch, true).await;
             if let Ok(pod) = &answer {
                 for (name, container) in &wanted.containers {
-                    let made = pod.container(name).map(|(_, _, container)| &container.image);
+                    let made = pod.spec_of(name).map(|container| &container.image);
                     if let (Some(image), Some(made)) = (&container.to, made)
                         && image != made
                         && patch.part == PodPart::Pod
@@ -113,8 +113,8 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
         now: live.surroundings.server_now.clone(),
     };
     let pods = PodsState::default();
-    let read = Owner::new(&goal.lock, owner, goal.workload.kind, &view, &pods);
-    match durable::next(&read.of_run(OwnLock::Unwritten, &goal.clock, &goal.field_manager)) {
+    let writer = (&*goal.clock, &*goal.field_manager);
+    match durable::next(&Owner::new((&goal.lock, owner), goal.workload.kind, &view, &pods, writer)) {
         Decision { conflict: None, next: Next::Write(step, write) } => Some((step, write)),
         Decision { .. } => None,
     }
@@ -123,8 +123,8 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
 fn left(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Vec<PodPatch> {
     let Some(pod) = live.pods.iter().find(|pod| pod.key == wanted.key) else { return Vec::new() };
     let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);
-    let images: Vec<NewImage> = changed
+    let images = changed
         .filter_map(|(name, container)| Some(NewImage { container: name.clone(), to: container.to.clone()? }))
         .collect();
-    patches(pod, &images, &wanted.fields, goal.id(), &goal.field_manager).unwrap_or_default()
+    patches(pod, images, &wanted.fields, goal.id(), &goal.field_manager).unwrap_or_default()
 }

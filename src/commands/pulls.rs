@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
 use engine::plan::LiveWorkload;
 use engine::rollout::patch::NewImage;
-use engine::rollout::pre_pull::{AskedPulls, Lacking, NodeImages, PrePull, Pull, PullAnswer, PullAsks, lacking};
+use engine::rollout::pre_pull::{Lacking, NodeImages, PrePull, Pull, PullAnswer, PullAsks, lacking};
 use engine::rollout::{Goal, PodGoal, create_pull_pod};
 
 pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {
@@ -33,18 +33,18 @@ pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePu
 
 /// Asks the server by a dry run of the very pods that would be created, one of those that differ in nothing but their node.
 /// Where it refuses the little that they ask for, they ask for nothing, and LimitRanges may fill that in; else for more.
-pub(super) async fn ask(goal: &Goal, pulls: Vec<Pull>, cluster: &Cluster) -> Vec<AskedPulls> {
+pub(super) async fn ask(goal: &Goal, pulls: Vec<Pull>, cluster: &Cluster) -> Vec<(Vec<Pull>, PullAnswer)> {
     let ask = |pulls: Vec<Pull>| async move {
         let answer = dry_run(goal, &pulls, cluster).await;
         if matches!(answer, PullAnswer::Refused { .. }) {
             for asks in [PullAsks::Nothing, PullAsks::Enough] {
                 let pulls: Vec<Pull> = pulls.iter().map(|pull| Pull { asks, ..pull.clone() }).collect();
                 if dry_run(goal, &pulls, cluster).await == PullAnswer::Taken {
-                    return AskedPulls { pulls, answer: PullAnswer::Taken };
+                    return (pulls, PullAnswer::Taken);
                 }
             }
         }
-        AskedPulls { pulls, answer }
+        (pulls, answer)
     };
     stream::iter(Pull::alike(pulls)).map(ask).buffered(targets::AT_ONCE).collect().await
 }
@@ -66,7 +66,7 @@ fn of_pod(goal: &PodGoal, live: &LiveWorkload) -> Option<Pull> {
         .iter()
         .filter_map(|(name, wanted)| {
             let to = wanted.to.clone()?;
-            let (_, _, container) = pod.container(name)?;
+            let container = pod.spec_of(name)?;
             (wanted.restarts && container.image != to).then(|| NewImage { container: name.clone(), to })
         })
         .collect();

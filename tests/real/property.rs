@@ -146,8 +146,8 @@ fn sent(pod: &Value, diff: &Difference) -> Vec<(&'static str, Value)> {
         .iter()
         .map(|(container, image)| NewImage { container: container.clone(), to: image.to.clone() })
         .collect();
-    let patches = patches(&pod, &images, &diff.change.fields, &RolloutId::from("test"), "test")
-        .expect("the containers are there");
+    let patches =
+        patches(&pod, images, &diff.change.fields, &RolloutId::from("test"), "test").expect("the containers are there");
     patches.into_iter().map(|patch| (patch.part.suffix(), json!(patch.operations))).collect()
 }
 

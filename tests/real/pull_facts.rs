@@ -8,9 +8,7 @@ use engine::k8s::restart::{is_pinned, pinned_image};
 use engine::kinds::WorkloadKind;
 use engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
 use engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
-use engine::rollout::pre_pull::{
-    ImagePull, ImageState, NodeImages, Pull, PullAsks, PullState, judge, pull_pod, pull_selector,
-};
+use engine::rollout::pre_pull::{ImagePull, NodeImages, Pull, PullAsks, PullState, judge, pull_pod, pull_selector};
 use engine::state::record::UpdateRecord;
 use serde_json::{Value, json};
 
@@ -34,12 +32,13 @@ fn pull(images: &[&str]) -> Pull {
 fn judged(namespace: &Namespace, pull: &Pull) -> (Value, Vec<PullState>) {
     let body = pull_pod(&id(), &web(namespace.name()), pull, 60).to_string();
     namespace.kubectl_input(&["create", "-f", "-"], &body);
-    let states = |pods: &[Value]| -> Option<Vec<ImageState>> { Some(judge(pods.first()?).expect("the node takes it")) };
-    let is_open = |image: &ImageState| matches!(image.state, PullState::Pulling { .. });
+    let states =
+        |pods: &[Value]| -> Option<Vec<(String, PullState)>> { Some(judge(pods.first()?).expect("the node takes it")) };
+    let is_open = |(_, state): &(String, PullState)| matches!(state, PullState::Pulling { .. });
     let pods = namespace.wait_pods(&selector(), |pods| states(pods).is_some_and(|all| !all.iter().any(is_open)));
     let states = states(&pods).unwrap_or_default();
-    assert!(states.iter().map(|state| &state.image).eq(pull.images.iter().map(|image| &image.image)), "{states:?}");
-    (pods[0].clone(), states.into_iter().map(|image| image.state).collect())
+    assert!(states.iter().map(|(image, _)| image).eq(pull.images.iter().map(|image| &image.image)), "{states:?}");
+    (pods[0].clone(), states.into_iter().map(|(_, state)| state).collect())
 }
 
 /// As `pull_selector` gives it, in the one place of a URL where the test's kubectl takes it.

@@ -3,8 +3,8 @@
 //! A file of this folder is a kind of change, and has everything that is particular to it: which paths of the template
 //! are its own, why it is refused, what of it is left to do in a pod and by which guarded operations, what somebody
 //! else may have done meanwhile, and how it is shown. Images are separate: their containers restart, one after the
-//! other where that is asked for, and prove that they did. Of every other kind the rest of the program knows only
-//! [`FieldChanges`].
+//! other where that is asked for, and prove that they did. All other kinds are the fields of [`FieldChanges`], which the
+//! rest of the program asks about all of them at once, unless a rule is about one kind alone.
 //!
 //! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in
 //! place.

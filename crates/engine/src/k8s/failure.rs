@@ -192,9 +192,9 @@ pub fn stuck(
         let reason = status.state.waiting.as_ref()?.reason.as_str();
         let is_stuck = match kind(reason) {
             WaitingKind::Fatal | WaitingKind::Pull | WaitingKind::PullBackOff | WaitingKind::Lasting => true,
-            WaitingKind::Start => pod.container(&status.name).is_some_and(|(_, _, container)| {
-                !status.image.is_empty() && !image::is_same(&status.image, &container.image)
-            }),
+            WaitingKind::Start => pod
+                .spec_of(&status.name)
+                .is_some_and(|container| !status.image.is_empty() && !image::is_same(&status.image, &container.image)),
             WaitingKind::Neutral => false,
         };
         is_stuck.then_some((&status.name, reason))

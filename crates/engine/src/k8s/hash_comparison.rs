@@ -74,7 +74,7 @@ pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
 /// # Errors
 /// When one of the two has lists that cannot be merged, such as containers without names.
 pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::Error> {
-    let lists = [ContainerList::Containers, ContainerList::InitContainers].map(ContainerList::spec_field);
+    let lists = ContainerList::ALL.map(ContainerList::spec_field);
     let given = lists.map(|list| Some((list.to_owned(), manifest.pointer(&format!("/spec/{list}"))?.clone())));
     let spec: Map<String, Value> = given.into_iter().flatten().collect();
     let patch = strategic_merge::three_way(None, &json!({ "spec": spec }), pod, Schema::POD)?;

@@ -15,7 +15,7 @@ use crate::kinds::PODS;
 use crate::plan::live::{Denied, LiveWorkload};
 use crate::plan::resize::rules;
 use crate::rollout::patch::{NewImage, PodPart, PodPatch, patches};
-use crate::rollout::pre_pull::{self, AskedPulls, Lacking, PrePull, Pull, PullAnswer};
+use crate::rollout::pre_pull::{self, Lacking, PrePull, Pull, PullAnswer};
 
 /// Kinds of pods that the server is asked about, at most: more pods of one workload have the same spec anyway.
 const ASKED_AT_MOST: usize = 50;
@@ -38,8 +38,9 @@ pub struct DryRun {
     pub lacking: Lacking,
     /// What the caller may not do to have them pull.
     pub pulls_denied: Option<Denied>,
-    /// Else what the server answered about the pods that pull.
-    pub asked_pulls: Vec<AskedPulls>,
+    /// Else what the server answered about the pods that pull: about those that differ in nothing but the node, as they
+    /// were asked about last, to a dry run of one of them.
+    pub asked_pulls: Vec<(Vec<Pull>, PullAnswer)>,
 }
 
 /// What the server would make of a patch.
@@ -58,9 +59,13 @@ pub enum PatchAnswer {
 
 /// Returns the pulls whose pods the server takes, as far as is known, and the refusal of one that is required
 /// (`--pre-pull=always`); of others warnings are given.
-pub fn taken(asked: Vec<AskedPulls>, mode: PrePull, warnings: &mut Vec<Warning>) -> (Vec<Pull>, Option<Reason>) {
+pub fn taken(
+    asked: Vec<(Vec<Pull>, PullAnswer)>,
+    mode: PrePull,
+    warnings: &mut Vec<Warning>,
+) -> (Vec<Pull>, Option<Reason>) {
     let (mut kept, mut refusal) = (Vec::new(), None);
-    for AskedPulls { pulls, answer } in asked {
+    for (pulls, answer) in asked {
         let images = pre_pull::images_of(&pulls);
         match answer {
             PullAnswer::Taken => kept.extend(pulls),
@@ -98,8 +103,7 @@ impl WorkloadPlan {
             }
             let changed = planned.changed(pod);
             let images = changed.map(|(known, to)| NewImage { container: known.name.clone(), to: to.to.clone() });
-            let images: Vec<NewImage> = images.collect();
-            if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
+            if let Some(patches) = patches(pod, images.collect(), &planned.fields, id, field_manager) {
                 kinds.insert(kind, asked.len());
                 asked.push((patches, vec![planned.pod.clone()]));
             }
@@ -264,7 +268,7 @@ impl WorkloadPlan {
     }
 
     /// Notes what nodes pull first: only what the caller may create the pods for, and the server takes.
-    fn pulls_first(&mut self, lacking: &[Pull], denied: Option<Denied>, asked: Vec<AskedPulls>) {
+    fn pulls_first(&mut self, lacking: &[Pull], denied: Option<Denied>, asked: Vec<(Vec<Pull>, PullAnswer)>) {
         let mut pulls = Vec::new();
         match denied.filter(|_| !lacking.is_empty()) {
             Some(denied) if self.pre_pull == PrePull::Always => self.lacks(&[denied]),
@@ -304,7 +308,7 @@ fn admitted(plan: &PodPlan, before: &Pod, part: PodPart, answer: &Pod) -> Option
     // A container that is not to change stays as well.
     let wanted = |container: &Container| match plan.changes.get(&container.name) {
         Some(change) => Some(&change.to),
-        None => before.container(&container.name).map(|(_, _, container)| &container.image),
+        None => before.spec_of(&container.name).map(|container| &container.image),
     };
     let mut all = answer.all_containers();
     let rewritten = all.find(|(_, container)| wanted(container).is_some_and(|wanted| container.image != *wanted));

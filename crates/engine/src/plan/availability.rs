@@ -250,7 +250,7 @@ fn unready_before(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<War
     let mut unready = updated.filter_map(|(plan, pod)| {
         let is_unready = |status: &ContainerStatus| !pod.is_ready() && !status.ready && !failure::is_on_its_way(status);
         let changed = plan.changes.keys().chain(plan.fields.resized());
-        let mut statuses = changed.filter_map(|name| pod.container_status(name)).map(|(_, _, status)| status);
+        let mut statuses = changed.filter_map(|name| pod.status_of(name));
         statuses.find_map(|status| Unsettled::of(context, pod, status, is_unready))
     });
     let Unsettled { pod, container, why, ends } = unready.next()?;

@@ -363,7 +363,7 @@ fn container_plan(
     list: ContainerList,
 ) -> Option<ContainerPlan> {
     let in_pods: Vec<(&PodPlan, &Container)> =
-        pods.iter().filter_map(|(plan, pod)| Some((plan, pod.container(name)?.2))).collect();
+        pods.iter().filter_map(|(plan, pod)| Some((plan, pod.spec_of(name)?))).collect();
     let template = context.known.template.get(name);
     let container = template.or_else(|| in_pods.first().map(|(_, container)| *container))?;
     let in_a_pod = || in_pods.iter().find_map(|(plan, _)| plan.changes.get(name)).map(|change| change.to.clone());
@@ -405,7 +405,7 @@ fn changes_no_pod(name: &ContainerName, in_pods: &[(&PodPlan, &Container)]) -> b
 /// What the pods that change run, where none of them runs what its template says.
 fn runs_instead(context: &Context<'_>, pods: &[(PodPlan, &Pod)], name: &ContainerName, to: &str) -> Option<String> {
     let is_changed = |(plan, pod): &&(PodPlan, &Pod)| {
-        plan.verdict == PodVerdict::Update && pod.container(name).is_some_and(|(_, _, container)| container.image != to)
+        plan.verdict == PodVerdict::Update && pod.spec_of(name).is_some_and(|container| container.image != to)
     };
     let changed = pods.iter().filter(is_changed).map(|(_, pod)| *pod);
     Some(Drift::of(context, name, changed)?.instead()?.to_owned())

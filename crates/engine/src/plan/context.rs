@@ -51,7 +51,7 @@ impl Known {
     pub(super) fn of(live: &LiveWorkload) -> Self {
         let mut known = Self { containers: Vec::new(), template: BTreeMap::new() };
         let mut seen: BTreeSet<ContainerName> = BTreeSet::new();
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        for list in ContainerList::ALL {
             let template = template_containers(live.workload.template()).into_iter();
             for (_, container) in template.filter(|(its, _)| *its == list) {
                 if seen.insert(container.name.clone()) {
@@ -89,7 +89,7 @@ pub(super) fn template_containers(template: &Value) -> Vec<(ContainerList, Conta
         let read = |container: &Value| serde_json::from_value(container.clone()).ok();
         containers.into_iter().flatten().filter_map(read).map(move |container| (list, container))
     };
-    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(of_list).collect()
+    ContainerList::ALL.into_iter().flat_map(of_list).collect()
 }
 
 /// Images that differ from pod to pod. They are no change of the owner's template.

@@ -33,7 +33,7 @@ impl<'p> Drift<'p> {
     ) -> Option<Self> {
         let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
         for pod in pods {
-            let Some((_, _, container)) = pod.container(name) else { continue };
+            let Some(container) = pod.spec_of(name) else { continue };
             // What admission makes of it is no drift.
             if live.is_image(name, template, &container.image) || live.is_pin(pod, container, template) {
                 drift.is_everywhere = false;
@@ -70,7 +70,7 @@ pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> 
     let is_changed = |pod: &&Pod| {
         // What a pod was created with nobody has set: its own revision says it, or admission has made it.
         let is_set = Baseline::of(pod, name) != Baseline::Created;
-        let is_other = is_set && pod.container(name).is_some_and(|(_, _, container)| container.image != to);
+        let is_other = is_set && pod.spec_of(name).is_some_and(|container| container.image != to);
         let is_kept = context.durable && revision::is_below_partition(&context.live.workload, pod);
         is_other
             && !is_kept

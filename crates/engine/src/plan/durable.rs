@@ -237,7 +237,7 @@ fn digests(context: &Context<'_>, change: &Change) -> BTreeMap<ContainerName, St
     let mut running: BTreeMap<ContainerName, BTreeSet<String>> = BTreeMap::new();
     let mine = |pod: &&Pod| pod.is_controlled_by(&context.live.controllers);
     for pod in context.live.pods.iter().filter(mine) {
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        for list in ContainerList::ALL {
             let changes = |name: &ContainerName| change.images.contains_key(name);
             for status in
                 pod.statuses(list).iter().filter(|status| changes(&status.name) && !status.image_id.is_empty())

@@ -147,7 +147,7 @@ impl Timing<'_> {
         let startup = containers.iter().filter_map(|container| container.startup_probe.as_ref());
         let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
         let policy = self.policy;
-        policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup))
+        policy.hold_seconds(startup)
     }
 
     /// The time that the container takes to stop, beyond what any takes: its hook, or its whole grace period where the
@@ -205,11 +205,11 @@ impl Timing<'_> {
     /// has not turned ready since, or because of another container that has started later.
     fn ready_before(&self, container: &Container) -> Option<f64> {
         let status = self.pod.status_of(&container.name)?;
-        let started = second(status.state.running.as_ref()?.started_at.as_deref()?)?;
+        let started = second(status.started_at()?)?;
         let ready = self.pod.ready_condition().filter(|_| self.pod.is_ready())?;
         let turned = second(ready.last_transition_time.as_deref()?)?;
         let starts = self.pod.statuses(ContainerList::Containers).iter();
-        let mut starts = starts.filter_map(|status| second(status.state.running.as_ref()?.started_at.as_deref()?));
+        let mut starts = starts.filter_map(|status| second(status.started_at()?));
         let is_last = starts.all(|other| other <= started.saturating_add(1));
         (turned >= started && is_last).then(|| seconds(u64::try_from(turned - started).unwrap_or(0)))
     }

@@ -263,7 +263,7 @@ fn followed(
 fn changed(pod: &Pod, container: &Container) -> (Option<String>, Option<String>) {
     let name = &container.name;
     let noted = recorded_from(pod, name);
-    let shown = pod.container_status(name).map(|(_, _, status)| &status.image);
+    let shown = pod.status_of(name).map(|status| &status.image);
     let shown = shown.filter(|shown| !shown.is_empty() && !image::is_same(shown, &container.image)).cloned();
     let is_changed = noted.is_some() || matches!(Baseline::of(pod, name), Baseline::Set(_));
     if is_changed { (noted.or(shown), Some(container.image.clone())) } else { (None, None) }

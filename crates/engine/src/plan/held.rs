@@ -104,7 +104,7 @@ pub(super) fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool 
 
 /// The rollouts that are known to have ended.
 pub(super) fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
-    history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned))
+    history::union(&live.workload.object, &live.surroundings.owned)
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl LiveWorkload {
 pub(crate) fn is_pin(template: &str, pod: &Pod, container: &Container) -> bool {
     let record = UpdateRecord::of(pod);
     let before = record.as_ref().and_then(|record| record.baseline(pod, &container.name));
-    let image_id = pod.container_status(&container.name).map(|(_, _, status)| status.image_id.as_str());
+    let image_id = pod.status_of(&container.name).map(|status| status.image_id.as_str());
     let before = before.map(|record| record.from.as_str());
     restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
 }

@@ -86,7 +86,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
 /// Notes the containers that change or changed; returns whether a change is in progress already.
 fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
     let mut in_progress = false;
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         for container in pod.containers(list) {
             let Some(to) = context.wanted.image_in(context.live, pod, list, container) else { continue };
             let effect = Effect::of(list, container);
@@ -129,7 +129,7 @@ impl PodPlan {
         pod: &'a Pod,
     ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
         self.changes.iter().filter_map(|(name, change)| {
-            let (_, _, container) = pod.container(name)?;
+            let container = pod.spec_of(name)?;
             (container.image != change.to).then_some((container, change))
         })
     }
@@ -146,7 +146,7 @@ impl PodPlan {
     pub(super) fn restarted<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = &'a Container> + Clone {
         let by_image = self.restarted_by_image(pod).map(|(container, _)| container.name.clone());
         let names: BTreeSet<ContainerName> = by_image.chain(self.fields.restarting_in(pod)).collect();
-        let restarted = names.iter().filter_map(|name| pod.container(name).map(|(_, _, container)| container));
+        let restarted = names.iter().filter_map(|name| pod.spec_of(name));
         restarted.collect::<Vec<_>>().into_iter()
     }
 

@@ -61,7 +61,7 @@ fn is_unsettled(live: &LiveWorkload, lock: &Lock) -> bool {
     let change = lock.rollout.directed();
     let lacks = |pod: &Pod| {
         let mut images = change.images.iter();
-        images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image != image.to))
+        images.any(|(name, image)| pod.spec_of(name).is_some_and(|container| container.image != image.to))
     };
     // Where every pod of the rollout has it, its end may still have to be recorded; later pods of others do not belong
     // to it.
@@ -217,7 +217,7 @@ fn made_from(live: &LiveWorkload) -> Option<&Value> {
 pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let records = unended(live);
     let mut found = BTreeMap::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         let containers = live.workload.template().pointer(&format!("/spec/{}", list.spec_field()));
         for container in containers.and_then(Value::as_array).into_iter().flatten() {
             let text = |key: &str| container.get(key).and_then(Value::as_str);
@@ -234,7 +234,7 @@ pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 
 /// The image of a pod that is not the template's, nor what admission makes of it.
 fn differing(live: &LiveWorkload, name: &ContainerName, to: &str) -> Option<String> {
-    let mut images = live.present_pods().filter_map(|pod| Some(pod.container(name)?.2.image.as_str()));
+    let mut images = live.present_pods().filter_map(|pod| Some(pod.spec_of(name)?.image.as_str()));
     images.find(|image| !live.is_image(name, to, image)).map(str::to_owned)
 }
 

@@ -100,7 +100,7 @@ impl Resumed<'_> {
 
     /// What this rollout has noted on a pod.
     fn record<'p>(&self, pod: &'p Pod) -> Option<std::borrow::Cow<'p, UpdateRecord>> {
-        UpdateRecord::of(pod).filter(|record| record.id == self.lock.rollout.id)
+        UpdateRecord::of_rollout(pod, &self.lock.rollout.id)
     }
 
     /// Whether a container that this rollout has left no record of, and that has the image wanted, has to prove it.

@@ -178,7 +178,7 @@ impl EndedBy {
         if followed.rollout.direction == Direction::Back {
             return None;
         }
-        let entries = history::union(std::iter::once(object).chain(owned));
+        let entries = history::union(object, owned);
         if let Some(entry) = entries.into_iter().find(|entry| entry.rollout.id == followed.rollout.id) {
             let was_aborted = (entry.outcome == EndResult::Aborted).then_some(Self::RolledBack);
             return was_aborted.or_else(|| (entry.outcome == EndResult::Superseded).then_some(Self::Superseded));

@@ -168,7 +168,7 @@ fn changing(plan: &WorkloadPlan) -> impl Iterator<Item = &PodKey> {
 }
 
 fn images(pod: &Pod) -> Option<PodImages> {
-    let containers = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.containers(list));
+    let containers = ContainerList::ALL.map(|list| pod.containers(list));
     let images = containers.into_iter().flatten().map(|container| (container.name.clone(), container.image.clone()));
     (!pod.terminating).then(|| PodImages { pod: pod.key.clone(), images: images.collect() })
 }

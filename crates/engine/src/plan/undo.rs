@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::context::ByPod;
+use super::held::known;
 use crate::change::reason::Reason;
 use crate::change::{Change, FieldChanges, Row, TemplateImage, image_in, list_in};
 use crate::k8s::names::{ContainerName, RolloutId};
@@ -12,7 +13,7 @@ use crate::k8s::pod::{ContainerList, Pod};
 use crate::plan::intent::IntentError;
 use crate::plan::live::LiveWorkload;
 use crate::plan::updates::{Update, updates};
-use crate::state::durable::history::{self, HistoryEntry};
+use crate::state::durable::history::HistoryEntry;
 use crate::state::durable::lock::Lock;
 use crate::state::outcome::EndResult;
 use crate::state::record::{ContainerRecord, UpdateRecord};
@@ -43,8 +44,7 @@ pub(super) enum Chosen {
 /// # Errors
 /// When nothing fitting is recorded.
 pub(super) fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, IntentError> {
-    let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
-    let mut entries = history::union(objects);
+    let mut entries = known(live);
     let records = pods_only(live, &entries);
     // A rollout that only removed leftovers has changed nothing that could be taken back.
     entries.retain(|entry| !entry.rollout.change.images.is_empty() || !entry.rollout.change.fields.is_empty());
@@ -189,7 +189,7 @@ pub(super) fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bo
 pub(super) fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Result<ByPod, IntentError> {
     let mut wanted = ByPod::default();
     for pod in &live.pods {
-        let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
+        let Some(record) = UpdateRecord::of_rollout(pod, id) else { continue };
         for (name, container) in &record.containers {
             // Somebody has set another image since: that no longer belongs to this update.
             let (Some(_), Some((list, _, _))) = (record.container(pod, name), pod.container(name)) else { continue };

@@ -138,7 +138,7 @@ impl Notice {
 pub struct Outcome {
     pub workload: WorkloadRef,
     pub result: EndResult,
-    /// Each pod of the goal, in its order.
+    /// Each pod of the goal, in its order; then the pods that were found later, and the replacement pods that fail.
     pub pods: Vec<PodEnd>,
     /// Which pods decided it, and why, where that is not plain from the result.
     pub why: Option<String>,
@@ -306,6 +306,24 @@ pub struct NotReady {
 }
 
 impl Outcome {
+    pub fn new(workload: WorkloadRef, result: EndResult, pods: Vec<PodEnd>) -> Self {
+        Self {
+            workload,
+            result,
+            pods,
+            why: None,
+            held: false,
+            nothing_changed: false,
+            still_forward: false,
+            nothing_more: false,
+            budget_blocks: false,
+            standing: Vec::new(),
+            standing_fields: Vec::new(),
+            rolled_back: None,
+            seconds: 0.0,
+        }
+    }
+
     /// Returns the pods that the rollout has brought to what they are. What a pod has of the rollout that ended before is no
     /// deed of the way back that found nothing to do in it.
     pub fn done(&self) -> impl Iterator<Item = &PodEnd> {
@@ -315,6 +333,20 @@ impl Outcome {
 }
 
 impl PodEnd {
+    pub fn new(pod: PodKey, phase: PodProgress) -> Self {
+        Self {
+            pod,
+            phase,
+            patched: false,
+            containers: Vec::new(),
+            unplanned: Vec::new(),
+            as_before: Vec::new(),
+            replaced: false,
+            unchanged: false,
+            not_ready: None,
+        }
+    }
+
     /// Returns whether it is neither done, nor failed, nor untouched.
     pub fn is_in_progress(&self) -> bool {
         match self.phase.stage() {

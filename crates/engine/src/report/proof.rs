@@ -241,12 +241,9 @@ mod tests {
     use crate::state::outcome::EndResult;
 
     fn end(name: &str, phase: PodProgress, down: i64) -> PodEnd {
+        let pod = PodKey { namespace: "d".into(), name: name.into(), uid: format!("uid-{name}").into() };
         PodEnd {
-            pod: PodKey { namespace: "d".into(), name: name.into(), uid: format!("uid-{name}").into() },
             replaced: matches!(phase, PodProgress::Gone { .. }),
-            unchanged: false,
-            not_ready: None,
-            phase,
             patched: true,
             containers: vec![ContainerEnd {
                 container: "side".into(),
@@ -265,8 +262,7 @@ mod tests {
                     ready_seconds: Some(down + 1),
                 },
             }],
-            unplanned: vec![],
-            as_before: vec![],
+            ..PodEnd::new(pod, phase)
         }
     }
 
@@ -276,21 +272,7 @@ mod tests {
             namespace: "d".into(),
             name: "web".into(),
         };
-        Outcome {
-            workload,
-            result: EndResult::Complete,
-            pods,
-            why: None,
-            rolled_back: None,
-            seconds: 1.0,
-            held: false,
-            nothing_changed: false,
-            still_forward: false,
-            nothing_more: false,
-            budget_blocks: false,
-            standing: vec![],
-            standing_fields: Vec::new(),
-        }
+        Outcome::new(workload, EndResult::Complete, pods)
     }
 
     fn pulled(name: &str, time: &str, message: &str) -> Event {

@@ -72,7 +72,7 @@ pub enum Action {
 pub enum Answer {
     /// The patch was stored.
     Accepted,
-    /// A conflict: a test of the patch failed, or the pod is gone.
+    /// The server rejected a test of the patch, or the object is gone or there already: nothing was stored.
     #[serde(rename = "moved")]
     Conflict {
         /// The server's words.

@@ -82,9 +82,9 @@ impl Standing {
 
 /// Says whether a pod may go down now. It changes nothing: [`super::state::Run::ask`] does what the answer needs.
 pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Admission {
-    let Some((goal, run)) = state.pods.get(position) else { return Admission::Wait(WaitReason::NotSeen) };
-    let Some(pod) = context.observed.pod(&goal.key) else { return Admission::Wait(WaitReason::NotSeen) };
-    let asks = Asks { context, state, position, goal, pod, standing: Standing::of(Some(pod), run) };
+    let found = state.pods.run(position).and_then(|run| Some((run, context.observed.pod(&run.goal.key)?)));
+    let Some((run, pod)) = found else { return Admission::Wait(WaitReason::NotSeen) };
+    let asks = Asks { context, state, position, goal: &run.goal, pod, standing: Standing::of(Some(pod), run) };
     let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
     why.map_or(Admission::Go, Admission::Wait)
 }
@@ -105,8 +105,8 @@ struct Asks<'a> {
 impl Asks<'_> {
     fn others(&self) -> impl Iterator<Item = (usize, Standing)> {
         let standing = |position: usize| {
-            let (goal, run) = self.state.pods.get(position)?;
-            Some((position, Standing::of(self.context.observed.pod(&goal.key), run)))
+            let run = self.state.pods.run(position)?;
+            Some((position, Standing::of(self.context.observed.pod(&run.goal.key), run)))
         };
         self.state
             .pods
@@ -196,7 +196,7 @@ impl Asks<'_> {
         let leaves_next = drain::wanted(self.context.goal, self.goal).is_some() && !is_leaving(&self.position);
         let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
         let idle = idle.filter(|(position, _)| !leaves_next || !is_leaving(position));
-        idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
+        idle.filter_map(|(position, _)| Some(self.state.pods.run(position)?.goal.key.clone())).collect()
     }
 
     /// The pods that are between two of their containers, ready and in their Services. For a budget they are healthy
@@ -205,7 +205,7 @@ impl Asks<'_> {
         let is_one = self.standing != Standing::New;
         let down = self.others().filter(move |(_, standing)| is_one && *standing == Standing::Down);
         down.filter_map(|(position, _)| {
-            let key = &self.state.pods.goal(position)?.key;
+            let key = &self.state.pods.run(position)?.goal.key;
             let pod = self.context.observed.pod(key)?;
             (pod.is_ready() && !drain::is_owed(pod)).then(|| key.clone())
         })
@@ -214,8 +214,8 @@ impl Asks<'_> {
     /// Whether the pod is being resized without a restart.
     fn runs_on(&self, key: &PodKey) -> bool {
         let position = self.state.pods.position(key);
-        let Some((goal, run)) = position.and_then(|position| self.state.pods.get(position)) else { return false };
-        let restarts = goal.containers.values().any(|container| container.by_resize);
+        let Some(run) = position.and_then(|position| self.state.pods.run(position)) else { return false };
+        let restarts = run.goal.containers.values().any(|container| container.by_resize);
         matches!(run.phase, Some(PodProgress::Resizing { .. })) && !run.steps.is_between && !restarts
     }
 

@@ -23,37 +23,51 @@ use super::standing;
 use super::state::RunState;
 
 pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
-    let reported = reported(context, state);
-    let pods = state.pods.iter().map(|(goal, run)| {
-        let pod = context.observed.pod(&goal.key);
-        let mut end = pod_end(pod, run, RolloutRef::of(context.goal));
+    let end = |run: &PodRun| {
+        let pod = context.observed.pod(&run.goal.key);
+        let mut end = pod_end(pod, run, context.goal);
         end.patched |= run.request.sends > 0 && pod.is_some_and(|pod| is_of_this_run(context.goal, pod));
-        if context.goal.is_followed() {
-            end.containers.retain(|end| {
-                end.changed && reported.contains(&end.container) || !is_of_before(context, pod, goal, &end.container)
-            });
-            end.unchanged = pod.is_some_and(|pod| is_as_made(pod, goal));
-            // What is followed may have happened long ago.
-            for container in &mut end.containers {
-                container.times.running_since = running_since(pod, &container.container);
-            }
-        }
         end
-    });
+    };
+    let mut pods: Vec<PodEnd> = state.pods.iter().map(end).collect();
+    if context.goal.is_followed() {
+        leave_out_earlier_updates(context, state, &mut pods);
+    }
+    pods.extend(state.replacements.ends());
     Outcome {
-        workload: context.goal.workload.clone(),
-        result,
-        pods: pods.chain(state.replacements.ends()).collect(),
         why,
         held: state.owner.stays_held(context),
         nothing_changed: state.owner.has_changed_nothing(context),
-        nothing_more: false,
         still_forward: context.goal.is_back() && state.owner.is_still_forward(context),
         budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
         standing: standing::of(context, state),
         standing_fields: standing::of_fields(context, state),
-        rolled_back: None,
         seconds: context.now.saturating_sub(state.began.unwrap_or(context.now)).as_secs_f64(),
+        ..Outcome::new(context.goal.workload.clone(), result, pods)
+    }
+}
+
+/// Leaves out the containers that no update in the course of what is followed has changed. A container that is reported for
+/// one pod is reported for every pod that it was changed in, so that the counts are right.
+fn leave_out_earlier_updates(context: TurnContext<'_>, state: &RunState, ends: &mut [PodEnd]) {
+    let is_of_before = |run: &PodRun, name: &ContainerName| {
+        let pod = context.observed.pod(&run.goal.key);
+        pod.is_some_and(|pod| was_over_by(pod, &run.goal, name, context.goal.read_at()))
+    };
+    let reported = |(run, end): (&PodRun, &PodEnd)| {
+        let changed = end.containers.iter().filter(|end| end.changed).map(|end| end.container.clone());
+        changed.filter(|name| !is_of_before(run, name)).collect::<Vec<_>>()
+    };
+    let reported: BTreeSet<ContainerName> = state.pods.iter().zip(&*ends).flat_map(reported).collect();
+    for (run, end) in state.pods.iter().zip(ends) {
+        let pod = context.observed.pod(&run.goal.key);
+        end.containers
+            .retain(|end| end.changed && reported.contains(&end.container) || !is_of_before(run, &end.container));
+        end.unchanged = pod.is_some_and(|pod| is_as_made(pod, &run.goal));
+        // What is followed may have happened long ago.
+        for container in &mut end.containers {
+            container.times.running_since = running_since(pod, &container.container);
+        }
     }
 }
 
@@ -65,55 +79,24 @@ fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
     !goal.is_followed() && is_first && record.is_some_and(|record| record.taken_over.is_none())
 }
 
-/// The containers that were changed in the course of what is followed. A container that is reported for one pod is
-/// reported for every pod that it was changed in, so that the counts are right.
-fn reported(context: TurnContext<'_>, state: &RunState) -> BTreeSet<ContainerName> {
-    if !context.goal.is_followed() {
-        return BTreeSet::new();
-    }
-    let of_pod = |(goal, run): (&PodGoal, &PodRun)| {
-        let pod = context.observed.pod(&goal.key);
-        let ends = pod_end(pod, run, RolloutRef::of(context.goal)).containers.into_iter();
-        let reported = ends.filter(|end| end.changed && !is_of_before(context, pod, goal, &end.container));
-        reported.map(|end| end.container).collect::<Vec<_>>()
-    };
-    state.pods.iter().flat_map(of_pod).collect()
-}
-
-/// The rollout whose containers are reported.
-#[derive(Clone, Copy)]
-struct RolloutRef<'a> {
-    id: &'a RolloutId,
-    /// Somebody else's rollout: its records may have any id.
-    is_followed: bool,
-}
-
-impl<'a> RolloutRef<'a> {
-    fn of(goal: &'a Goal) -> Self {
-        Self { id: goal.id(), is_followed: goal.is_followed() }
-    }
-}
-
-fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: RolloutRef<'_>) -> PodEnd {
-    let goal = run.target.as_ref();
+fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: &Goal) -> PodEnd {
+    let goal = run.goal.as_ref();
     let is_ours = run.request.patched && run.phase == Some(PodProgress::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
         let again = pod.filter(|_| is_ours && wanted.restarts);
-        let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id));
+        let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id()));
         ContainerEnd { again, ..container_end(pod, (name, wanted), goal, rollout) }
     });
     let containers: Vec<ContainerEnd> = containers.collect();
     let again = containers.iter().filter(|end| end.again.is_some()).map(|end| end.container.clone());
     PodEnd {
-        pod: goal.key.clone(),
-        phase: run.phase.clone().unwrap_or(PodProgress::Waiting),
         patched: run.request.patched,
         unplanned: pod.into_iter().flat_map(|pod| others_restarted(pod, run, false)).chain(again).collect(),
         as_before: pod.into_iter().flat_map(|pod| others_restarted(pod, run, true)).collect(),
         containers,
         replaced: run.is_replaced(),
-        unchanged: false,
         not_ready: pod.filter(|_| is_ours).and_then(not_ready),
+        ..PodEnd::new(goal.key.clone(), run.phase.clone().unwrap_or(PodProgress::Waiting))
     }
 }
 
@@ -126,7 +109,7 @@ fn not_ready(pod: &Pod) -> Option<NotReady> {
 /// or the others.
 fn others_restarted(pod: &Pod, run: &PodRun, as_before: bool) -> Vec<ContainerName> {
     let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, InLoop))| {
-        let now = pod.container_status(name).map(|(_, _, status)| status);
+        let now = pod.status_of(name);
         let is_other = before.is_some() && now.and_then(|now| now.container_id.as_ref()) != before.as_ref();
         is_other && now.is_some_and(|now| in_loop.goes_on(now)) == as_before
     };
@@ -137,13 +120,13 @@ fn container_end(
     pod: Option<&Pod>,
     (name, wanted): (&ContainerName, &ContainerGoal),
     goal: &PodGoal,
-    rollout: RolloutRef<'_>,
+    rollout: &Goal,
 ) -> ContainerEnd {
     let restarted = || pod.filter(|pod| !was_left(pod, name));
     let has_its_image = |pod| was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name);
     let is_not_before =
         |pod| UpdateRecord::of(pod).is_none_or(|record: Cow<'_, UpdateRecord>| !record.is_before_its_resize(pod, name));
-    let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout.id));
+    let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout.id()));
     ContainerEnd {
         container: name.clone(),
         from: wanted.from.clone(),
@@ -164,7 +147,7 @@ fn container_end(
 
 /// Whether another container runs than before the resize that this rollout has noted.
 fn has_restarted_by_resize(pod: &Pod, name: &ContainerName, rollout: &RolloutId) -> bool {
-    UpdateRecord::of(pod).filter(|record| record.id == *rollout).is_some_and(|record| {
+    UpdateRecord::of_rollout(pod, rollout).is_some_and(|record| {
         let restarts = record.restarts_by_resize(name).is_some();
         restarts && !record.is_before_its_resize(pod, name)
     })
@@ -177,10 +160,9 @@ fn started_again(
     (name, wanted): (&ContainerName, &ContainerGoal),
     rollout: &RolloutId,
 ) -> Option<StartedAgain> {
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *rollout)?;
-    let (_, _, status) = pod.container_status(name)?;
-    let of_image = record.container(pod, name).cloned();
-    let before = of_image.or_else(|| record.resize_baseline(pod, name))?;
+    let record = UpdateRecord::of_rollout(pod, rollout)?;
+    let status = pod.status_of(name)?;
+    let before = record.before(pod, name)?;
     let since_the_first = || {
         let resized = record.restarts_by_resize(name).filter(|_| wanted.by_resize && record.restarts_twice(name))?;
         let planned = 1 + i64::from(resized.container_id.is_some());
@@ -194,19 +176,15 @@ fn started_again(
 
 /// Whether this container of the pod was changed by an earlier rollout alone. Where this rollout has changed nothing
 /// but cpu and memory and has taken that back, the pod has the earlier rollout's record again.
-fn is_of_earlier(rollout: RolloutRef<'_>, pod: &Pod, name: &ContainerName) -> bool {
-    UpdateRecord::of(pod).is_some_and(|record| match record.id == *rollout.id {
+fn is_of_earlier(rollout: &Goal, pod: &Pod, name: &ContainerName) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| match record.id == *rollout.id() {
         true => record.earlier.contains_key(name) && !record.containers.contains_key(name),
-        false => !rollout.is_followed,
+        false => !rollout.is_followed(),
     })
 }
 
 /// Whether a container that is followed was changed by an update that was over when the one that is followed began: it
 /// was running when that update set another container, and when the pod was read.
-fn is_of_before(context: TurnContext<'_>, pod: Option<&Pod>, goal: &PodGoal, name: &ContainerName) -> bool {
-    pod.is_some_and(|pod| was_over_by(pod, goal, name, context.goal.read_at()))
-}
-
 fn was_over_by(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
     let record = UpdateRecord::of(pod);
     let is_noted = |name: &ContainerName| record.as_ref().is_some_and(|record| record.container(pod, name).is_some());
@@ -233,8 +211,20 @@ mod tests {
     use super::*;
     use crate::state::evidence;
 
-    fn ours(id: &RolloutId) -> RolloutRef<'_> {
-        RolloutRef { id, is_followed: false }
+    fn goal(follows: &Value) -> Goal {
+        serde_json::from_value(json!({"workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "clock": "",
+            "controllers": [], "replicas": 1, "pods": [], "field_manager": "m", "follows": follows,
+            "lock": {"id": "one", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
+                "direction": "forward", "change": {"images": {}}}}))
+        .expect("it is a goal")
+    }
+
+    fn ours() -> Goal {
+        goal(&Value::Null)
+    }
+
+    fn followed() -> Goal {
+        goal(&json!({"readAt": null, "heldBy": null}))
     }
 
     /// `side` was changed and done before `app` was set: `follow` reports `app` alone.
@@ -294,7 +284,7 @@ mod tests {
         .expect("it is a goal");
         for (id, seen, changed) in [("c://old", 3, false), ("c://old", 2, true), ("c://new", 3, true)] {
             let pod = pod(id, seen);
-            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), ours(&"one".into()));
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), &ours());
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed), "{id} {seen}");
             let is_new =
                 pod.container(&"side".into()).zip(pod.container_status(&"side".into())).map(|(asked, shown)| {
@@ -346,7 +336,7 @@ mod tests {
                 let request = Request { patched, ..Request::default() };
                 let done = Some(PodProgress::Done);
                 let run = PodRun { request, phase: done, ..PodRun::new(goal.clone().into()) };
-                let end = pod_end(Some(&pod), &run, ours(&"one".into()));
+                let end = pod_end(Some(&pod), &run, &ours());
                 let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();
                 assert_eq!(end.containers.first().map(|end| end.again.clone()), Some(expected), "{what} {patched}");
                 assert_eq!(end.unplanned, unplanned, "{what} {patched}");
@@ -369,9 +359,8 @@ mod tests {
         let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
             "containers": {"side": {"from": "a:1", "to": "a:2", "restarts": true}}}))
         .expect("it is a goal");
-        let id = "one".into();
-        for (is_followed, changed) in [(false, false), (true, true)] {
-            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), RolloutRef { id: &id, is_followed });
+        for (rollout, changed) in [(ours(), false), (followed(), true)] {
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), &rollout);
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed));
         }
     }
@@ -403,7 +392,7 @@ mod tests {
             ("the same runs", pod("one", "c://now"), false),
             ("another rollout has resized it", pod("other", "c://before"), false),
         ] {
-            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), ours(&"one".into()));
+            let end = pod_end(Some(&pod), &PodRun::new(goal.clone().into()), &ours());
             let found = end.containers.first().map(|end| (end.changed, end.by_resize, end.twice));
             assert_eq!(found, Some((restarted, restarted, false)), "{what}");
         }
@@ -417,20 +406,11 @@ mod tests {
                 "annotations": {"kubectl-inplace.io/update": record.to_string()}}, "spec": {"containers": []}});
             Pod::from_object(&object).expect("it is a pod")
         };
-        let goal = |follows: Value| -> Goal {
-            serde_json::from_value(
-                json!({"workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "clock": "",
-                "controllers": [], "replicas": 1, "pods": [], "field_manager": "m", "follows": follows,
-                "lock": {"id": "one", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
-                    "direction": "forward", "change": {"images": {}}}}),
-            )
-            .expect("it is a goal")
-        };
         let record = |id: &str| json!({"id": id, "manager": "m", "containers": {"side": {"from": "a:1", "to": "a:2", "containerID": "c://old"}}});
         for (what, goal, record, expected) in [
-            ("this run's", goal(Value::Null), record("one"), true),
-            ("another rollout's", goal(Value::Null), record("other"), false),
-            ("who follows has patched nothing", goal(json!({"readAt": null, "heldBy": null})), record("one"), false),
+            ("this run's", ours(), record("one"), true),
+            ("another rollout's", ours(), record("other"), false),
+            ("who follows has patched nothing", followed(), record("one"), false),
         ] {
             assert_eq!(is_of_this_run(&goal, &pod(record)), expected, "{what}");
         }

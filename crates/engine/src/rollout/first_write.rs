@@ -12,7 +12,7 @@ use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::value::count::pods_that;
 
-use super::admission::{Admission, WaitReason};
+use super::admission::{self, Admission, WaitReason};
 use super::goal::PodGoal;
 use super::judge;
 use super::observed::Watch;
@@ -35,6 +35,7 @@ impl Run<'_> {
         if gate == Gate::Open {
             self.state.begin_waits_for = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);
+            self.state.budgets.unblock();
             return false;
         }
         self.state.blocked_since.get_or_insert(self.now);
@@ -58,20 +59,22 @@ impl Run<'_> {
         if let Watch::Lost(why) = self.observed.watch() {
             return Gate::Blocked(format!("the pods could not be watched: {why}"));
         }
-        let Some(goal) = self.state.pods.goal(position).cloned() else { return Gate::Open };
+        let Some(goal) = self.state.pods.run(position).map(|run| run.goal.clone()) else { return Gate::Open };
         let pod = self.observed.pod(&goal.key);
         let must_show_it = !is_begun && !self.goal.policy().goes_on_after_failure;
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
             return Gate::Blocked(why);
         }
-        // The caller reports what holds it, once.
-        let said = self.turn.notices.len();
-        let admission = self.ask(position);
-        self.turn.notices.truncate(said);
-        match admission {
+        match admission::may_go_down(self.context(), self.state, position) {
             Admission::Go | Admission::Wait(WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => Gate::Open,
-            Admission::Wait(WaitReason::Unread { .. }) => self.unread().map_or(Gate::Pending, Gate::Blocked),
-            Admission::Wait(WaitReason::DisruptionBudget(why)) => Gate::Blocked(why),
+            Admission::Wait(WaitReason::Unread { budgets }) => {
+                self.read_for_admission(budgets);
+                self.unread().map_or(Gate::Pending, Gate::Blocked)
+            }
+            Admission::Wait(WaitReason::DisruptionBudget(why)) => {
+                self.state.budgets.block(&why, self.now);
+                Gate::Blocked(why)
+            }
             Admission::Wait(WaitReason::Unavailable { down }) => Gate::Blocked(self.unavailable(down)),
             Admission::Wait(WaitReason::NotSeen) => Gate::Blocked("the first pod is not seen".into()),
         }
@@ -82,7 +85,7 @@ impl Run<'_> {
         let pods = &self.state.pods;
         let broken = pods.all(PodIndex::AlreadyUnready).iter().filter(|_| !self.goal.is_strictly_ordered());
         let mut first = broken.chain(pods.all(PodIndex::Waiting)).copied();
-        first.find(|position| pods.goal(*position).is_some_and(|pod| pod.restarts()))
+        first.find(|position| pods.run(*position).is_some_and(|run| run.goal.restarts()))
     }
 
     fn unavailable(&self, down: usize) -> String {

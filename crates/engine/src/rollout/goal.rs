@@ -176,7 +176,7 @@ impl PodGoal {
     pub fn serves(&self, pod: &Pod) -> bool {
         let mut restarting = self.containers.iter().filter(|(_, container)| container.restarts);
         restarting.any(|(name, _)| {
-            let state = pod.container_status(name).map(|(_, _, status)| &status.state);
+            let state = pod.status_of(name).map(|status| &status.state);
             state.is_none_or(|state| state.waiting.is_none() && state.terminated.is_none())
         })
     }
@@ -243,7 +243,7 @@ impl ContainerGoal {
             Some((name.clone(), Self { from, to, restarts, ..Self::default() }))
         });
         let mut wanted: BTreeMap<ContainerName, Self> = images.collect();
-        let record = UpdateRecord::of(pod).filter(|record| record.id == *id);
+        let record = UpdateRecord::of_rollout(pod, id);
         let restarted = record.iter().flat_map(|record| change.fields.resources.restarted_by(&record.resources()));
         Self::add_resized(&mut wanted, change.fields.restarting_in(pod).into_iter().chain(restarted));
         wanted

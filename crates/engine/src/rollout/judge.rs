@@ -25,12 +25,12 @@ const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its
 impl Run<'_> {
     pub(super) fn judge(&mut self, position: usize) {
         let context = self.context();
-        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(context, goal));
+        let restarting = self.state.pods.run(position).and_then(|run| restarting_by_now(context, &run.goal));
         if let Some(goal) = restarting {
             self.state.pods.set_goal(position, goal.into());
         }
         let Some(mut run) = self.state.pods.open(position) else { return };
-        let goal = run.target.clone();
+        let goal = run.goal.clone();
         let subject = PodContext { position, goal: &goal, pod: context.observed.pod(&goal.key) };
         run.clocks.timeout = timeout(context, subject);
         // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.
@@ -145,9 +145,8 @@ fn is_seen(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun) -> b
 fn timeout(context: TurnContext<'_>, subject: PodContext<'_>) -> Duration {
     let policy = context.goal.policy();
     let grace = subject.pod.map_or(30, Pod::termination_grace_seconds);
-    let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
     // Each step has as long as a pod with one step.
     let steps = u64::try_from(context.goal.steps_of(subject.goal).len()).unwrap_or(1);
-    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
+    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(policy.hold_seconds(0))) * steps;
     Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(context.goal, subject.goal))
 }

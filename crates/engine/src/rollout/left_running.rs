@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::{ContainerList, Pod};
+use crate::k8s::pod::Pod;
 use crate::state::evidence;
 
 use super::Now;
@@ -61,7 +61,7 @@ pub(super) fn of(context: TurnContext<'_>, pod: &Pod, name: &ContainerName, note
     let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
         return LeftRunning::Unknown;
     };
-    let pulled = || context.observed.events(&pod.key)?.pulled_at(name, &pod.container(name)?.2.image);
+    let pulled = || context.observed.events(&pod.key)?.pulled_at(name, &pod.spec_of(name)?.image);
     let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return LeftRunning::Unknown };
     // In one sync the kubelet stops every container whose image has changed before it starts any.
     let started_any =
@@ -71,8 +71,6 @@ pub(super) fn of(context: TurnContext<'_>, pod: &Pod, name: &ContainerName, note
 }
 
 fn ids(pod: &Pod) -> BTreeMap<ContainerName, Option<String>> {
-    let restarts =
-        pod.all_containers().filter(|(list, container)| *list == ContainerList::Containers || container.is_sidecar());
-    let id = |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
-    restarts.map(|(_, container)| (container.name.clone(), id(&container.name))).collect()
+    let id = |name: &ContainerName| pod.status_of(name).and_then(|status| status.container_id.clone());
+    pod.long_lived_containers().map(|container| (container.name.clone(), id(&container.name))).collect()
 }

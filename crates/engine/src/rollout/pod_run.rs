@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::{ContainerList, ContainerStatus, Pod};
+use crate::k8s::pod::{ContainerStatus, Pod};
 use crate::report::progress::{PodProgress, Stage};
 use crate::state::again::InLoop;
 use crate::state::evidence::Baseline;
@@ -26,7 +26,7 @@ pub(super) const BACK_OFF: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(super) struct PodRun {
     /// What is wanted of it.
-    pub(super) target: Arc<PodGoal>,
+    pub(super) goal: Arc<PodGoal>,
     /// `None` before it was judged for the first time.
     pub(super) phase: Option<PodProgress>,
     pub(super) request: Request,
@@ -131,8 +131,7 @@ pub(super) struct ReadyKey {
 impl ReadyKey {
     /// Of the whole pod, or of these containers alone: then the pod's own transitions do not count.
     pub(super) fn of(pod: &Pod, containers: &[&ContainerName], whole: bool) -> Self {
-        let id =
-            |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+        let id = |name: &&ContainerName| pod.status_of(name).and_then(|status| status.container_id.clone());
         let ready = pod.is_ready();
         let condition = if ready { pod.ready_condition() } else { pod.condition("ContainersReady") };
         Self {
@@ -248,12 +247,17 @@ pub(super) enum PodIndex {
     TakenBack,
 }
 
+impl RequestState {
+    /// When the pod may be sent to, or read, again.
+    pub(super) fn not_before(&self) -> Option<Now> {
+        if let Self::ReadAt(at) | Self::BackOff { until: at } = self { Some(*at) } else { None }
+    }
+}
+
 impl Request {
     pub(super) fn is_unanswered(&self) -> bool {
-        match self.state {
-            RequestState::Sent | RequestState::Reading | RequestState::Unclear | RequestState::ReadAt(_) => true,
-            RequestState::Idle | RequestState::Accepted | RequestState::BackOff { .. } => false,
-        }
+        use RequestState::{ReadAt, Reading, Sent, Unclear};
+        matches!(self.state, Sent | Reading | Unclear | ReadAt(_))
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -261,15 +265,7 @@ impl Request {
     }
 
     pub(super) fn may_send(&self, now: Now) -> bool {
-        match self.state {
-            RequestState::BackOff { until } => until <= now,
-            RequestState::Idle => true,
-            RequestState::Accepted
-            | RequestState::Sent
-            | RequestState::Unclear
-            | RequestState::Reading
-            | RequestState::ReadAt(_) => false,
-        }
+        self.is_idle() && self.state.not_before().is_none_or(|at| at <= now)
     }
 
     pub(super) fn answered(&mut self, answer: Answer, now: Now) {
@@ -334,9 +330,9 @@ impl Evidence {
 }
 
 impl PodRun {
-    pub(super) fn new(target: Arc<PodGoal>) -> Self {
+    pub(super) fn new(goal: Arc<PodGoal>) -> Self {
         Self {
-            target,
+            goal,
             phase: None,
             request: Request::default(),
             clocks: Clocks::default(),
@@ -442,10 +438,9 @@ impl PodRun {
         if std::mem::replace(&mut self.request.patched, true) && step > 0 {
             return;
         }
-        let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
-        let is_other = |status: &&ContainerStatus| !self.target.containers.contains_key(&status.name);
+        let is_other = |status: &&ContainerStatus| !self.goal.containers.contains_key(&status.name);
         let noted = |status: &ContainerStatus| (status.container_id.clone(), InLoop::of(status));
-        let others = statuses.into_iter().flatten().filter(is_other);
+        let others = pod.all_statuses().filter(is_other);
         self.evidence.others = others.map(|status| (status.name.clone(), noted(status))).collect();
     }
 }

@@ -1,5 +1,6 @@
-//! The pods of the run, and every index over them. What is kept of a pod changes here and nowhere else, so that the
-//! sets, the counts and the timers are always true, and every new phase is reported.
+//! The pods of the run, and every index over them. What is kept of a pod changes here, or while the pod is judged: between
+//! [`Pods::open`] and [`Pods::judged`]. So the sets, the counts and the timers are always true, and every new phase is
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,7 +14,6 @@ use crate::state::hook::HookPhase;
 use super::goal::{Goal, Mode, PodGoal};
 use super::observed::{Judged, TurnContext};
 use super::pod_run::{PodIndex, PodRun, RequestState, Sent, Taken};
-use super::protocol::PodChange;
 use super::{Answer, Now};
 
 static NONE: BTreeSet<usize> = BTreeSet::new();
@@ -53,20 +53,12 @@ impl Pods {
         self.position.get(key).copied()
     }
 
-    pub(super) fn goal(&self, position: usize) -> Option<&Arc<PodGoal>> {
-        self.run(position).map(|run| &run.target)
-    }
-
     pub(super) fn run(&self, position: usize) -> Option<&PodRun> {
         self.runs.get(position)
     }
 
-    pub(super) fn get(&self, position: usize) -> Option<(&PodGoal, &PodRun)> {
-        self.run(position).map(|run| (run.target.as_ref(), run))
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodGoal, &PodRun)> {
-        self.runs.iter().map(|run| (run.target.as_ref(), run))
+    pub(super) fn iter(&self) -> impl Iterator<Item = &PodRun> {
+        self.runs.iter()
     }
 
     /// Returns the positions of the pods in that state, in their order.
@@ -121,7 +113,7 @@ impl Pods {
         // A pod that was done has proven the change, whatever becomes of it afterwards.
         let was_done = |position: &&usize| self.run(**position).is_some_and(|run| run.evidence.was_done);
         let done = self.all(PodIndex::Done).iter().chain(self.all(PodIndex::Replaced).iter().filter(was_done));
-        done.filter(|position| self.run(**position).is_some_and(|run| run.target.proves()))
+        done.filter(|position| self.run(**position).is_some_and(|run| run.goal.proves()))
     }
 
     /// Returns whether this run has taken the pod: it no longer counts before the next pause.
@@ -201,7 +193,7 @@ impl Pods {
 
     pub(super) fn set_goal(&mut self, position: usize, goal: Arc<PodGoal>) {
         if let Some(run) = self.runs.get_mut(position) {
-            run.target = goal;
+            run.goal = goal;
         }
     }
 
@@ -228,7 +220,7 @@ impl Pods {
     pub(super) fn open(&mut self, position: usize) -> Option<PodRun> {
         self.count_visits(1);
         let slot = self.runs.get_mut(position)?;
-        let emptied = PodRun::new(slot.target.clone());
+        let emptied = PodRun::new(slot.goal.clone());
         let mut run = std::mem::replace(slot, emptied);
         if let Some(wake) = run.clocks.wake.take() {
             self.timers.remove(&(wake, position));
@@ -240,16 +232,8 @@ impl Pods {
     pub(super) fn judged(&mut self, position: usize, run: PodRun, judged: Judged, now: Now) -> Option<Notice> {
         *self.runs.get_mut(position)? = run;
         self.set_phase(position, judged.phase, now, |run| {
-            let requested = match run.request.state {
-                RequestState::BackOff { until } | RequestState::ReadAt(until) => Some(until),
-                RequestState::Idle
-                | RequestState::Sent
-                | RequestState::Accepted
-                | RequestState::Unclear
-                | RequestState::Reading => None,
-            };
             let deadline = run.deadline();
-            let times = [judged.wake, requested, deadline, run.clocks.events_at];
+            let times = [judged.wake, run.request.state.not_before(), deadline, run.clocks.events_at];
             run.clocks.wake = times.into_iter().flatten().filter(|at| *at > now).min();
             run.shown.is_late = deadline.is_some_and(|deadline| deadline <= now);
             run.clocks.wake
@@ -266,7 +250,7 @@ impl Pods {
         also: impl FnOnce(&mut PodRun) -> Option<Now>,
     ) -> Option<Notice> {
         let run = self.runs.get_mut(position)?;
-        let said = Notice::Pod { pod: run.target.key.clone(), phase: phase.clone() };
+        let said = Notice::Pod { pod: run.goal.key.clone(), phase: phase.clone() };
         let is_reported = run.enter(phase, now);
         let again = also(run);
         self.timers.extend(again.map(|at| (at, position)));
@@ -274,19 +258,8 @@ impl Pods {
         is_reported.then_some(said)
     }
 
-    /// Does to a pod what a protocol wants. Returns what is to be said of it.
-    pub(super) fn change(&mut self, position: usize, change: PodChange, now: Now) -> Option<Notice> {
-        match change {
-            PodChange::Phase(phase) => return self.begin(position, phase, now),
-            PodChange::Sent(sent) => self.sent(position, sent),
-            PodChange::Request(request) => self.set_request(position, request),
-            PodChange::Goal(goal) => self.set_goal(position, goal),
-            PodChange::Wake => self.wake(position, now),
-        }
-        None
-    }
-
-    fn begin(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
+    /// Something of the pod begins. Returns what is to be said of it.
+    pub(super) fn begin(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
         let run = self.runs.get_mut(position)?;
         if matches!(phase, PodProgress::Draining { .. } | PodProgress::Patched | PodProgress::Resizing { .. }) {
             run.steps.taken = Taken::Yes;
@@ -401,7 +374,7 @@ impl Pods {
             };
         }
         let (is_present, is_down) = (run.shown.is_present, run.is_in_progress() || run.shown.is_unready);
-        let key = run.target.key.clone();
+        let key = run.goal.key.clone();
         self.count_as(&key, is_present, is_down);
     }
 

@@ -17,10 +17,10 @@ use super::state::RunState;
 /// Returns how far it is, with at most `most` pods.
 pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, most: usize) -> Progress {
     let pods = &state.pods;
-    let is_in_progress = |run: &PodRun| run.stage() == Some(Stage::InProgress);
-    let in_progress =
-        || pods.all(PodIndex::InProgress).iter().filter_map(|at| pods.get(*at)).filter(|(_, run)| is_in_progress(run));
-    let shown = in_progress().take(most).filter_map(|(wanted, run)| {
+    let is_in_progress = |run: &&PodRun| run.stage() == Some(Stage::InProgress);
+    let in_progress = || pods.all(PodIndex::InProgress).iter().filter_map(|at| pods.run(*at)).filter(is_in_progress);
+    let shown = in_progress().take(most).filter_map(|run| {
+        let wanted = &*run.goal;
         let pod = observed.pod(&wanted.key);
         let phase = run.phase.clone()?;
         let (waited, at_most) = waits(goal, run, &phase, now);
@@ -68,7 +68,7 @@ fn waits(goal: &Goal, run: &PodRun, phase: &PodProgress, now: Now) -> (Duration,
 
 fn restarts(goal: &PodGoal, pod: &Pod) -> Option<i64> {
     let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
-    let counts: Vec<i64> = changing.filter_map(|(name, _)| Some(pod.container_status(name)?.2.restart_count)).collect();
+    let counts: Vec<i64> = changing.filter_map(|(name, _)| Some(pod.status_of(name)?.restart_count)).collect();
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, count| sum.saturating_add(*count)))
 }
 
@@ -78,7 +78,7 @@ pub(super) fn back_off(goal: &PodGoal, pod: &Pod, is_unexplained: bool) -> Optio
     let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
     let is_stale = |name| matches!(Baseline::of(pod, name), Baseline::Recorded(record) if record.waiting.is_some());
     changing.filter(|(name, _)| !is_stale(name)).find_map(|(name, _)| {
-        let (_, _, status) = pod.container_status(name)?;
+        let status = pod.status_of(name)?;
         if let Some((_, until)) = failure::back_off(status) {
             let exit_code = status.last_state.terminated.as_ref().map(|ended| ended.exit_code);
             return Some(BackOff { until: Some(until), exit_code });

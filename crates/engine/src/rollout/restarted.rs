@@ -19,13 +19,13 @@ pub(super) fn was_left(pod: &Pod, name: &ContainerName) -> bool {
 
 /// A container that has not begun has not restarted.
 pub(super) fn has_begun(pod: &Pod, name: &ContainerName) -> bool {
-    !pod.is_unstarted() && pod.container_status(name).is_none_or(|(_, _, status)| !status.has_not_begun())
+    !pod.is_unstarted() && pod.status_of(name).is_none_or(|status| !status.has_not_begun())
 }
 
 /// Whether a container's image was changed in place. If the container has never restarted, whoever set the image has
 /// only written something else since.
 pub(super) fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
-    let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
+    let restarted = || pod.status_of(name).is_none_or(|status| status.restart_count > 0);
     match Baseline::of(pod, name) {
         Baseline::Recorded(_) => true,
         Baseline::Set(_) => restarted(),
@@ -35,17 +35,16 @@ pub(super) fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
 }
 
 pub(super) fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
-    pod?.container_status(name)?.2.state.running.as_ref()?.started_at.clone()
+    pod?.status_of(name)?.started_at().map(str::to_owned)
 }
 
 /// Since when the container was down and when the one that runs was started, where the API shows both. Where a
 /// container in between has replaced the old one in `lastState`, the update's patch is the first known time.
 fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
     let record = UpdateRecord::of(pod)?;
-    let of_image = record.container(pod, name).cloned();
-    let before = of_image.clone().or_else(|| record.resize_baseline(pod, name))?;
-    let (_, _, status) = pod.container_status(name)?;
-    let started = status.state.running.as_ref()?.started_at.clone()?;
+    let before = record.before(pod, name)?;
+    let status = pod.status_of(name)?;
+    let started = status.started_at()?.to_owned();
     let ended = status.last_state.terminated.as_ref()?;
     if before.container_id.is_none() || status.container_id == before.container_id {
         return None;
@@ -53,7 +52,7 @@ fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
     let first_stop = if ended.container_id == before.container_id {
         ended.finished_at.clone()
     } else {
-        of_image.and_then(|_| UpdateRecord::set_at(pod, name))
+        record.container(pod, name).and_then(|_| UpdateRecord::set_at(pod, name))
     };
     Some((before.down_since.or(first_stop)?, started))
 }
@@ -62,7 +61,7 @@ fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
 /// seconds that another one ran in between; 0 for a container that never had to stop.
 pub(super) fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
     let record = UpdateRecord::of(pod)?;
-    let (_, _, status) = pod.container_status(name)?;
+    let status = pod.status_of(name)?;
     let before = record.container(pod, name).filter(|before| before.container_id.is_some());
     if before.is_some_and(|before| before.container_id == status.container_id) && status.state.running.is_some() {
         return Some(0);
@@ -75,9 +74,8 @@ pub(super) fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
 /// For how many seconds a container between the old one and the present one ran: known where there was only one, whose
 /// end the API shows.
 fn ran_between(pod: &Pod, name: &ContainerName) -> Option<i64> {
-    let record = UpdateRecord::of(pod)?;
-    let before = record.container(pod, name).cloned().or_else(|| record.resize_baseline(pod, name))?;
-    let (_, _, status) = pod.container_status(name)?;
+    let before = UpdateRecord::of(pod)?.before(pod, name)?;
+    let status = pod.status_of(name)?;
     let ended = status.last_state.terminated.as_ref()?;
     if ended.container_id == before.container_id {
         return Some(0);

@@ -5,15 +5,15 @@ use std::time::Duration;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
-use crate::rollout::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
+use crate::rollout::patch::{PodPatch, note_patch, resize_patch, step_patch};
 
 use super::action::Action;
 use super::admission::{self, Admission, WaitReason};
-use super::goal::{Mode, PodGoal};
+use super::goal::Mode;
 use super::pod_progress;
 use super::pod_run::{PodIndex, PodRun, RequestState, Sent, Taken};
 use super::protocol::drain::Due;
-use super::protocol::{Effects, PodChange, RequestSource};
+use super::protocol::{Effect, Effects, RequestSource};
 use super::state::Run;
 use super::steps;
 
@@ -57,18 +57,10 @@ impl Run<'_> {
 
     pub(super) fn read_what_is_unclear(&mut self) {
         for position in self.state.pods.list(PodIndex::Unanswered) {
-            let Some((goal, run)) = self.state.pods.get(position) else { continue };
-            let is_due = match run.request.state {
-                RequestState::Unclear => true,
-                RequestState::ReadAt(at) => at <= self.now,
-                RequestState::Idle
-                | RequestState::Sent
-                | RequestState::Accepted
-                | RequestState::Reading
-                | RequestState::BackOff { .. } => false,
-            };
-            if is_due {
-                let read = Action::Read(goal.key.clone());
+            let Some(run) = self.state.pods.run(position) else { continue };
+            let state = &run.request.state;
+            if *state == RequestState::Unclear || state.not_before().is_some_and(|at| at <= self.now) {
+                let read = Action::Read(run.goal.key.clone());
                 self.state.pods.set_request(position, RequestState::Reading);
                 self.carry_out((RequestSource::Pod(position), read).into());
             }
@@ -80,10 +72,10 @@ impl Run<'_> {
             return;
         }
         for position in self.state.pods.list(PodIndex::Unverified) {
-            let Some((goal, run)) = self.state.pods.get(position) else { continue };
+            let Some(run) = self.state.pods.run(position) else { continue };
             if run.clocks.events_at.is_none_or(|at| at <= self.now) {
                 // Its answer is not the answer to a request about the pod: what it finds comes as an observation.
-                let read = Action::ReadEvents(goal.key.clone());
+                let read = Action::ReadEvents(run.goal.key.clone());
                 self.state.pods.read_events(position, self.now + EVENTS_EVERY);
                 self.carry_out((RequestSource::Nobody, read).into());
             }
@@ -115,8 +107,10 @@ impl Run<'_> {
     /// whose hook has ended well.
     fn advance_steps(&mut self) {
         for position in self.state.pods.list(PodIndex::Next) {
-            let Some((goal, run)) = self.state.pods.get(position) else { continue };
-            let Some(pod) = self.observed.pod(&goal.key).filter(|_| run.request.may_send(self.now)) else { continue };
+            let Some(run) = self.state.pods.run(position) else { continue };
+            let Some(pod) = self.observed.pod(&run.goal.key).filter(|_| run.request.may_send(self.now)) else {
+                continue;
+            };
             match self.ask(position) {
                 Admission::Go if self.begin_drain(position) => {}
                 Admission::Go => {
@@ -159,8 +153,7 @@ impl Run<'_> {
         let pods = &self.state.pods;
         let is_due = |position: &&usize| match pods.run(**position).map(|run| &run.request.state) {
             Some(RequestState::BackOff { until }) => *until <= self.now,
-            Some(_) => true,
-            None => false,
+            state => state.is_some(),
         };
         let is_new = |position: &&usize| last != Some(**position);
         let (waiting, put_off) = (pods.all(PodIndex::Waiting), pods.all(PodIndex::Throttled));
@@ -190,23 +183,21 @@ impl Run<'_> {
     }
 
     fn is_quiet_resize(&self, position: usize) -> bool {
-        let goal = self.state.pods.goal(position);
-        let is_quiet = |goal: &PodGoal, pod: &Pod| steps::resizes_next(goal, pod) && !steps::takes_down(goal, pod);
-        goal.is_some_and(|goal| self.observed.pod(&goal.key).is_some_and(|pod| is_quiet(goal, pod)))
+        let Some(goal) = self.state.pods.run(position).map(|run| &run.goal) else { return false };
+        let is_quiet = |pod: &Pod| steps::resizes_next(goal, pod) && !steps::takes_down(goal, pod);
+        self.observed.pod(&goal.key).is_some_and(is_quiet)
     }
 
     /// Sends a resize where one is due, and its note before it; else the images of the next step.
     fn send(&mut self, position: usize) -> Option<()> {
         let context = self.context();
-        let goal = self.state.pods.goal(position)?.clone();
+        let goal = self.state.pods.run(position)?.goal.clone();
         let pod = self.observed.pod(&goal.key)?;
         if steps::resizes_next(&goal, pod) {
             if steps::lacks_note(context.goal, &goal, pod) {
-                let next = steps::images(context.goal, &goal, pod);
-                let later = [next.images, next.later].concat();
-                let step = self.step(&[], &later);
-                let patch =
-                    note_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager).ok()?;
+                let (_, mut step) = steps::images(context.goal, &goal, pod);
+                step.later.splice(..0, step.images.drain(..));
+                let patch = note_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager)?;
                 let takes = |run: &mut PodRun| run.steps.taken = run.steps.taken.max(Taken::Hook);
                 self.state.pods.sends(position, Sent::Note, takes);
                 return self.patch(position, patch, pod_progress::next_resize(&goal));
@@ -216,22 +207,16 @@ impl Run<'_> {
             let phase = PodProgress::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
-        let next = steps::images(context.goal, &goal, pod);
-        let step = self.step(&next.images, &next.later);
-        let patch = step_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager).ok()?;
-        let names = next.images.iter().map(|image| &image.container);
-        self.state.pods.sends(position, Sent::Images, |run| run.sends_images(next.number, names, pod));
+        let (number, step) = steps::images(context.goal, &goal, pod);
+        let patch = step_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager)?;
+        let names = step.images.iter().map(|image| &image.container);
+        self.state.pods.sends(position, Sent::Images, |run| run.sends_images(number, names, pod));
         self.patch(position, patch, PodProgress::Patched)
-    }
-
-    fn step<'i>(&self, images: &'i [NewImage], later: &'i [NewImage]) -> ImageStep<'i> {
-        let (owes_after_pod, durable) = (self.goal.hooks.after_pod.is_some(), self.goal.owner.is_some());
-        ImageStep { images, later, owes_after_pod, durable }
     }
 
     fn patch(&mut self, position: usize, patch: PodPatch, phase: PodProgress) -> Option<()> {
         let mut effects = Effects::default();
-        effects.change(position, PodChange::Phase(phase));
+        effects.0.push(Effect::Phase(position, phase));
         effects.act(RequestSource::Pod(position), Action::Patch(patch));
         self.carry_out(effects);
         Some(())
@@ -239,32 +224,35 @@ impl Run<'_> {
 
     /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, reports what
     /// blocks, and stops the clock of a pod that has its place and waits for others.
-    pub(super) fn ask(&mut self, position: usize) -> Admission {
+    fn ask(&mut self, position: usize) -> Admission {
         let context = self.context();
         let admission = admission::may_go_down(context, self.state, position);
         match &admission {
             Admission::Go => {
-                let goal = self.state.pods.goal(position);
+                let goal = self.state.pods.run(position).map(|run| &run.goal);
                 if goal.is_some_and(|goal| goal.restarts() && self.observed.pod(&goal.key).is_some_and(Pod::is_ready)) {
                     self.state.budgets.unblock();
                 }
             }
             Admission::Wait(WaitReason::Unavailable { down }) => self.say_that_the_budget_holds(*down),
-            Admission::Wait(WaitReason::Unread { budgets }) => {
-                if *budgets {
-                    self.effects(|state, context| state.budgets.read(context));
-                }
-                if !self.state.owner.is_fresh(context) {
-                    self.effects(|state, context| state.owner.read(context));
-                }
-            }
+            Admission::Wait(WaitReason::Unread { budgets }) => self.read_for_admission(*budgets),
             Admission::Wait(WaitReason::DisruptionBudget(why)) => {
-                self.effects(|state, context| state.budgets.block(context, &state.pods, why));
+                self.state.budgets.block(why, self.now);
+                self.turn.notices.extend(self.state.budgets.say_what_blocks(&self.state.pods, why));
             }
             Admission::Wait(WaitReason::NotSeen | WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => {}
         }
         self.state.pods.hold(position, admission != Admission::Go, self.now);
         admission
+    }
+
+    pub(super) fn read_for_admission(&mut self, budgets: bool) {
+        if budgets {
+            self.effects(|state, context| state.budgets.read(context));
+        }
+        if !self.state.owner.is_fresh(self.context()) {
+            self.effects(|state, context| state.owner.read(context));
+        }
     }
 
     fn say_that_the_budget_holds(&mut self, down: usize) {

@@ -81,7 +81,7 @@ fn pods_of<'a>(context: TurnContext<'a>, state: &RunState) -> Vec<&'a Pod> {
 fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {
     let mut images: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for pod in pods {
-        let Some((_, _, container)) = pod.container(name) else { continue };
+        let Some(container) = pod.spec_of(name) else { continue };
         let (number, ready) = images.entry(&container.image).or_default();
         *number += 1;
         *ready += usize::from(pod.is_ready());

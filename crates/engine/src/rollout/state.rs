@@ -143,9 +143,13 @@ impl<'a> Run<'a> {
                 Effect::Act(source, action) => self.turn.actions.push((self.state.id_for(source), action)),
                 Effect::Say(notice) => self.turn.notices.push(notice),
                 Effect::Add(pod) => self.state.pods.add(pod, self.now),
-                Effect::Pod(position, change) => {
-                    self.turn.notices.extend(self.state.pods.change(position, change, self.now));
+                Effect::Phase(position, phase) => {
+                    self.turn.notices.extend(self.state.pods.begin(position, phase, self.now));
                 }
+                Effect::Sent(position, sent) => self.state.pods.sent(position, sent),
+                Effect::Request(position, request) => self.state.pods.set_request(position, request),
+                Effect::Goal(position, goal) => self.state.pods.set_goal(position, goal),
+                Effect::Wake(position) => self.state.pods.wake(position, self.now),
                 Effect::WaitForReplacements(waits) => self.state.pods.wait_for_replacements(waits),
             }
         }

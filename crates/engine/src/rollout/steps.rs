@@ -6,7 +6,7 @@
 use crate::change::FieldProgress;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Pod, ResourceHolder};
-use crate::rollout::patch::{NewImage, PodPart};
+use crate::rollout::patch::{ImageStep, NewImage, PodPart};
 use crate::state::record::{ContainerRecord, UpdateRecord};
 
 use super::goal::{Goal, Mode, PodGoal};
@@ -40,7 +40,7 @@ pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod)
 
 /// Returns whether this rollout has changed something of the pod already, in the direction in which it goes.
 pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
-    let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *goal.id()) else { return false };
+    let Some(record) = UpdateRecord::of_rollout(pod, goal.id()) else { return false };
     let is_ours = |(name, change): (&ContainerName, &ContainerRecord)| {
         pod_goal.containers.get(name).is_some_and(|wanted| wanted.to.as_ref() == Some(&change.to))
     };
@@ -51,7 +51,7 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
 /// note comes before it and changes nothing.
 pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let is_resized = |name: &ContainerName| pod_goal.containers.get(name).is_some_and(|wanted| wanted.by_resize);
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *goal.id());
+    let record = UpdateRecord::of_rollout(pod, goal.id());
     record.is_some_and(|record| record.resized.keys().filter_map(ResourceHolder::container).any(is_resized))
         && !resizes_next(pod_goal, pod)
 }
@@ -83,26 +83,19 @@ pub(super) fn takes_down(pod_goal: &PodGoal, pod: &Pod) -> bool {
 pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let unasked = pod_goal.fields.resources.unasked_in(pod);
     let is_needed = goal.mode() == Mode::PodsOnly || unasked.restarting().next().is_some();
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *goal.id());
+    let record = UpdateRecord::of_rollout(pod, goal.id());
     is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))
 }
 
 /// The image that a container does not have yet; a container that is missing lacks it too.
 fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<&'g String> {
     let to = pod_goal.containers.get(name)?.to.as_ref()?;
-    let has_it = pod.container(name).is_some_and(|(_, _, container)| container.image == *to);
+    let has_it = pod.spec_of(name).is_some_and(|container| container.image == *to);
     (!has_it).then_some(to)
 }
 
-/// The next step of a pod.
-pub(super) struct NextStep {
-    pub(super) number: usize,
-    pub(super) images: Vec<NewImage>,
-    /// Those of the steps after it.
-    pub(super) later: Vec<NewImage>,
-}
-
-pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
+/// Returns the number of a pod's next step, and what its patch sets.
+pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> (usize, ImageStep) {
     let steps = goal.steps_of(pod_goal);
     let new = |name: &&ContainerName| {
         pod.container(name)?;
@@ -112,5 +105,11 @@ pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
     let number = next(&steps, pod_goal, pod).unwrap_or(0);
     let of_steps =
         |from: usize, to: usize| steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>();
-    NextStep { number, images: of_steps(number, number + 1), later: of_steps(number + 1, steps.len()) }
+    let step = ImageStep {
+        images: of_steps(number, number + 1),
+        later: of_steps(number + 1, steps.len()),
+        owes_after_pod: goal.hooks.after_pod.is_some(),
+        durable: goal.owner.is_some(),
+    };
+    (number, step)
 }

@@ -121,7 +121,7 @@ impl Run<'_> {
         if !self.state.listed && context.is_live() {
             self.state.listed = true;
             // No event comes for a pod that was gone before the first list.
-            let missing = pods.iter().enumerate().filter(|(_, (pod, _))| self.observed.pod(&pod.key).is_none());
+            let missing = pods.iter().enumerate().filter(|(_, run)| self.observed.pod(&run.goal.key).is_none());
             positions.extend(missing.map(|(position, _)| position));
         }
         positions.extend(pods.due(self.now));
@@ -217,11 +217,11 @@ impl Run<'_> {
         let is_due = self.now >= self.state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS);
         if self.turn.notices.is_empty() && is_due {
             let pods = &self.state.pods;
-            let in_progress = pods.all(PodIndex::InProgress).iter().filter_map(|position| pods.goal(*position));
+            let in_progress = pods.all(PodIndex::InProgress).iter().filter_map(|position| pods.run(*position));
             self.turn.notices.push(Notice::StillWaiting {
                 done: pods.all(PodIndex::Done).len(),
                 total: pods.not_left(),
-                pods: in_progress.map(|pod| pod.key.clone()).take(10).collect(),
+                pods: in_progress.map(|run| run.goal.key.clone()).take(10).collect(),
                 why: self.state.owner.trouble().or_else(|| self.state.followed.why()),
             });
         }

@@ -16,7 +16,6 @@ use super::pod_run::PodIndex;
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
-use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// How long an end waits for outstanding answers after a failure.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
@@ -32,7 +31,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
         let failing = || fail_as_before(pods);
         return Some((
             complete(pods, result),
-            why.or_else(failing).or_else(|| never_started(context)).or_else(not_ready),
+            why.or_else(failing).or_else(|| never_started(context, pods)).or_else(not_ready),
         ));
     }
     let all_went_back = goal.is_back() && pods.all_over();
@@ -56,7 +55,7 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
         return Some((EndResult::Superseded, why));
     }
     if goal.owner.is_none() && pods.all_done() && !state.followed.is_held(context) {
-        return Some((complete(pods, EndResult::Complete), never_started(context)));
+        return Some((complete(pods, EndResult::Complete), never_started(context, pods)));
     }
     if goal.undoes_deferred() && !pods.all(PodIndex::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
@@ -77,18 +76,19 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
             unready_nodes(context.observed, pods).or_else(|| others_not_ready(context.observed, pods, PodIndex::Late)),
         ));
     }
-    let is_over = state.blocked_since.is_some_and(|since| since + timeout(context) <= now);
+    let is_over = state.blocked_since.is_some_and(|since| since + goal.policy().timeout() <= now);
     is_over.then(|| (too_late, Some(what_blocks(context, state))))
 }
 
 /// The pods that are done without a node: they ask for what is wanted, and none of their containers has run.
-fn never_started(context: TurnContext<'_>) -> Option<String> {
+fn never_started(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     if context.goal.is_followed() {
         return None;
     }
-    let done = context.goal.pods.iter().filter(|goal| goal.restarts());
-    let mut waiting = done.filter(|goal| context.observed.pod(&goal.key).is_some_and(Pod::is_unstarted));
-    let first = &waiting.next()?.key;
+    let done = pods.all(PodIndex::Done).iter().filter_map(|position| pods.run(*position));
+    let done = done.filter(|run| run.goal.restarts());
+    let mut waiting = done.filter(|run| context.observed.pod(&run.goal.key).is_some_and(Pod::is_unstarted));
+    let first = &waiting.next()?.goal.key;
     let more = match waiting.count() {
         0 => String::new(),
         1 => " and 1 other pod".to_owned(),
@@ -109,7 +109,7 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 /// The rollout is taken back, and pods fail with what they had before it.
 fn fail_as_before(pods: &Pods) -> Option<String> {
     let back = pods.all(PodIndex::TakenBack);
-    let first = &pods.goal(*back.first()?)?.key.name;
+    let first = &pods.run(*back.first()?)?.goal.key.name;
     let phases = || back.iter().filter_map(|position| pods.run(*position)?.phase.as_ref());
     if phases().all(PodProgress::stays_down) {
         let which = if back.len() == 1 {
@@ -125,10 +125,6 @@ fn fail_as_before(pods: &Pods) -> Option<String> {
         more => format!("{more} pods ({first}, ...) fail"),
     };
     Some(format!("every pod is back and the lock is released, but {which} all the same"))
-}
-
-fn timeout(context: TurnContext<'_>) -> Duration {
-    Duration::from_secs(context.goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
 }
 
 fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
@@ -160,13 +156,13 @@ fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
 /// The nodes because of which the pods that timed out are not ready.
 fn unready_nodes(observed: &Observed, pods: &Pods) -> Option<String> {
     let late = pods.all(PodIndex::Late).iter();
-    said_of_nodes(&late.filter_map(|position| observed.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
+    said_of_nodes(&late.filter_map(|position| observed.pod(&pods.run(*position)?.goal.key)?.unready_node()).collect())
 }
 
 /// A container that this rollout does not change, and that keeps one of these pods from being ready.
 fn others_not_ready(observed: &Observed, pods: &Pods, which: PodIndex) -> Option<String> {
     let of_pod = |position: &usize| {
-        let goal = pods.goal(*position)?;
+        let goal = &pods.run(*position)?.goal;
         let pod = observed.pod(&goal.key)?;
         let resizes = |name: &ContainerName| goal.fields.resized().any(|resized| resized == name);
         let other = failure::unready(pod, |name| goal.containers.contains_key(name) || resizes(name))?;
@@ -197,7 +193,7 @@ pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<N
     // What has come already is no longer waited for: while answers are outstanding, only their time counts.
     let ahead = [
         total,
-        state.blocked_since.map(|since| since + timeout(context)),
+        state.blocked_since.map(|since| since + context.goal.policy().timeout()),
         context.stopped_since.map(|since| since + STOP_WITHIN),
         context.ending_since.map(|since| since + END_WITHIN),
         state.owner.next_visit(context),
@@ -210,4 +206,43 @@ pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<N
         Some(state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rollout::goal::{Goal, PodGoal};
+    use crate::rollout::observed::{Judged, Observation};
+    use crate::rollout::pod_run::PodRun;
+
+    /// A pod that was found later counts, and one that has left does not.
+    #[test]
+    fn the_pods_that_no_node_runs_are_those_that_are_done() {
+        let pod_goal = |name: &str| {
+            json!({"key": {"namespace": "d", "name": name, "uid": name},
+                "containers": {"side": {"from": "a:1", "to": "a:2", "restarts": true}}})
+        };
+        let goal: Goal = serde_json::from_value(json!({
+            "workload": {"kind": "Deployment", "namespace": "d", "name": "web"}, "clock": "", "controllers": [],
+            "replicas": 2, "pods": [pod_goal("one"), pod_goal("left")], "field_manager": "m",
+            "lock": {"id": "one", "run": "r", "who": "", "since": "", "version": "0", "state": "running",
+                "direction": "forward", "change": {"images": {}}}}))
+        .expect("it is a goal");
+        let (mut state, mut observed) = (RunState::new(), Observed::default());
+        let gone = PodProgress::Gone { why: "its controller released it".into() };
+        let done = PodProgress::Done;
+        let phases = [("one", done.clone()), ("left", gone), ("found", done.clone()), ("found-too", done)];
+        for (position, (name, phase)) in phases.into_iter().enumerate() {
+            let object = json!({"metadata": {"namespace": "d", "name": name, "uid": name},
+                "spec": {"containers": [{"name": "side", "image": "a:2"}]}});
+            observed.observe(Observation::Applied(Box::new(Pod::from_object(&object).expect("it is a pod"))));
+            let pod: PodGoal = serde_json::from_value(pod_goal(name)).expect("it is a goal");
+            state.pods.add(pod.clone().into(), Now::ZERO);
+            state.pods.judged(position, PodRun::new(pod.into()), Judged::from(phase), Now::ZERO);
+        }
+        let why = never_started(state.context(&goal, &observed, Now::ZERO), &state.pods);
+        assert_eq!(why.as_deref(), Some("no node runs pod/one and 2 other pods yet, so nothing had to restart there"));
+    }
 }

@@ -24,7 +24,7 @@ pub struct Again {
 
 /// Reads how a container runs again that has ended since its image was set, or since it was resized.
 pub fn again(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<Again> {
-    let up = seconds_between(status.state.running.as_ref()?.started_at.as_deref()?, now?)?;
+    let up = seconds_between(status.started_at()?, now?)?;
     // The clocks of a node and of the server differ by a little.
     let up_seconds = u64::try_from(up).unwrap_or(0);
     let (baseline, _) = ended_since(pod, status)?;

@@ -1,5 +1,7 @@
 //! How fast and how careful a rollout is: what the user chose and the owner says, bounded.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::ContainerName;
@@ -103,6 +105,15 @@ impl Policy {
     /// Returns whether nothing was chosen, as in the history.
     pub fn is_default(&self) -> bool {
         is_default(self)
+    }
+
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+    }
+
+    /// Returns for how many seconds a pod must stay ready: what the user has given, or else at least this long.
+    pub fn hold_seconds(&self, least: u32) -> u32 {
+        self.min_ready_seconds_given.unwrap_or(self.owner_min_ready_seconds.max(least))
     }
 
     /// Returns whether the first pod must prove itself before another one is taken: with `--min-ready-seconds 0`

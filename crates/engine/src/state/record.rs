@@ -261,6 +261,11 @@ impl UpdateRecord {
         }
     }
 
+    /// Reads the record of a pod, where it is of that rollout.
+    pub fn of_rollout<'p>(pod: &'p Pod, id: &RolloutId) -> Option<Cow<'p, Self>> {
+        Self::of(pod).filter(|record| record.id == *id)
+    }
+
     /// Reads the record of a pod, and adds when each image was set.
     pub fn complete(pod: &Pod) -> Option<Self> {
         let record = Self::of(pod)?.into_owned();
@@ -288,7 +293,7 @@ impl UpdateRecord {
 
     /// Returns whether `--after-pod` of this rollout has not ended well for the pod yet.
     pub fn owes_after_pod(pod: &Pod, id: &RolloutId) -> bool {
-        Self::of(pod).is_some_and(|record| record.id == *id && record.owes_after_pod)
+        Self::of_rollout(pod, id).is_some_and(|record| record.owes_after_pod)
     }
 
     /// Reads what was removed from a pod, or is about to be, and has to be restored.
@@ -302,6 +307,11 @@ impl UpdateRecord {
         self.explained(pod, name, self.containers.get(name)?)
     }
 
+    /// Returns what ran in a container before this update of its image, or else before its resize.
+    pub fn before(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
+        self.container(pod, name).cloned().or_else(|| self.resize_baseline(pod, name))
+    }
+
     /// Returns the baseline of a container: this update's record of it, or that of an earlier one.
     pub fn baseline<'r>(&'r self, pod: &Pod, name: &ContainerName) -> Option<&'r ContainerRecord> {
         self.container(pod, name).or_else(|| self.explained(pod, name, self.earlier.get(name)?))
@@ -313,7 +323,7 @@ impl UpdateRecord {
         name: &ContainerName,
         record: &'r ContainerRecord,
     ) -> Option<&'r ContainerRecord> {
-        let (_, _, container) = pod.container(name)?;
+        let container = pod.spec_of(name)?;
         let ours = pod.image_set.get(name).is_none_or(|set| is_same_writer(&set.manager, &self.manager));
         (container.image == record.to && ours).then_some(record)
     }

@@ -76,7 +76,7 @@ fn is_first_noted(record: &ContainerRecord, restarts: u64) -> bool {
 
 /// When the container that is shown started, and when the last one ended.
 fn last_times(status: &ContainerStatus) -> (Option<&str>, Option<&str>) {
-    let running = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+    let running = status.started_at();
     let ended = last_ended(status);
     let is_shown = |ended: &&Terminated| ended.container_id == status.container_id;
     let started = running.or_else(|| ended.filter(is_shown)?.started_at.as_deref());

@@ -15,7 +15,7 @@ pub fn cannot_be_pulled<'p>(pods: impl IntoIterator<Item = &'p Pod>, name: &Cont
 
 /// What one pod shows; `None` where it shows only other images, or none yet.
 fn was_pulled(pod: &Pod, name: &ContainerName, image: &str) -> Option<bool> {
-    let (_, _, container) = pod.container(name)?;
+    let container = pod.spec_of(name)?;
     let waits_for_it = |reason: &str| failure::is_pull(reason);
     if container.image == image {
         let state = &pod.status_of(name)?.state;

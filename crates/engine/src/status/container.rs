@@ -248,7 +248,7 @@ fn comparison(pod: &Pod, container: &Container, asked: &Asked<'_>, is_older: boo
 
 fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Option<&ContainerStatus>) -> Condition {
     // A plain init container does not run again for another image.
-    let restarts = list == ContainerList::Containers || container.is_sidecar();
+    let restarts = container.is_long_lived(list);
     let baseline = if restarts { Baseline::of(pod, &container.name) } else { Baseline::Created };
     let changed = matches!(baseline, Baseline::Recorded(_) | Baseline::Set(_));
     let not_running = |waiting: Option<Waiting>| match changed {

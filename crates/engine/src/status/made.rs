@@ -10,7 +10,7 @@ use crate::change::{FieldChanges, Row, image_in};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::{LiveWorkload, Made};
-use crate::rollout::patch::{NewImage, PodPatch, pod_patch};
+use crate::rollout::patch::{ImageStep, NewImage, PodPatch, step_patch};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::evidence::Baseline;
 
@@ -52,7 +52,7 @@ pub fn pod_to_create(live: &LiveWorkload, template: &Value) -> Value {
 
 /// Returns what the server has made of a template, as rollouts of this program have recorded it: where it cannot be asked now.
 pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
-    let entries = history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned));
+    let entries = history::union(&live.workload.object, &live.surroundings.owned);
     let mut pod = live.pods.first()?.clone();
     let mut is_known = false;
     for container in pod.spec.containers.iter_mut().chain(&mut pod.spec.init_containers) {
@@ -79,8 +79,9 @@ pub fn template_patch(live: &LiveWorkload, made: &Made) -> Option<PodPatch> {
             differs.then(|| NewImage { container: container.name.clone(), to: image.to_owned() })
         };
         let images: Vec<_> = pod.all_containers().filter_map(|(_, container)| template_image(container)).collect();
-        let patch = || pod_patch(pod, &images, &FieldChanges::default(), &"dry-run".into(), "dry-run").ok();
-        if images.is_empty() { None } else { patch() }
+        let step = ImageStep { images, ..ImageStep::default() };
+        let patch = || step_patch(pod, &step, &FieldChanges::default(), &"dry-run".into(), "dry-run");
+        if step.images.is_empty() { None } else { patch() }
     })
 }
 
@@ -89,7 +90,7 @@ pub fn note_kept(live: &LiveWorkload, made: &mut Made, answer: &Pod) {
     let (template, before) = (live.workload.template(), live.pods.iter().find(|pod| pod.key == answer.key));
     let (Some(before), Made::Pod(made)) = (before, made) else { return };
     for container in made.spec.containers.iter_mut().chain(&mut made.spec.init_containers) {
-        let image_of = |pod: &Pod| Some(pod.container(&container.name)?.2.image.clone());
+        let image_of = |pod: &Pod| Some(pod.spec_of(&container.name)?.image.clone());
         if image_in(template, &container.name) == Some(&container.image)
             && let Some(kept) = image_of(answer).filter(|kept| image_of(before).as_ref() == Some(kept))
         {
@@ -108,7 +109,7 @@ impl Made {
 
     /// Returns the image that the server gives a container of a new pod.
     pub(crate) fn image(&self, name: &ContainerName) -> Option<&str> {
-        self.pod()?.container(name).map(|(_, _, container)| container.image.as_str())
+        self.pod()?.spec_of(name).map(|container| container.image.as_str())
     }
 
     /// Returns what the server gives new pods of CPU and memory in place of what their template says.
@@ -151,7 +152,7 @@ pub(super) fn drifted<'p>(pods: impl IntoIterator<Item = &'p PodStatus>) -> BTre
 /// makes of that, and nobody has set another image since the pods were created, the server may have made theirs.
 pub(super) fn may_be_brought(live: &LiveWorkload, name: &ContainerName, template: &str) -> bool {
     let is_by_server = |pod: &Pod| {
-        let differs = pod.container(name).is_some_and(|(_, _, container)| container.image != template);
+        let differs = pod.spec_of(name).is_some_and(|container| container.image != template);
         differs && Baseline::of(pod, name) == Baseline::Created
     };
     match &live.surroundings.made {

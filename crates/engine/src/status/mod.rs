@@ -266,8 +266,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
 
 /// The rollouts of a workload that ended with every container proven.
 fn proven(live: &LiveWorkload) -> BTreeSet<RolloutId> {
-    let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
-    let entries = history::union(objects).into_iter();
+    let entries = history::union(&live.workload.object, &live.surroundings.owned).into_iter();
     let is_proven = |entry: &HistoryEntry| matches!(entry.outcome, EndResult::Complete | EndResult::Aborted);
     entries.filter(is_proven).map(|entry| entry.rollout.id).collect()
 }
@@ -358,7 +357,7 @@ impl<'a> Asked<'a> {
 /// Reads the containers of a template; what is none is left out.
 pub fn template_containers(template: &Value) -> Vec<TemplateContainer> {
     let mut found = Vec::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
         for container in containers.into_iter().flatten() {
             let text = |key: &str| container.get(key).and_then(Value::as_str);

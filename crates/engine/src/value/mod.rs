@@ -14,6 +14,11 @@ pub mod quantity;
 pub mod selector;
 pub mod suggest;
 
+/// FNV-1a, 64 bit: the same on every machine and in every build.
+pub(crate) fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// Defines an enum whose members stand for words of the command line or of documents, `ALL` in their order, and `word`.
 macro_rules! words {
     ($(#[$type_meta:meta])* $type:ident { $($(#[$meta:meta])* $member:ident = $word:literal),+ $(,)? }) => {

@@ -265,6 +265,10 @@ impl Pod {
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
     }
 
+    pub fn spec_of(&self, name: &ContainerName) -> Option<&Container> {
+        self.container(name).map(|(_, _, container)| container)
+    }
+
     pub fn containers(&self, list: ContainerList) -> &[Container] {
         match list {
             ContainerList::Containers => &self.spec.containers,
@@ -272,9 +276,14 @@ impl Pod {
         }
     }
 
-    pub fn all_containers(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
+    pub fn all_containers(&self) -> impl Iterator<Item = (ContainerList, &Container)> + Clone {
         let containers = self.spec.containers.iter().map(|container| (ContainerList::Containers, container));
         containers.chain(self.spec.init_containers.iter().map(|container| (ContainerList::InitContainers, container)))
+    }
+
+    pub fn long_lived_containers(&self) -> impl Iterator<Item = &Container> + Clone {
+        let long_lived = self.all_containers().filter(|(list, container)| container.is_long_lived(*list));
+        long_lived.map(|(_, container)| container)
     }
 
     pub fn statuses(&self, list: ContainerList) -> &[ContainerStatus] {
@@ -282,6 +291,10 @@ impl Pod {
             ContainerList::Containers => &self.status.container_statuses,
             ContainerList::InitContainers => &self.status.init_container_statuses,
         }
+    }
+
+    pub fn all_statuses(&self) -> impl Iterator<Item = &ContainerStatus> {
+        self.status.container_statuses.iter().chain(&self.status.init_container_statuses)
     }
 
     /// Finds a container's status by name: its list, its index there, and itself.

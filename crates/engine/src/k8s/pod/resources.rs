@@ -103,7 +103,7 @@ impl Pod {
     /// Returns what a container asks for, or the pod as a whole; `None` where there is no such container, or the pod asks for nothing.
     pub fn resources(&self, holder: &ResourceHolder) -> Option<&Resources> {
         match holder {
-            ResourceHolder::Container(name) => self.container(name).map(|(_, _, container)| &container.resources),
+            ResourceHolder::Container(name) => self.spec_of(name).map(|container| &container.resources),
             ResourceHolder::Pod => self.spec.resources.as_ref(),
         }
     }

@@ -74,6 +74,11 @@ pub struct ContainerStatus {
 }
 
 impl ContainerStatus {
+    /// Returns since when it runs.
+    pub fn started_at(&self) -> Option<&str> {
+        self.state.running.as_ref()?.started_at.as_deref()
+    }
+
     /// Returns whether no container was created yet.
     pub fn has_not_begun(&self) -> bool {
         let (now, before) = (&self.state, &self.last_state);

@@ -67,9 +67,10 @@ fn not_lowered(pods: &[Resized<'_>]) -> Vec<Warning> {
         let lowered = changed.filter(|(_, from, to)| to.is_some_and(|to| from.is_none_or(|from| to < from)));
         for (name, ..) in lowered {
             let has_restarted = pod.before.status_of(name).is_some_and(|status| status.restart_count > 0);
-            let restarts = pod.before.container(name).is_some_and(|(_, _, container)| {
-                container.resize_policy.iter().any(|policy| policy.restarts("memory"))
-            });
+            let restarts = pod
+                .before
+                .spec_of(name)
+                .is_some_and(|container| container.resize_policy.iter().any(|policy| policy.restarts("memory")));
             if has_restarted && !restarts {
                 *found.entry(name).or_default() += 1;
             }

@@ -23,7 +23,7 @@ const FOUND: [&str; 7] = [
 pub fn others(message: &str, before: &Pod, fields: &FieldChanges) -> Vec<ContainerName> {
     let after = fields.resources.asked_of(before);
     let is_left_alone = |container: &Container| {
-        before.container(&container.name).is_some_and(|(_, _, before)| before.resources == container.resources)
+        before.spec_of(&container.name).is_some_and(|before| before.resources == container.resources)
     };
     let left_alone = after.all_containers().map(|(_, container)| container).filter(|one| is_left_alone(one));
     let found = left_alone.filter(|one| is_named_by_quota(message, one) || breaks_limit_range(message, one));

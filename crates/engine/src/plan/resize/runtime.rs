@@ -44,7 +44,7 @@ pub(in crate::plan) fn sized_at_start(pods: &[Resized<'_>], template: &Value) ->
     for pod in pods {
         for field in [ResourceField::LimitsCpu, ResourceField::LimitsMemory] {
             for (name, ..) in pod.changed_limits(field).filter(|(name, ..)| !pod.restarting.contains(name)) {
-                let lists = [ContainerList::Containers, ContainerList::InitContainers];
+                let lists = ContainerList::ALL;
                 let containers = lists.into_iter().filter_map(|list| template.get("spec")?.get(list.spec_field()));
                 let mut containers = containers.filter_map(Value::as_array).flatten();
                 let is_it = |one: &&Value| one.get("name").and_then(Value::as_str) == Some(name.as_str());

@@ -112,11 +112,10 @@ impl Update {
 pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     let owner = &live.workload.object;
     let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
-    let objects: Vec<&Value> = std::iter::once(owner).chain(owned).collect();
-    let mut ended = history::union(objects.iter().copied());
+    let mut ended = history::union(owner, owned.clone());
     let lock = Lock::of(owner);
     let mut unreadable: Vec<UnreadableNote> =
-        objects.iter().filter_map(|object| unreadable_history(object, live)).collect();
+        std::iter::once(owner).chain(owned).filter_map(|object| unreadable_history(object, live)).collect();
     if lock.is_err() {
         unreadable.push(UnreadableNote { object: live.workload.reference.to_string(), annotation: ROLLOUT_ANNOTATION });
     }
@@ -170,10 +169,8 @@ fn of_entry(entry: HistoryEntry) -> Update {
 }
 
 fn of_lock(lock: Lock, live: &LiveWorkload) -> Update {
-    let is_left = match life(live, &lock) {
-        LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => true,
-        LeaseState::Ended | LeaseState::Alive(_) | LeaseState::Unknown(_) => false,
-    };
+    let lease = life(live, &lock);
+    let is_left = matches!(lease, LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. });
     let course = Course::UnderWay { state: lock.state, direction: lock.rollout.direction, is_left };
     of_rollout(lock.rollout, course, None)
 }

@@ -26,7 +26,7 @@ pub(super) fn as_written(object: &Value) -> Value {
 
 pub(super) fn both(kind: WorkloadKind, before: &Value, after: &Value) -> (Value, Value) {
     let (mut before, mut after) = (as_stored(kind, before), as_stored(kind, after));
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+    for list in ContainerList::ALL {
         align(&format!("{}/spec/{}", kind.template_pointer(), list.spec_field()), &before, &mut after);
     }
     if !kind.has_template() {
@@ -92,7 +92,7 @@ fn leave_out_admitted(before: &mut Value, after: &mut Value) {
         spec.retain(|key, _| !fields.contains(&key.as_str()));
         retain(spec, "volumes", &shared);
         retain(spec, "tolerations", &shared);
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        for list in ContainerList::ALL {
             for container in spec.get_mut(list.spec_field()).and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(container) = container.as_object_mut() {
                     retain(container, "volumeMounts", &shared);

@@ -274,7 +274,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
 
 /// The probe that a container waits for which runs: the kubelet's events have what it answers.
 fn unpassed(pod: &Pod, status: &ContainerStatus) -> Option<String> {
-    let (_, _, container) = pod.container(&status.name)?;
+    let container = pod.spec_of(&status.name)?;
     let waits_for_startup = container.startup_probe.is_some() && status.started != Some(true);
     let probe = match (waits_for_startup, &container.readiness_probe) {
         (true, _) => "startup",

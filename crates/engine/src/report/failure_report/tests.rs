@@ -36,17 +36,8 @@ fn end(name: &str, phase: PodProgress) -> PodEnd {
         down_seconds: None,
         times: Default::default(),
     };
-    PodEnd {
-        pod: PodKey { namespace: "d".into(), name: name.into(), uid: "u".into() },
-        phase,
-        patched: true,
-        containers: vec![container("app"), container("side")],
-        unplanned: vec![],
-        as_before: vec![],
-        replaced: false,
-        unchanged: false,
-        not_ready: None,
-    }
+    let pod = PodKey { namespace: "d".into(), name: name.into(), uid: "u".into() };
+    PodEnd { patched: true, containers: vec![container("app"), container("side")], ..PodEnd::new(pod, phase) }
 }
 
 fn crash() -> PodProgress {
@@ -61,21 +52,7 @@ fn crash() -> PodProgress {
 
 fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
     let workload = WorkloadRef { kind: WorkloadKind::Deployment, namespace: "d".into(), name: "web".into() };
-    Outcome {
-        workload,
-        result,
-        pods,
-        why: None,
-        rolled_back: None,
-        seconds: 1.0,
-        held: false,
-        nothing_changed: false,
-        still_forward: false,
-        nothing_more: false,
-        budget_blocks: false,
-        standing: vec![],
-        standing_fields: Vec::new(),
-    }
+    Outcome::new(workload, result, pods)
 }
 
 #[test]

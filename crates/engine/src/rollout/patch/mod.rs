@@ -44,27 +44,41 @@ pub struct NewImage {
 }
 
 /// What one patch of a pod sets, and what its record says besides.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ImageStep<'a> {
+#[derive(Debug, Clone, Default)]
+pub struct ImageStep {
     /// The images that are set now.
-    pub images: &'a [NewImage],
+    pub images: Vec<NewImage>,
     /// Those of the same update that are set by later patches.
-    pub later: &'a [NewImage],
+    pub later: Vec<NewImage>,
     /// `--after-pod` is to run once the pod is done.
     pub owes_after_pod: bool,
     /// The owner's template is changed too.
     pub durable: bool,
 }
 
-/// Why no patch can be written for a pod.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PatchError {
-    /// The container is not in the pod.
-    #[error("the pod has no container {0}")]
-    NoSuchContainer(ContainerName),
+/// Writes every patch that a pod needs: for a dry run on the server before anything is done. `None` when a container is not
+/// in the pod.
+pub fn patches(
+    pod: &Pod,
+    images: Vec<NewImage>,
+    fields: &FieldChanges,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Option<Vec<PodPatch>> {
+    let is_due = |part| fields.of_part(part, pod) == FieldProgress::NotAsked;
+    let mut patches = Vec::new();
+    if is_due(PodPart::Resize) {
+        patches.push(resize_patch(pod, fields, field_manager));
+    }
+    if !images.is_empty() || is_due(PodPart::Pod) {
+        let step = ImageStep { images, ..ImageStep::default() };
+        patches.push(step_patch(pod, &step, fields, id, field_manager)?);
+    }
+    Some(patches)
 }
 
-/// Writes the one patch of a pod: all its containers at once, so that they do not restart in series.
+/// Writes the patch of one step of a pod's update: all containers of the step at once, so that they do not restart in
+/// series. `None` when a container is not in the pod.
 ///
 /// It tests uid, controller, absent deletionTimestamp, and each container's name, old image and containerID, and writes
 /// the record into the pod's annotation: if any of these has changed, the server refuses the patch (422 without
@@ -72,55 +86,16 @@ pub enum PatchError {
 /// before. A patch of these alone leaves the record of the last update unchanged: the containers' evidence still rests
 /// on it. It is tested all the same: a run that takes over changes it.
 ///
-/// # Errors
-/// When a container is not in the pod.
-pub fn pod_patch(
-    pod: &Pod,
-    images: &[NewImage],
-    fields: &FieldChanges,
-    id: &RolloutId,
-    field_manager: &str,
-) -> Result<PodPatch, PatchError> {
-    step_patch(pod, &ImageStep { images, ..ImageStep::default() }, fields, id, field_manager)
-}
-
-/// Writes every patch that a pod needs: for a dry run on the server before anything is done.
-///
-/// # Errors
-/// When a container is not in the pod.
-pub fn patches(
-    pod: &Pod,
-    images: &[NewImage],
-    fields: &FieldChanges,
-    id: &RolloutId,
-    field_manager: &str,
-) -> Result<Vec<PodPatch>, PatchError> {
-    let is_due = |part| fields.of_part(part, pod) == FieldProgress::NotAsked;
-    let mut patches = Vec::new();
-    if is_due(PodPart::Resize) {
-        patches.push(resize_patch(pod, fields, field_manager));
-    }
-    if !images.is_empty() || is_due(PodPart::Pod) {
-        patches.push(pod_patch(pod, images, fields, id, field_manager)?);
-    }
-    Ok(patches)
-}
-
-/// Writes the patch of one step of a pod's update: some of its containers, where the others come later.
-///
-/// The record then holds the containers of earlier steps as well, as long as they explain what the pod asks for, and
+/// Where other containers come later, the record holds the containers of earlier steps as well, as long as they explain what the pod asks for, and
 /// says what the later ones are: so the way back is known from the middle of an update too.
-///
-/// # Errors
-/// When a container is not in the pod.
 pub fn step_patch(
     pod: &Pod,
-    step: &ImageStep<'_>,
+    step: &ImageStep,
     fields: &FieldChanges,
     id: &RolloutId,
     field_manager: &str,
-) -> Result<PodPatch, PatchError> {
-    let images = step.images;
+) -> Option<PodPatch> {
+    let images = &step.images;
     let mut operations = guarded(pod);
     let mut record = new_record(pod, step, id, field_manager)?;
     for image in images {
@@ -138,20 +113,15 @@ pub fn step_patch(
     } else if !operations.sets(MetadataMap::Annotations, UPDATE_ANNOTATION) {
         operations.record_as_it_is(pod);
     }
-    Ok(patch_of(pod, operations, PodPart::Pod, field_manager))
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
 /// What the same rollout has noted on a pod so far, as far as that still explains what the pod asks for.
-fn new_record(
-    pod: &Pod,
-    step: &ImageStep<'_>,
-    id: &RolloutId,
-    field_manager: &str,
-) -> Result<UpdateRecord, PatchError> {
-    let before = UpdateRecord::of(pod).filter(|before| before.id == *id);
-    Ok(UpdateRecord {
+fn new_record(pod: &Pod, step: &ImageStep, id: &RolloutId, field_manager: &str) -> Option<UpdateRecord> {
+    let before = UpdateRecord::of_rollout(pod, id);
+    Some(UpdateRecord {
         id: id.clone(),
-        later: later(pod, step.later)?,
+        later: later(pod, &step.later)?,
         containers: earlier_steps(pod, id),
         resized: before.map(|before| before.resized.clone()).unwrap_or_default(),
         drained: UpdateRecord::drained(pod),
@@ -162,17 +132,14 @@ fn new_record(
 }
 
 /// Writes the patch that notes what a resize is going to change: the API server drops everything but cpu and memory
-/// from the resize itself. It tests which containers run before the resize.
-///
-/// # Errors
-/// When a container is not in the pod.
+/// from the resize itself. It tests which containers run before the resize. `None` when a container is not in the pod.
 pub fn note_patch(
     pod: &Pod,
-    step: &ImageStep<'_>,
+    step: &ImageStep,
     fields: &FieldChanges,
     id: &RolloutId,
     field_manager: &str,
-) -> Result<PodPatch, PatchError> {
+) -> Option<PodPatch> {
     let mut operations = guarded(pod);
     let mut record = new_record(pod, step, id, field_manager)?;
     for (holder, change) in fields.resources.unasked_in(pod).0 {
@@ -195,7 +162,7 @@ pub fn note_patch(
         record.set_at = before.set_at;
     }
     operations.record(Some(&record));
-    Ok(patch_of(pod, operations, PodPart::Pod, field_manager))
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
 /// Writes the patch that resizes a pod's containers.
@@ -228,7 +195,7 @@ fn guarded(pod: &Pod) -> Operations {
 
 /// What the same rollout has recorded of other containers, where that still explains what the pod asks for.
 fn earlier_steps(pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, ContainerRecord> {
-    let Some(before) = UpdateRecord::of(pod).filter(|before| before.id == *id) else { return BTreeMap::new() };
+    let Some(before) = UpdateRecord::of_rollout(pod, id) else { return BTreeMap::new() };
     let explained =
         before.containers.keys().filter_map(|name| Some((name.clone(), before.container(pod, name)?.clone())));
     explained.collect()
@@ -245,11 +212,10 @@ fn earlier_updates(
     names.filter_map(|name| Some((name.clone(), before.baseline(pod, name)?.clone()))).collect()
 }
 
-fn later(pod: &Pod, images: &[NewImage]) -> Result<BTreeMap<ContainerName, LaterChange>, PatchError> {
+fn later(pod: &Pod, images: &[NewImage]) -> Option<BTreeMap<ContainerName, LaterChange>> {
     let changes = images.iter().map(|image| {
-        let name = &image.container;
-        let (_, _, container) = pod.container(name).ok_or_else(|| PatchError::NoSuchContainer(name.clone()))?;
-        Ok((name.clone(), LaterChange { from: container.image.clone(), to: image.to.clone() }))
+        let from = pod.spec_of(&image.container)?.image.clone();
+        Some((image.container.clone(), LaterChange { from, to: image.to.clone() }))
     });
     changes.collect()
 }
@@ -280,9 +246,9 @@ fn patch_of(pod: &Pod, operations: Operations, part: PodPart, field_manager: &st
 }
 
 impl Operations {
-    fn container(&mut self, pod: &Pod, image: &NewImage) -> Result<(ContainerName, ContainerRecord), PatchError> {
+    fn container(&mut self, pod: &Pod, image: &NewImage) -> Option<(ContainerName, ContainerRecord)> {
         let name = &image.container;
-        let (list, index, container) = pod.container(name).ok_or_else(|| PatchError::NoSuchContainer(name.clone()))?;
+        let (list, index, container) = pod.container(name)?;
         let index = index.to_string();
         let path = |field| ["spec", list.spec_field(), index.as_str(), field];
         self.test(path("name"), json!(name));
@@ -317,7 +283,7 @@ impl Operations {
             None => {}
         }
         self.replace(path("image"), json!(image.to));
-        Ok((name.clone(), record))
+        Some((name.clone(), record))
     }
 }
 
@@ -345,6 +311,19 @@ pub fn taken_over_patch(pod: &Pod, by: &TakenOver, field_manager: &str) -> Optio
     operations.test(["metadata", "uid"], json!(pod.key.uid));
     operations.record(Some(&UpdateRecord { taken_over: Some(by.clone()), ..record }));
     Some(patch_of(pod, operations, PodPart::Pod, field_manager))
+}
+
+/// Writes the patch of a pod with a single step.
+#[cfg(test)]
+pub(crate) fn pod_patch(
+    pod: &Pod,
+    images: &[NewImage],
+    fields: &FieldChanges,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Option<PodPatch> {
+    let step = ImageStep { images: images.to_vec(), ..ImageStep::default() };
+    step_patch(pod, &step, fields, id, field_manager)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ impl ContainerProgress {
 impl PodJudge<'_> {
     pub(super) fn container(self, name: &ContainerName, goal: &ContainerGoal, run: &mut PodRun) -> ContainerProgress {
         let Self { context, pod, .. } = self;
-        let Some((_, _, container)) = pod.container(name) else {
+        let Some(container) = pod.spec_of(name) else {
             return ContainerProgress::Conflict("(no such container)".into());
         };
         if let Some(to) = &goal.to {
@@ -65,7 +65,7 @@ impl PodJudge<'_> {
         if !goal.restarts || never_started(context.goal, (name, goal), pod) {
             return ContainerProgress::Runs;
         }
-        let Some((_, _, status)) = pod.container_status(name) else { return ContainerProgress::Restarting(None) };
+        let Some(status) = pod.status_of(name) else { return ContainerProgress::Restarting(None) };
         let is_of_resize = goal.is_only_resized() || self.resize_baseline(name).is_some();
         let baseline = self.baseline(name);
         let proven =
@@ -241,7 +241,7 @@ fn kubelet_knew(run: &mut PodRun, pod: &Pod, container: &Container, status: &Con
 
 /// Whether a container that came after the change has ended already, and this is another one.
 pub(in crate::rollout) fn has_ended_once(pod: &Pod, name: &ContainerName, baseline: &Baseline) -> bool {
-    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let status = pod.status_of(name);
     let ended = status.and_then(|status| status.last_state.terminated.as_ref());
     ended.is_some_and(|ended| {
         baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) == Some(true)

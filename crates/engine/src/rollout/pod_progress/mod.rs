@@ -22,7 +22,7 @@ use super::abandoned;
 use super::goal::{ContainerGoal, Goal, PodGoal};
 use super::left_running;
 use super::observed::{Judged, PodContext, TurnContext};
-use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, RequestState, Sent, failure_of_pod};
+use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, Sent, failure_of_pod};
 use super::pods::Pods;
 use super::steps;
 use crate::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
@@ -48,15 +48,8 @@ pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod:
     let is_left = context.goal.policy().on_deferred == OnDeferred::Leave
         && !context.goal.is_followed()
         && !goal.containers.values().any(|container| container.by_resize);
-    match goal.fields.of_part(PodPart::Resize, pod) {
-        FieldProgress::Waiting { why, deferred } if is_left && (deferred || why.is_some()) => {
-            Some(PodProgress::Left { why, node: pod.spec.node_name.clone() })
-        }
-        FieldProgress::Waiting { .. }
-        | FieldProgress::NotAsked
-        | FieldProgress::Failed { .. }
-        | FieldProgress::Done => None,
-    }
+    let FieldProgress::Waiting { why, deferred } = goal.fields.of_part(PodPart::Resize, pod) else { return None };
+    (is_left && (deferred || why.is_some())).then(|| PodProgress::Left { why, node: pod.spec.node_name.clone() })
 }
 
 /// The pod that is judged, with its goal.
@@ -184,7 +177,7 @@ impl<'a> PodJudge<'a> {
         if restarted.is_empty() {
             return PodProgress::Done.into();
         }
-        let is_ready = |name: &ContainerName| pod.container_status(name).is_some_and(|(_, _, status)| status.ready);
+        let is_ready = |name: &ContainerName| pod.status_of(name).is_some_and(|status| status.ready);
         let unready: Vec<ContainerName> =
             restarted.iter().filter(|name| !is_ready(name)).map(|name| (*name).clone()).collect();
         // What kept a pod from being ready before the rollout, and is no part of it, must not hold the way back for
@@ -230,10 +223,7 @@ impl<'a> PodJudge<'a> {
         let Some(read_at) = self.context.goal.read_at() else {
             return 0;
         };
-        let started = |name: &&ContainerName| {
-            let running = self.pod.container_status(name)?.2.state.running.as_ref()?;
-            second(running.started_at.as_deref()?)
-        };
+        let started = |name: &&ContainerName| second(self.pod.status_of(name)?.started_at()?);
         let turned = self.pod.ready_condition().and_then(|ready| second(ready.last_transition_time.as_deref()?));
         let times: Option<Vec<i64>> = restarted.iter().map(started).chain([turned]).collect();
         let since = times.and_then(|times| times.into_iter().max());
@@ -248,22 +238,20 @@ impl<'a> PodJudge<'a> {
     /// startup probe ran (kubernetes#141155).
     fn hold_seconds(self, restarted: &[&ContainerName]) -> u32 {
         let (goal, pod) = (self.context.goal, self.pod);
-        if let Some(given) = goal.policy().min_ready_seconds_given {
-            return given;
-        }
-        let containers = || restarted.iter().filter_map(|name| pod.container(name)).map(|(_, _, container)| container);
+        let containers = || restarted.iter().filter_map(|name| pod.spec_of(name));
         let startup = containers()
             .filter_map(|container| container.startup_probe.as_ref())
             .map(|probe| probe.period_seconds.unwrap_or(10))
             .max();
-        let base = goal.policy().owner_min_ready_seconds.max(startup.unwrap_or(0));
-        let base = if restarted.iter().any(|name| has_ended_once(pod, name, &self.baseline(name))) {
-            base.max(RESTARTED_HOLD_SECONDS)
-        } else {
-            base
-        };
-        let blind = containers().any(|container| container.readiness_probe.is_none());
-        if blind && self.pods.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
+        let has_ended = restarted.iter().any(|name| has_ended_once(pod, name, &self.baseline(name)));
+        let is_blind = containers().any(|container| container.readiness_probe.is_none());
+        let is_blind_canary = is_blind && self.pods.is_canary(&pod.key, goal);
+        let least = [
+            startup.unwrap_or(0),
+            if has_ended { RESTARTED_HOLD_SECONDS } else { 0 },
+            if is_blind_canary { CANARY_HOLD_SECONDS } else { 0 },
+        ];
+        goal.policy().hold_seconds(least.into_iter().max().unwrap_or(0))
     }
 }
 
@@ -271,7 +259,7 @@ impl<'a> PodJudge<'a> {
 /// A container that waits for an init container waits for ever if that one crashes.
 fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal), pod: &Pod) -> bool {
     let waits = || {
-        let has_not_begun = |name| pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun());
+        let has_not_begun = |name| pod.status_of(name).is_some_and(|status| status.has_not_begun());
         pod.waits_for_init_containers() && evidence::has_seen(pod) && has_not_begun(name)
     };
     (goal.is_back() || container.goes_back) && !goal.is_followed() && (pod.is_unstarted() || waits())
@@ -284,34 +272,21 @@ pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
 
 /// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
 fn not_asked_yet(run: &PodRun) -> PodProgress {
-    match run.request.state {
-        RequestState::Idle | RequestState::BackOff { .. } if run.request.sends >= MAX_SENDS => {
-            let message =
-                format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
-            PodProgress::Failing(failure_of_pod("TooManyTries", message))
-        }
-        RequestState::Idle | RequestState::BackOff { .. } => PodProgress::Waiting,
-        RequestState::Sent
-        | RequestState::Accepted
-        | RequestState::Unclear
-        | RequestState::Reading
-        | RequestState::ReadAt(_) => PodProgress::Patched,
+    if !run.request.is_idle() {
+        return PodProgress::Patched;
     }
+    if run.request.sends < MAX_SENDS {
+        return PodProgress::Waiting;
+    }
+    let message = format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
+    PodProgress::Failing(failure_of_pod("TooManyTries", message))
 }
 
 /// What somebody else has set meanwhile.
 fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgress> {
-    progress.iter().find_map(|(container, progress)| match progress {
-        ContainerProgress::Conflict(image) => {
-            Some(PodProgress::Conflict { container: container.clone(), image: image.clone() })
-        }
-        ContainerProgress::NotAsked
-        | ContainerProgress::Restarting(_)
-        | ContainerProgress::BackOff { .. }
-        | ContainerProgress::Unverified { .. }
-        | ContainerProgress::Failing(_)
-        | ContainerProgress::MayFail(_)
-        | ContainerProgress::Runs => None,
+    progress.iter().find_map(|(container, progress)| {
+        let ContainerProgress::Conflict(image) = progress else { return None };
+        Some(PodProgress::Conflict { container: container.clone(), image: image.clone() })
     })
 }
 

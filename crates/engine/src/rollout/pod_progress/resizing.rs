@@ -127,7 +127,7 @@ impl PodJudge<'_> {
         run: &PodRun,
         others: &[(ContainerName, ContainerProgress)],
     ) -> Option<Judged> {
-        let record = UpdateRecord::of(self.pod).filter(|record| record.id == *self.context.goal.id())?;
+        let record = UpdateRecord::of_rollout(self.pod, self.context.goal.id())?;
         let is_before = |(name, progress): &&(ContainerName, ContainerProgress)| {
             matches!(progress, ContainerProgress::NotAsked)
                 && self.restarts_by_resize(name)

@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{ImagePull, Pull, PullAsks};
 use crate::k8s::names::{RolloutId, WorkloadRef};
 use crate::kinds::PODS;
+use crate::value::fnv1a;
+use crate::value::json_path::text;
 
 /// The label by which a rollout's pull pods are found: its value is the rollout's id.
 pub const PULL_LABEL: &str = "kubectl-inplace.io/pull";
@@ -100,9 +102,8 @@ pub fn pull_pod(id: &RolloutId, workload: &WorkloadRef, pull: &Pull, active_dead
 /// Returns whether a pod that carries the labels of a pull pod is one: bound to a node, named after it, controlled by
 /// nobody, and with nothing of its own to run. Containers that an admission webhook has injected do not count.
 pub fn is_pull_pod(pod: &Value) -> bool {
-    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    let node = text("/spec/nodeName");
-    let (begin, hash) = text("/metadata/name").rsplit_once('-').unwrap_or_default();
+    let node = text(pod, "/spec/nodeName");
+    let (begin, hash) = text(pod, "/metadata/name").rsplit_once('-').unwrap_or_default();
     let is_named = begin == safe(&format!("{NAME_BEGIN}{node}"), NAME_LIMIT - HASH_LENGTH - 1)
         && hash.len() == HASH_LENGTH
         && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -116,7 +117,12 @@ pub fn is_pull_pod(pod: &Value) -> bool {
     let mut ours = containers.into_iter().flatten().filter(is_ours).peekable();
     let has_ours = ours.peek().is_some();
     let runs_nothing = ours.all(|container| container.get("command") == Some(&json!([NO_COMMAND])));
-    !node.is_empty() && is_named && !is_controlled && has_ours && runs_nothing && text("/spec/restartPolicy") == "Never"
+    !node.is_empty()
+        && is_named
+        && !is_controlled
+        && has_ours
+        && runs_nothing
+        && text(pod, "/spec/restartPolicy") == "Never"
 }
 
 fn container(index: usize, image: &ImagePull, asks: PullAsks) -> Value {
@@ -169,9 +175,4 @@ fn label_value(id: &RolloutId) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let value: String = id.as_str().chars().map(|c| if allowed(c) { c } else { '-' }).take(NAME_LIMIT).collect();
     value.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
-}
-
-/// FNV-1a, 64 bit: the same on every machine and in every build.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

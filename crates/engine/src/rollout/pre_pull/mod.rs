@@ -1,8 +1,8 @@
 //! Pre-pull: bad images are found before any container is killed. The kubelet kills first and pulls second; so a pod of
 //! our own makes it pull first, on each node that lacks an image, with the pull secrets of the pods that change.
 //!
-//! This module says which node lacks what ([`lacking`]), what such a pod looks like ([`pull_pod`]), what its status means
-//! ([`judge()`]), and whether a tag means the same everywhere ([`moving_tags`]). Nothing of an image ever runs.
+//! This module says which node lacks what ([`lacking`]), what such a pod looks like ([`pull_pod`]) and what its status means
+//! ([`judge()`]). Nothing of an image ever runs.
 //!
 //! Assumed: an image that a node lists is one that the pods may use. From 1.35 on a kubelet may ask the registry again for
 //! pods whose credentials have not been used for it (`KubeletEnsureSecretPulledImages`); `--pre-pull=always` tries that too.
@@ -18,13 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::k8s::pod::{ContainerList, Pod};
+use crate::k8s::pod::Pod;
 use crate::rollout::patch::NewImage;
-use crate::value::image::{ImageReference, repo_digest, same_image};
+use crate::value::image::{ImageReference, same_image};
 use crate::value::words;
 
 pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
-pub use judge::{ImageState, PullState, Rejected, judge};
+pub use judge::{PullState, judge};
 pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
 
 words! {
@@ -130,8 +130,9 @@ impl Pull {
     pub fn of(pod: &Pod, images: &[NewImage]) -> Self {
         let restarting = images.iter().filter_map(|image| {
             let (list, _, container) = pod.container(&image.container)?;
-            let restarts = list == ContainerList::Containers || container.is_sidecar();
-            restarts.then(|| ImagePull { image: image.to.clone(), policy: container.image_pull_policy.clone() })
+            container
+                .is_long_lived(list)
+                .then(|| ImagePull { image: image.to.clone(), policy: container.image_pull_policy.clone() })
         });
         Self {
             node: pod.spec.node_name.clone(),
@@ -151,15 +152,6 @@ impl Pull {
         }
         alike.into_values().collect()
     }
-}
-
-/// Pulls that differ in nothing but the node, and what the server has answered to a dry run of the pod of one of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskedPulls {
-    /// The pulls, as they were asked about last.
-    pub pulls: Vec<Pull>,
-    /// The answer.
-    pub answer: PullAnswer,
 }
 
 /// Whether the server takes a pull pod.
@@ -192,8 +184,6 @@ pub struct Lacking {
     pub pulls: Vec<Pull>,
     /// Nodes that would have to pull and are not Ready: a pod there would stay Pending, and so would the restart.
     pub not_ready: Vec<String>,
-    /// Nodes in `pulls` that could not be read: a pod there may stay Pending.
-    pub not_read: Vec<String>,
 }
 
 /// Says which node lacks which image, given what the pods that change will need.
@@ -208,19 +198,13 @@ pub struct Lacking {
 pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking {
     let known: BTreeMap<&str, &NodeImages> = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
     let mut grouped: BTreeMap<(&str, &[String], &str), BTreeMap<&str, &str>> = BTreeMap::new();
-    let (mut not_ready, mut not_read) = (BTreeSet::new(), BTreeSet::new());
+    let mut not_ready = BTreeSet::new();
     for pull in wanted.iter().filter(|pull| !pull.node.is_empty()) {
         let node = known.get(pull.node.as_str());
         for ImagePull { image, policy } in pull.images.iter().filter(|image| needs(mode, image, node.copied())) {
-            match node {
-                Some(node) if !node.ready => {
-                    not_ready.insert(pull.node.clone());
-                    continue;
-                }
-                Some(_) => {}
-                None => {
-                    not_read.insert(pull.node.clone());
-                }
+            if node.is_some_and(|node| !node.ready) {
+                not_ready.insert(pull.node.clone());
+                continue;
             }
             let images = grouped.entry((&pull.node, &pull.secrets, &pull.service_account)).or_default();
             let kept = images.entry(image).or_insert(policy);
@@ -240,11 +224,7 @@ pub fn lacking(nodes: &[NodeImages], wanted: &[Pull], mode: PrePull) -> Lacking 
             .collect(),
         asks: PullAsks::Little,
     });
-    Lacking {
-        pulls: pulls.collect(),
-        not_ready: not_ready.into_iter().collect(),
-        not_read: not_read.into_iter().collect(),
-    }
+    Lacking { pulls: pulls.collect(), not_ready: not_ready.into_iter().collect() }
 }
 
 fn needs(mode: PrePull, image: &ImagePull, node: Option<&NodeImages>) -> bool {
@@ -253,42 +233,4 @@ fn needs(mode: PrePull, image: &ImagePull, node: Option<&NodeImages>) -> bool {
         PrePull::Always => true,
         PrePull::Auto => image.policy == "Always" || !node.is_some_and(|node| node.lists(&image.image)),
     }
-}
-
-/// One image as a node has pulled it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PulledImage {
-    /// The node.
-    pub node: String,
-    /// The image as it was requested.
-    pub image: String,
-    /// The `imageID` that the pull pod's status reported.
-    pub image_id: String,
-}
-
-/// A tag that is another image on another node: it has moved, and a node has the old one or pulled between two pushes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovingTag {
-    /// The image as it was requested.
-    pub image: String,
-    /// The nodes, by digest.
-    pub nodes: BTreeMap<String, Vec<String>>,
-}
-
-/// Returns the images for which the nodes report different digests, by name.
-///
-/// An image for which a runtime reports no registry digest is left out. A runtime that reports the digest of the
-/// platform's own manifest instead of the index would make nodes of two architectures look like a moving tag: so this
-/// is a warning, never a refusal.
-pub fn moving_tags(pulled: &[PulledImage]) -> Vec<MovingTag> {
-    let mut found: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
-    for one in pulled {
-        let Some(digest) = repo_digest(&one.image_id) else { continue };
-        let nodes = found.entry(&one.image).or_default().entry(digest.to_owned()).or_default();
-        if !nodes.contains(&one.node) {
-            nodes.push(one.node.clone());
-        }
-    }
-    let moving = found.into_iter().filter(|(_, nodes)| nodes.len() > 1);
-    moving.map(|(image, nodes)| MovingTag { image: image.to_owned(), nodes }).collect()
 }

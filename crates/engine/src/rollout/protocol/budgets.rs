@@ -90,7 +90,7 @@ impl Budgets {
         // A pod that was released after it was taken is not the owner's, and the budget's status may still count it as
         // healthy.
         let released =
-            pods.iter().filter(|(_, run)| run.request.patched).filter_map(|(goal, _)| context.observed.pod(&goal.key));
+            pods.iter().filter(|run| run.request.patched).filter_map(|run| context.observed.pod(&run.goal.key));
         let released = released.filter(|pod| pod.is_present() && !pods.is_owners(context, pod));
         // A throttled pod counts among those in progress already; whether it may be taken is decided again.
         let in_progress =
@@ -102,9 +102,16 @@ impl Budgets {
         limit.map_or(Allowed::Yes, Allowed::No)
     }
 
-    /// Notes which budget blocks, and reports it once.
-    pub(crate) fn block(&mut self, context: TurnContext<'_>, pods: &Pods, limit: &str) -> Effects {
-        let mut effects = Effects::default();
+    /// Notes which budget blocks. The back-off counts from the first pod that is blocked; the next ones do not prolong it.
+    pub(crate) fn block(&mut self, limit: &str, now: Now) {
+        if self.blocks.is_none() {
+            self.read.put_off(None, now);
+        }
+        self.blocks = Some(limit.to_owned());
+    }
+
+    /// Reports once which budget blocks.
+    pub(crate) fn say_what_blocks(&mut self, pods: &Pods, limit: &str) -> Option<Notice> {
         // While pods of ours restart it is plain why no other pod is taken. Each pod between two containers has its own
         // count, and failed pods are no longer waited for.
         let is_under_way =
@@ -114,16 +121,11 @@ impl Budgets {
             Some(said) => pods.all(PodIndex::InProgress).is_empty() && said != limit,
             None => true,
         };
-        if !is_plain && is_new {
-            self.said = Some(limit.to_owned());
-            effects.say(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
+        if is_plain || !is_new {
+            return None;
         }
-        // The back-off counts from the first pod that is blocked; the next ones do not prolong it.
-        if self.blocks.is_none() {
-            self.read.put_off(None, context.now);
-        }
-        self.blocks = Some(limit.to_owned());
-        effects
+        self.said = Some(limit.to_owned());
+        Some(Notice::DisruptionBudgetHolds { why: limit.to_owned() })
     }
 
     pub(crate) fn unblock(&mut self) {

@@ -50,14 +50,8 @@ impl Followed {
         let Some(view) = context.observed.owner.as_ref().filter(|_| !self.read.is_stale()) else { return true };
         let Some(object) = &view.object else { return false };
         let lock = Lock::of(object).ok().flatten().filter(|lock| lock.rollout.id == followed.rollout.id);
-        lock.is_some_and(|lock| match LeaseState::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown) {
-            LeaseState::Alive(_) => true,
-            LeaseState::Ended
-            | LeaseState::Gone
-            | LeaseState::Silent(_)
-            | LeaseState::Stalled { .. }
-            | LeaseState::Unknown(_) => false,
-        })
+        let lease = |lock: Lock| LeaseState::of(&lock, object, view.now.as_deref(), ProcessState::NotKnown);
+        lock.is_some_and(|lock| matches!(lease(lock), LeaseState::Alive(_)))
     }
 
     /// Why the command does not end though every pod is done.

@@ -21,7 +21,7 @@ use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent};
 use crate::rollout::pods::Pods;
 use crate::rollout::{Action, Answer, steps};
 
-use super::{Effect, Effects, PodChange, RequestSource};
+use super::{Effect, Effects, RequestSource};
 
 /// The state of one hook of one pod, in this run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,8 +63,8 @@ impl Hooks {
             HookEnd { how: HookResult::NotStarted, message }
         };
         *self.state(position, phase) = end.failure(phase).map_or(State::Passed, State::Failed);
-        if let Some(pod) = pods.goal(position) {
-            self.ended.push((pod.key.clone(), phase, end));
+        if let Some(run) = pods.run(position) {
+            self.ended.push((run.goal.key.clone(), phase, end));
         }
     }
 
@@ -127,12 +127,12 @@ impl Hooks {
 
     /// Starts the hook before a pod whose turn has come; `None` where there is none to be run first.
     pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
-        let (goal, run) = pods.get(position)?;
-        let pod = context.observed.pod(&goal.key)?;
+        let run = pods.run(position)?;
+        let pod = context.observed.pod(&run.goal.key)?;
         let is_wanted = context.goal.hooks.before_pod.is_some()
             && self.of(position).before == State::NotRun
             && !run.request.patched
-            && !steps::is_begun(context.goal, goal, pod);
+            && !steps::is_begun(context.goal, &run.goal, pod);
         if is_wanted { self.ask(context, pods, position, HookPhase::Before) } else { None }
     }
 
@@ -140,9 +140,9 @@ impl Hooks {
     pub(crate) fn advance(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in pods.list(PodIndex::Hooked) {
-            let Some((goal, run)) = pods.get(position) else { continue };
+            let Some(run) = pods.run(position) else { continue };
             let is_after = run.phase == Some(PodProgress::Hook { hook: HookPhase::After });
-            let Some(pod) = context.observed.pod(&goal.key).filter(|_| is_after) else { continue };
+            let Some(pod) = context.observed.pod(&run.goal.key).filter(|_| is_after) else { continue };
             match self.of(position).after {
                 State::NotRun => {
                     effects.extend(self.ask(context, pods, position, HookPhase::After).unwrap_or_default());
@@ -151,7 +151,7 @@ impl Hooks {
                     if let Some(patch) = after_pod_patch(pod, &context.goal.field_manager) {
                         let notes = &mut self.pods.entry(position).or_default().notes;
                         *notes = notes.saturating_add(1);
-                        effects.change(position, PodChange::Sent(Sent::HookNote));
+                        effects.0.push(Effect::Sent(position, Sent::HookNote));
                         effects.act(RequestSource::Pod(position), Action::Patch(patch));
                     }
                 }
@@ -162,7 +162,7 @@ impl Hooks {
     }
 
     fn ask(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize, hook: HookPhase) -> Option<Effects> {
-        let goal = pods.goal(position)?.clone();
+        let goal = pods.run(position)?.goal.clone();
         let pod = context.observed.pod(&goal.key)?;
         let run = HookRun {
             phase: hook,
@@ -173,7 +173,7 @@ impl Hooks {
         };
         *self.state(position, hook) = State::Runs;
         let mut effects = Effects::default();
-        effects.change(position, PodChange::Phase(PodProgress::Hook { hook }));
+        effects.0.push(Effect::Phase(position, PodProgress::Hook { hook }));
         effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
         effects.act(RequestSource::Hook(position, hook), Action::Hook(run));
         Some(effects)

@@ -48,23 +48,17 @@ pub(super) enum Effect {
     Say(Notice),
     /// Another pod is the run's.
     Add(Arc<PodGoal>),
-    /// Of the pod at this position.
-    Pod(usize, PodChange),
+    /// The pod at this position enters a phase.
+    Phase(usize, PodProgress),
+    /// A patch of it is sent.
+    Sent(usize, Sent),
+    Request(usize, RequestState),
+    /// It has another goal.
+    Goal(usize, Arc<PodGoal>),
+    /// It is judged in the next turn.
+    Wake(usize),
     /// Whether the end waits for pods that came in place of others.
     WaitForReplacements(bool),
-}
-
-/// What changes of a pod of the run.
-#[derive(Debug)]
-pub(super) enum PodChange {
-    Phase(PodProgress),
-    /// A patch of it is sent.
-    Sent(Sent),
-    Request(RequestState),
-    /// It has another goal.
-    Goal(Arc<PodGoal>),
-    /// It is judged in the next turn.
-    Wake,
 }
 
 /// What a protocol wants, in this order.
@@ -79,10 +73,6 @@ impl Effects {
 
     pub(super) fn say(&mut self, notice: Notice) {
         self.0.push(Effect::Say(notice));
-    }
-
-    pub(super) fn change(&mut self, position: usize, change: PodChange) {
-        self.0.push(Effect::Pod(position, change));
     }
 
     pub(super) fn extend(&mut self, more: Self) {

@@ -3,7 +3,7 @@
 //! Decided from the pods alone: a missing pod is created, one that has pulled is judged, and in the end, however the
 //! run ends, none is left. Pods that another run of the same workload has left are deleted first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -14,17 +14,18 @@ use crate::k8s::names::WorkloadRef;
 use crate::kinds::PODS;
 use crate::report::Notice;
 use crate::rollout::pre_pull::{
-    ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, is_pull_pod, judge, moving_tags, pull_pod,
-    pull_pod_name,
+    PROCESS_ANNOTATION, PrePull, Pull, PullState, is_pull_pod, judge, pull_pod, pull_pod_name,
 };
 use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::state::outcome::EndResult;
+use crate::value::image::repo_digest;
+use crate::value::json_path::text;
 
 use crate::rollout::action::STOP_WITHIN;
 use crate::rollout::goal::Goal;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::reads::Read;
-use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
+use crate::rollout::{Action, Answer, Now};
 
 use super::{Effect, Effects, RequestSource};
 
@@ -66,9 +67,8 @@ pub(crate) struct Pulls {
     /// Writes whose answers are outstanding.
     under_way: usize,
     began: Option<Now>,
-    makes: BTreeMap<usize, u8>,
-    /// The server's words about pods that may not be created, by position.
-    refused: BTreeMap<usize, String>,
+    /// One for each pull of the goal.
+    runs: Vec<PullRun>,
     /// What the namespace has room for, once it has refused more.
     room: Option<Room>,
     /// When pods of ours were there last.
@@ -76,18 +76,53 @@ pub(crate) struct Pulls {
     /// When the last one was created.
     made: Now,
     reads_failed: u32,
-    /// Since when a pull reports a failure, by position.
-    failing: BTreeMap<usize, Now>,
-    /// Pulls whose begin was reported, by position.
-    reported: BTreeSet<usize>,
-    /// Nodes that are done with, by position.
-    settled: BTreeSet<usize>,
-    pulled: Vec<PulledImage>,
+    /// The nodes by digest, by image. An image for which a runtime reports no registry digest is left out.
+    pulled: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// Why it is over though not everything was pulled.
     failed: Option<(EndResult, Option<String>)>,
     notices: Vec<Notice>,
     /// Nothing of ours is left.
     over: bool,
+}
+
+/// What this run has done for one pull.
+#[derive(Debug, Clone, Default)]
+struct PullRun {
+    /// The name of its pod.
+    name: String,
+    makes: u8,
+    /// The server's words about a pod that may not be created.
+    refused: Option<String>,
+    /// Since when an image reports a failure that may heal.
+    failing: BTreeMap<String, Now>,
+    /// Its begin was reported.
+    is_reported: bool,
+    /// Its node is done with.
+    is_settled: bool,
+}
+
+impl PullRun {
+    fn pod<'p>(&self, pods: &[&'p Value]) -> Option<&'p Value> {
+        pods.iter().copied().find(|pod| text(pod, "/metadata/name") == self.name)
+    }
+
+    /// A pull that has failed for this long, and still only reports that it may heal, has failed.
+    fn timed_out(&mut self, image: &str, state: PullState, now: Now) -> PullState {
+        match state {
+            PullState::Pulling { said: Some((reason, message)) } if failure::is_pull(&reason) => {
+                let is_over = *self.failing.entry(image.to_owned()).or_insert(now) + HEALS_WITHIN <= now;
+                if is_over {
+                    PullState::Failed { reason, message }
+                } else {
+                    PullState::Pulling { said: Some((reason, message)) }
+                }
+            }
+            PullState::Pulling { .. } | PullState::Pulled { .. } | PullState::Failed { .. } => {
+                self.failing.remove(image);
+                state
+            }
+        }
+    }
 }
 
 /// What a quota, or whatever else refuses a pod beside others of ours, leaves room for.
@@ -122,7 +157,9 @@ impl Pulls {
         self.read.invalidate(now);
         match (asked, answer) {
             (Asked::Make(position), Answer::Refused { message, .. }) => {
-                self.refused.insert(position, message);
+                if let Some(run) = self.runs.get_mut(position) {
+                    run.refused = Some(message);
+                }
                 self.was_not_made(position);
             }
             (_, Answer::Refused { message, .. }) => {
@@ -143,14 +180,20 @@ impl Pulls {
     }
 
     fn was_not_made(&mut self, position: usize) {
-        if let Some(makes) = self.makes.get_mut(&position) {
-            *makes = makes.saturating_sub(1);
+        if let Some(run) = self.runs.get_mut(position) {
+            run.makes = run.makes.saturating_sub(1);
+        }
+    }
+
+    fn settled(&mut self, position: usize) {
+        if let Some(run) = self.runs.get_mut(position) {
+            run.is_settled = true;
         }
     }
 
     /// A node where nothing can be pulled first: `auto` goes on without, and `always` ends it.
     fn cannot(&mut self, position: usize, pull: &Pull, why: String, mode: PrePull) {
-        self.settled.insert(position);
+        self.settled(position);
         let node = pull.node.clone();
         match mode {
             PrePull::Always => {
@@ -164,7 +207,7 @@ impl Pulls {
 
 /// Returns the create of the pod that pulls.
 pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
-    let deadline = u32::try_from(timeout(goal).as_secs()).unwrap_or(300).saturating_add(60);
+    let deadline = u32::try_from(goal.policy().timeout().as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(goal.id(), &goal.workload, pull, deadline);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
@@ -203,23 +246,6 @@ fn read_pull_pods(goal: &Goal) -> Action {
     Action::ReadPullPods { namespace: goal.workload.namespace.clone(), selector: pull_pods_of(&goal.workload) }
 }
 
-fn timeout(goal: &Goal) -> Duration {
-    Duration::from_secs(goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
-}
-
-/// The pull pods, as they were read last, beside the pulls that are wanted.
-struct View<'a> {
-    pods: Vec<&'a Value>,
-    names: Vec<String>,
-}
-
-impl View<'_> {
-    fn of_pull(&self, position: usize) -> Option<&Value> {
-        let name = self.names.get(position)?;
-        self.pods.iter().copied().find(|pod| name_of(pod) == name)
-    }
-}
-
 /// Its part of a turn.
 impl Pulls {
     pub(crate) fn advance(&mut self, context: TurnContext<'_>) -> Effects {
@@ -246,35 +272,36 @@ impl Pulls {
         if self.is_waiting() || self.read.retry_at > now {
             return;
         }
-        let view = context.observed.pull_pods.as_ref().filter(|_| self.read.is_valid());
-        let Some(view) = view else {
+        let Some(read) = context.observed.pull_pods.as_ref().filter(|_| self.read.is_valid()) else {
             self.read.ask(now);
             return effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
         };
         // A pod that only carries their labels is somebody else's.
-        let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
-        let name = |pull| pull_pod_name(goal.id(), &goal.workload, pull);
-        let view = View { pods, names: goal.pulls.iter().map(name).collect() };
-        if !view.pods.is_empty() {
+        let pods: Vec<&Value> = read.iter().filter(|pod| is_pull_pod(pod)).collect();
+        if self.runs.is_empty() {
+            let name = |pull| pull_pod_name(goal.id(), &goal.workload, pull);
+            self.runs = goal.pulls.iter().map(|pull| PullRun { name: name(pull), ..PullRun::default() }).collect();
+        }
+        if !pods.is_empty() {
             self.seen = Some(now);
         }
-        self.settle_refused(context, view.pods.len());
-        self.judge_all(context, &view, effects);
-        let late = began + timeout(goal) <= now;
+        self.settle_refused(context, pods.len());
+        self.judge_all(context, &pods, effects);
+        let late = began + goal.policy().timeout() <= now;
         if late {
-            self.give_up_without_room(goal, &view);
+            self.give_up_without_room(goal, &pods);
         }
-        if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {
+        let all_settled = self.runs.iter().all(|run| run.is_settled);
+        if late && self.failed.is_none() && !all_settled {
             self.failed = Some((EndResult::TimedOut, Some(self.what_is_late(goal))));
         }
-        let cut_short = self.failed.is_some() || context.stopped_since.is_some();
-        let ends = cut_short || self.settled.len() == goal.pulls.len();
-        self.delete(context, &view, ends, effects);
-        if ends && view.pods.is_empty() {
+        let ends = all_settled || self.failed.is_some() || context.stopped_since.is_some();
+        self.delete(context, &pods, ends, effects);
+        if ends && pods.is_empty() {
             return self.finish(effects);
         }
         if !ends {
-            self.make_missing(context, &view, effects);
+            self.make_missing(context, &pods, effects);
         }
         if self.under_way == 0 && self.read.poll(now) {
             effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
@@ -286,11 +313,10 @@ impl Pulls {
     }
 
     /// Deletes pods that nothing waits for: at the end every one.
-    fn delete(&mut self, context: TurnContext<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
-        let position = |pod: &Value| view.names.iter().position(|name| name == name_of(pod));
-        let is_wanted = |pod: &Value| position(pod).is_some_and(|position| !self.settled.contains(&position));
+    fn delete(&mut self, context: TurnContext<'_>, pods: &[&Value], ends: bool, effects: &mut Effects) {
+        let is_wanted = |pod: &Value| self.runs.iter().any(|run| !run.is_settled && run.pod(&[pod]).is_some());
         let is_doomed = |pod: &&Value| !metadata::is_terminating(pod) && (ends || !is_wanted(pod));
-        let doomed = view.pods.iter().copied().filter(is_doomed).filter_map(delete_pull_pod);
+        let doomed = pods.iter().copied().filter(is_doomed).filter_map(delete_pull_pod);
         for write in doomed.collect::<Vec<_>>() {
             self.write(context.goal, Asked::Delete, write, effects);
         }
@@ -306,21 +332,22 @@ impl Pulls {
     fn settle_refused(&mut self, context: TurnContext<'_>, there: usize) {
         let (goal, now) = (context.goal, context.now);
         let may_be_full = self.seen.is_some_and(|seen| seen + COUNTED_WITHIN > self.made);
-        for (position, why) in std::mem::take(&mut self.refused) {
+        for (position, pull) in goal.pulls.iter().enumerate() {
+            let Some(why) = self.runs.get_mut(position).and_then(|run| run.refused.take()) else { continue };
             if may_be_full {
                 let pods = self.room.as_ref().map_or(AT_ONCE, |room| room.pods).min(there.max(1));
                 self.room = Some(Room { pods, why, again: now + PAUSE });
-            } else if let Some(pull) = goal.pulls.get(position) {
+            } else {
                 self.cannot(position, pull, why, goal.pre_pull);
             }
         }
     }
 
     /// The time is over, and for some nodes there was no room for a pod.
-    fn give_up_without_room(&mut self, goal: &Goal, view: &View<'_>) {
+    fn give_up_without_room(&mut self, goal: &Goal, pods: &[&Value]) {
         let Some(why) = self.room.as_ref().map(|room| room.why.clone()) else { return };
         for (position, pull) in goal.pulls.iter().enumerate() {
-            if !self.settled.contains(&position) && view.of_pull(position).is_none() {
+            if self.runs.get(position).is_some_and(|run| !run.is_settled && run.pod(pods).is_none()) {
                 self.cannot(position, pull, why.clone(), goal.pre_pull);
             }
         }
@@ -329,7 +356,7 @@ impl Pulls {
     /// Returns whether pre-pull is abandoned. Where nothing is pulled the reads only look for pods that another run has
     /// left; else the reads and the deletes have their time.
     fn abandons(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
-        let over = began + timeout(goal) + LAST_CALL <= now;
+        let over = began + goal.policy().timeout() + LAST_CALL <= now;
         if goal.pulls.is_empty() {
             return over || self.reads_failed > 0;
         }
@@ -340,27 +367,26 @@ impl Pulls {
         over
     }
 
-    fn make_missing(&mut self, context: TurnContext<'_>, view: &View<'_>, effects: &mut Effects) {
+    fn make_missing(&mut self, context: TurnContext<'_>, pods: &[&Value], effects: &mut Effects) {
         let goal = context.goal;
         if self.room.as_ref().is_some_and(|room| room.again > context.now) {
             return;
         }
         let at_once = self.room.as_ref().map_or(AT_ONCE, |room| room.pods);
-        let mut at_work = view.pods.len();
+        let mut at_work = pods.len();
         for (position, pull) in goal.pulls.iter().enumerate() {
-            let is_there = view.of_pull(position).is_some();
-            if is_there || self.settled.contains(&position) || at_work >= at_once {
+            let Some(run) = self.runs.get_mut(position) else { continue };
+            if run.pod(pods).is_some() || run.is_settled || at_work >= at_once {
                 continue;
             }
             at_work += 1;
-            let makes = self.makes.entry(position).or_default();
-            *makes = makes.saturating_add(1);
-            if *makes > MAX_MAKES {
+            run.makes = run.makes.saturating_add(1);
+            if run.makes > MAX_MAKES {
                 let why = "the pod that pulls went away again and again".to_owned();
                 self.cannot(position, pull, why, goal.pre_pull);
                 continue;
             }
-            if self.reported.insert(position) {
+            if !std::mem::replace(&mut run.is_reported, true) {
                 let images = pull.images.iter().map(|image| image.image.clone()).collect();
                 effects.say(Notice::PullBegins { node: pull.node.clone(), images });
             }
@@ -369,75 +395,71 @@ impl Pulls {
         }
     }
 
-    fn judge_all(&mut self, context: TurnContext<'_>, view: &View<'_>, effects: &mut Effects) {
+    fn judge_all(&mut self, context: TurnContext<'_>, pods: &[&Value], effects: &mut Effects) {
         for (position, pull) in context.goal.pulls.iter().enumerate() {
-            let Some(pod) = view.of_pull(position).filter(|_| !self.settled.contains(&position)) else { continue };
+            let Some(run) = self.runs.get_mut(position).filter(|run| !run.is_settled) else { continue };
+            let Some(pod) = run.pod(pods) else { continue };
             match judge(pod) {
-                Err(rejected) => {
-                    let why =
-                        format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
+                Err(why) => {
+                    let why = format!("node {} did not take the pod: {why}", pull.node);
                     self.cannot(position, pull, why, context.goal.pre_pull);
                 }
                 Ok(images) => {
-                    let images = images.into_iter().map(|image| self.timed_out(image, position, context.now));
-                    let images: Vec<ImageState> = images.collect();
-                    self.settle(pull, &images, position, effects);
+                    let state = |(image, state): (String, PullState)| {
+                        let state = run.timed_out(&image, state, context.now);
+                        (image, state)
+                    };
+                    let images = images.into_iter().map(state).collect();
+                    self.settle(pull, images, position, effects);
                 }
             }
         }
     }
 
-    /// A pull that has failed for this long, and still only reports that it may heal, has failed.
-    fn timed_out(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
-        if let PullState::Pulling { said: Some((reason, message)) } = &image.state
-            && failure::is_pull(reason)
-            && *self.failing.entry(position).or_insert(now) + HEALS_WITHIN <= now
-        {
-            image.state = PullState::Failed { reason: reason.clone(), message: message.clone() };
-        }
-        image
-    }
-
-    fn settle(&mut self, pull: &Pull, images: &[ImageState], position: usize, effects: &mut Effects) {
+    fn settle(&mut self, pull: &Pull, images: Vec<(String, PullState)>, position: usize, effects: &mut Effects) {
         let mut pulled = Vec::new();
-        for image in images {
-            match &image.state {
+        for (image, state) in images {
+            match state {
                 PullState::Pulling { .. } => return,
                 PullState::Failed { reason, message } => {
-                    let why = format!(
-                        "node {} cannot pull {}: {reason}: {message}; no container was touched",
-                        pull.node, image.image
-                    );
+                    let node = &pull.node;
+                    let why = format!("node {node} cannot pull {image}: {reason}: {message}; no container was touched");
                     self.failed.get_or_insert((EndResult::Failed, Some(why)));
                     return;
                 }
-                PullState::Pulled { image_id } => pulled.push((image.image.clone(), image_id.clone())),
+                PullState::Pulled { image_id } => pulled.push((image, image_id.unwrap_or_default())),
             }
         }
-        self.settled.insert(position);
+        self.settled(position);
         for (image, image_id) in pulled {
-            let (node, image_id) = (pull.node.clone(), image_id.unwrap_or_default());
-            effects.say(Notice::Pulled { node: node.clone(), image: image.clone(), image_id: image_id.clone() });
-            if !image_id.is_empty() {
-                self.pulled.push(PulledImage { node, image, image_id });
+            let node = pull.node.clone();
+            if let Some(digest) = repo_digest(&image_id) {
+                let nodes = self.pulled.entry(image.clone()).or_default().entry(digest.to_owned()).or_default();
+                if !nodes.contains(&node) {
+                    nodes.push(node.clone());
+                }
             }
+            effects.say(Notice::Pulled { node, image, image_id });
         }
     }
 
+    /// A runtime that reports the digest of the platform's own manifest instead of the index makes nodes of two
+    /// architectures look like a tag that has moved: so this is a warning, never a refusal.
     fn finish(&mut self, effects: &mut Effects) {
         self.over = true;
         effects.0.extend(self.notices.drain(..).map(Effect::Say));
-        for moving in moving_tags(&self.pulled) {
-            let nodes = moving.nodes.iter().map(|(image_id, nodes)| format!("{image_id} on {}", nodes.join(", ")));
+        for (image, digests) in self.pulled.iter().filter(|(_, digests)| digests.len() > 1) {
+            let nodes = digests.iter().map(|(digest, nodes)| format!("{digest} on {}", nodes.join(", ")));
             let nodes = nodes.collect::<Vec<_>>().join("; ");
-            let what = format!("{} means something else from node to node: {nodes}", moving.image);
-            effects.say(Notice::TagDiffersByNode { what });
+            effects.say(Notice::TagDiffersByNode {
+                what: format!("{image} means something else from node to node: {nodes}"),
+            });
         }
     }
 
     fn what_is_late(&self, goal: &Goal) -> String {
-        let late = goal.pulls.iter().enumerate().filter(|(position, _)| !self.settled.contains(position));
-        let nodes: Vec<&str> = late.map(|(_, pull)| pull.node.as_str()).collect();
+        let late = goal.pulls.iter().zip(&self.runs).filter(|(_, run)| !run.is_settled);
+        let nodes: Vec<&str> = late.map(|(pull, _)| pull.node.as_str()).collect();
         format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
     }
 
@@ -455,13 +477,60 @@ impl Pulls {
         if self.over {
             return None;
         }
-        let ends = self.began.map(|began| began + timeout(context.goal));
+        let ends = self.began.map(|began| began + context.goal.policy().timeout());
         let abandons = ends.map(|ends| ends + LAST_CALL);
         let due = (!self.is_waiting()).then(|| self.read.due());
         [ends.filter(|ends| *ends > context.now), abandons, due].into_iter().flatten().min()
     }
 }
 
-fn name_of(pod: &Value) -> &str {
-    pod.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A registry answers now and then: no image fails because of what another one, or an earlier try, has reported.
+    #[test]
+    fn each_image_of_a_pod_has_its_own_time_to_heal() {
+        let mut run = PullRun::default();
+        let passing = || Some(("ErrImagePull".to_owned(), "connection refused".to_owned()));
+        for (image, said, second, fails) in [
+            ("a:1", passing(), 0, false),
+            ("b:1", passing(), 9, false),
+            ("a:1", None, 9, false),
+            ("a:1", passing(), 10, false),
+            ("b:1", passing(), 16, false),
+            ("b:1", passing(), 17, true),
+            ("a:1", passing(), 18, true),
+        ] {
+            let state = run.timed_out(image, PullState::Pulling { said }, Now::from_secs(second));
+            assert_eq!(matches!(state, PullState::Failed { .. }), fails, "{image} {second}");
+        }
+    }
+
+    #[test]
+    fn digests_that_differ_are_a_moving_tag() {
+        let (mut pulls, mut effects) = (Pulls::default(), Effects::default());
+        let [one, two] = ["1", "2"].map(|digit| format!("sha256:{}", digit.repeat(64)));
+        let of = |digest: &str| format!("docker.io/acme/x@{digest}");
+        for (node, image, image_id) in [
+            ("node-a", "acme/moved:1", of(&one)),
+            ("node-b", "acme/moved:1", of(&two)),
+            ("node-c", "acme/moved:1", of(&one)),
+            ("node-c", "acme/moved:1", of(&one)),
+            ("node-a", "acme/same:1", of(&one)),
+            ("node-b", "acme/same:1", of(&one)),
+            ("node-a", "acme/untold:1", one.clone()),
+            ("node-b", "acme/untold:1", two.clone()),
+        ] {
+            let (secrets, images, service_account) = (Vec::new(), Vec::new(), String::new());
+            let pull = Pull { node: node.into(), secrets, service_account, images, asks: Default::default() };
+            let state = PullState::Pulled { image_id: Some(image_id) };
+            pulls.settle(&pull, vec![(image.into(), state)], 0, &mut effects);
+        }
+        effects.0.clear();
+        pulls.finish(&mut effects);
+        let [Effect::Say(Notice::TagDiffersByNode { what })] = effects.0.as_slice() else { panic!("{effects:?}") };
+        let nodes = format!("{one} on node-a, node-c; {two} on node-b");
+        assert_eq!(*what, format!("acme/moved:1 means something else from node to node: {nodes}"));
+    }
 }

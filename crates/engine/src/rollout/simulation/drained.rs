@@ -165,11 +165,11 @@ impl Simulation {
     /// The images of a pod were changed just now: a container that runs, and is listed, loses its requests.
     pub(super) fn judge_traffic(&mut self, before: Option<&Pod>, key: &PodKey) {
         let is_killed = |pod: &Pod, status: &ContainerStatus| {
-            let image = |pod: &Pod| pod.container(&status.name).map(|(_, _, container)| container.image.clone());
+            let image = |pod: &Pod| pod.spec_of(&status.name).map(|container| container.image.clone());
             status.state.running.is_some() && self.api.pod(key).is_some_and(|after| image(after) != image(pod))
         };
         let kills = before.is_some_and(|pod| {
-            let lists = [ContainerList::Containers, ContainerList::InitContainers];
+            let lists = ContainerList::ALL;
             lists.iter().flat_map(|list| pod.statuses(*list)).any(|status| is_killed(pod, status))
         });
         if self.scenario.drain_seconds.is_some() && kills && self.slices.listed.contains(key) {

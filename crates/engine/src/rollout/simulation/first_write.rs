@@ -322,6 +322,25 @@ fn a_template_that_is_written_too_early_is_caught() {
     assert!(caught > 50, "{caught} of {SEEDS}");
 }
 
+/// The pod for which the budget had no room leaves, so the template is written; then the same budget blocks another pod.
+#[test]
+fn a_budget_that_has_held_the_first_write_back_is_reported_when_it_blocks_a_pod() {
+    let pods = vec![(Trouble::None, Now::ZERO)];
+    let hour = Duration::from_secs(3600);
+    let scenario = Scenario { pods, budget: Some(hour), max_unavailable: 1, ordered: false, goes_on: false };
+    let goal = goal(&scenario);
+    let (observed, state) = (Observed::default(), RunState::new());
+    let mut run = Run { scenario: scenario.clone(), observed, state, waits: Vec::new() };
+    run.observed.observe(Observation::Relisted(scenario.pod(0, Now::ZERO).into_iter().collect()));
+    run.until_quiet(&goal, Now::ZERO).expect("it waits");
+    run.observed.observe(Observation::Deleted(pod_key(0, 0)));
+    let end = run.until_quiet(&goal, Duration::from_secs(1));
+    assert!(matches!(end, Err(End::Wrote(_))), "{end:?}");
+    let [why] = run.waits.as_slice() else { panic!("{:?}", run.waits) };
+    let reported = run.state.budgets.say_what_blocks(&run.state.pods, why);
+    assert_eq!(reported, Some(Notice::DisruptionBudgetHolds { why: why.clone() }));
+}
+
 #[test]
 fn what_takes_no_pod_down_is_written_at_once() {
     let hour = Duration::from_secs(3600);

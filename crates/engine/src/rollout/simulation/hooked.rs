@@ -52,9 +52,7 @@ impl Simulation {
         let asks = self.observed.pod(&hook.pod).is_some_and(|pod| {
             let goal = self.judged.pods.iter().find(|goal| goal.key == hook.pod);
             goal.is_some_and(|goal| {
-                goal.containers
-                    .keys()
-                    .all(|name| pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED))
+                goal.containers.keys().all(|name| pod.spec_of(name).is_some_and(|container| container.image == WANTED))
             })
         });
         if asks != (hook.phase == HookPhase::After) {

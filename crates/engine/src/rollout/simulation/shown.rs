@@ -52,7 +52,7 @@ pub(super) fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {
     let record = UpdateRecord::of(pod);
     goal.containers.keys().any(|name| {
         let before = record.as_ref().and_then(|record| record.container(pod, name)).map(|record| &record.container_id);
-        before.is_some() && before == pod.container_status(name).map(|(_, _, status)| &status.container_id)
+        before.is_some() && before == pod.status_of(name).map(|status| &status.container_id)
     })
 }
 

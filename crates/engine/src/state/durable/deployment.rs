@@ -18,6 +18,7 @@ use crate::k8s::names::RolloutId;
 use crate::kinds::is_paused;
 use crate::kinds::{self, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, REPLICA_SETS, Revisions};
 use crate::state::outcome::EndResult;
+use crate::value::fnv1a;
 
 const REPLICA_SET: ObjectKind = ObjectKind::Workload(REPLICA_SETS);
 
@@ -61,11 +62,8 @@ const NOT_HISTORY: [&str; 3] =
 
 /// Returns a value of the label `pod-template-hash` that no controller computes, the same for the same rollout.
 pub fn history_hash(id: &RolloutId) -> String {
-    // FNV-1a; the letters are those that the controllers use (apimachinery `rand.SafeEncodeString`).
-    let hash = id
-        .as_str()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    // The letters are those that the controllers use (apimachinery `rand.SafeEncodeString`).
+    let hash = fnv1a(id.as_str());
     let letters = b"bcdfghjklmnpqrstvwxz2456789";
     let letter = |at: u32| letters.iter().cycle().nth(usize::try_from((hash >> (at * 6)) & 63).unwrap_or(0));
     (0..10).filter_map(letter).map(|letter| char::from(*letter)).collect()
@@ -456,7 +454,7 @@ pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Opt
 
 /// The ReplicaSets that were created by a rollout that was rolled back.
 fn made_for_ended<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> impl Iterator<Item = &'a Value> {
-    let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
+    let ended = history::union(owner, owned).into_iter();
     let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
     let hashes: Vec<String> =
         ended.map(|entry| history_hash(&entry.rollout.id)).chain(gone.map(history_hash)).collect();

@@ -73,8 +73,8 @@ pub fn of(object: &Value) -> Vec<HistoryEntry> {
 /// `kubectl rollout undo` replaces a Deployment's annotations by those of a ReplicaSet (kubectl
 /// `polymorphichelpers/rollback.go`), so the Deployment's alone may be an older state. The order is that of the
 /// annotations, to which each run appends: times come from the clock of each writer.
-pub fn union<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
-    objects.into_iter().map(of).fold(Vec::new(), merged)
+pub fn union<'a>(owner: &'a Value, owned: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
+    std::iter::once(owner).chain(owned).map(of).fold(Vec::new(), merged)
 }
 
 /// Merges two lists, each in its own order. Times decide only between entries that have no common entry between them.
@@ -141,13 +141,9 @@ mod tests {
             entry("b", "2026-03-01T10:02:00Z"),
             entry("c", "2026-03-01T10:03:00Z"),
         );
-        let objects = [
-            object(std::slice::from_ref(&two)),
-            object(&[one.clone(), three.clone()]),
-            json!({}),
-            object(std::slice::from_ref(&two)),
-        ];
-        assert_eq!(union(&objects), [one, two, three]);
+        let owner = object(std::slice::from_ref(&two));
+        let owned = [object(&[one.clone(), three.clone()]), json!({}), object(std::slice::from_ref(&two))];
+        assert_eq!(union(&owner, &owned), [one, two, three]);
     }
 
     /// Two clients whose clocks differ: the one that came later says that it ended earlier.
@@ -173,7 +169,8 @@ mod tests {
         ];
         for (lists, expected) in cases {
             let objects: Vec<Value> = lists.iter().map(|list| entries(list)).collect();
-            let order: String = union(&objects).iter().map(|entry| entry.rollout.id.as_str().to_owned()).collect();
+            let (owner, owned) = objects.split_first().unwrap();
+            let order: String = union(owner, owned).iter().map(|entry| entry.rollout.id.as_str().to_owned()).collect();
             assert_eq!(order, *expected, "{lists:?}");
         }
     }
@@ -181,8 +178,8 @@ mod tests {
     #[test]
     fn of_two_in_the_same_second_the_later_one_stays_the_later_one() {
         let (first, second) = (entry("z", "2026-03-01T10:01:00Z"), entry("a", "2026-03-01T10:01:00Z"));
-        let objects = [object(&[first.clone(), second.clone()]), object(std::slice::from_ref(&first))];
-        assert_eq!(union(&objects), [first, second]);
+        let (owner, set) = (object(&[first.clone(), second.clone()]), object(std::slice::from_ref(&first)));
+        assert_eq!(union(&owner, [&set]), [first, second]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Cluster {
             let pods = PodsState { done, present: PODS, taken_over, ..PodsState::default() };
             let owner = goal.owner(KIND, &view, &pods);
             own_lock = own_lock.seen(&owner);
-            let decision = step::next(&owner.of_run(own_lock, "2026-03-01T10:02:00Z", "inplace-cli"), &FLEET);
+            let decision = step::next(&owner.knowing(own_lock), &FLEET);
             first_conflict = first_conflict.or(decision.conflict);
             match decision.next {
                 Next::Write(_, _) if sent.len() == writes => return (sent, first_conflict),

@@ -198,7 +198,7 @@ pub fn released(
     ended: Vec<HistoryEntry>,
 ) -> Vec<ObjectWrite> {
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
-    let mut entries = history::union(std::iter::once(object).chain(owned));
+    let mut entries = history::union(object, owned);
     entries.retain(|known| ended.iter().all(|entry| entry.rollout.id != known.rollout.id));
     entries.extend(ended);
     let history = (!entries.is_empty()).then(|| history::to_text(&entries));

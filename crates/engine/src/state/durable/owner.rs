@@ -87,13 +87,14 @@ pub struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// Brings together what was read, for a run that has written nothing yet.
+    /// Brings together what was read, for a run that has written nothing yet; with the wall clock now (RFC 3339), and the
+    /// field manager that writes.
     pub fn new(
-        ours: &'a Lock,
-        change: &'a OwnerChange,
+        (ours, change): (&'a Lock, &'a OwnerChange),
         kind: WorkloadKind,
         view: &'a OwnerView,
         pods: &'a PodsState,
+        (ended, field_manager): (&'a str, &'a str),
     ) -> Self {
         let mut owner = Self {
             ours,
@@ -106,8 +107,8 @@ impl<'a> Owner<'a> {
             found: Ok(None),
             entry: None,
             now: view.now.as_deref(),
-            ended: "",
-            field_manager: "",
+            ended,
+            field_manager,
         };
         owner.found = Lock::of(owner.object).map_err(drop);
         if !owner.is_set_again() {
@@ -116,10 +117,10 @@ impl<'a> Owner<'a> {
         owner
     }
 
-    /// Adds what the run knows of its own lock, the wall clock now (RFC 3339), and who writes.
+    /// Adds what the run knows of its own lock.
     #[must_use]
-    pub fn of_run(self, own_lock: OwnLock, ended: &'a str, field_manager: &'a str) -> Self {
-        Self { own_lock, ended, field_manager, ..self }
+    pub fn knowing(self, own_lock: OwnLock) -> Self {
+        Self { own_lock, ..self }
     }
 
     pub fn generation(&self) -> i64 {
@@ -189,7 +190,7 @@ impl<'a> Owner<'a> {
     }
 
     fn history(&self) -> Vec<HistoryEntry> {
-        history::union(std::iter::once(self.object).chain(self.owned))
+        history::union(self.object, self.owned)
     }
 
     /// Somebody has restored the whole owner from the middle of the rollout: lock, and what keeps the controller from

@@ -25,7 +25,17 @@ pub(super) struct OwnRun {
 
 impl OwnRun {
     pub(super) fn owner<'a>(&'a self, kind: WorkloadKind, view: &'a OwnerView, pods: &'a PodsState) -> Owner<'a> {
-        Owner::new(&self.lock, &self.change, kind, view, pods).of_run(OwnLock::Unwritten, "", "inplace-cli")
+        self.owner_of(kind, view, pods, "inplace-cli")
+    }
+
+    fn owner_of<'a>(
+        &'a self,
+        kind: WorkloadKind,
+        view: &'a OwnerView,
+        pods: &'a PodsState,
+        manager: &'a str,
+    ) -> Owner<'a> {
+        Owner::new((&self.lock, &self.change), kind, view, pods, ("2026-03-01T10:02:00Z", manager))
     }
 
     pub(super) fn target(&self) -> &Value {
@@ -66,7 +76,7 @@ fn owner(tag: &str, generation: i64, entries: &[HistoryEntry]) -> OwnerView {
 }
 
 fn decision(goal: &OwnRun, view: &OwnerView, own_lock: OwnLock) -> Decision {
-    next(&goal.owner(KIND, view, &PodsState::default()).of_run(own_lock, "2026-03-01T10:02:00Z", "inplace-cli"))
+    next(&goal.owner(KIND, view, &PodsState::default()).knowing(own_lock))
 }
 
 #[test]
@@ -161,8 +171,7 @@ fn the_last_write_gives_up_what_this_program_owns() {
         let mut goal = goal.clone();
         goal.change.keep_field_ownership = keep;
         let pods = PodsState { done: true, ..PodsState::default() };
-        let found =
-            next(&goal.owner(WorkloadKind::ReplicaSet, &view, &pods).of_run(OwnLock::Unwritten, "", manager)).next;
+        let found = next(&goal.owner_of(WorkloadKind::ReplicaSet, &view, &pods, manager)).next;
         let Next::Write(StepName::Close, ObjectWrite::Patch { operations, .. }) = found else {
             panic!("{manager}: {found:?}");
         };
@@ -340,8 +349,7 @@ fn freezer_rollout(act: fn(&mut Value)) -> (Vec<String>, Value) {
     for _ in 0..20 {
         let read = goal.owner(KIND, &view, &pods);
         own_lock = own_lock.seen(&read);
-        let Decision { conflict, next } =
-            step::next(&read.of_run(own_lock, "2026-03-01T10:02:00Z", "inplace-cli"), &FREEZER);
+        let Decision { conflict, next } = step::next(&read.knowing(own_lock), &FREEZER);
         steps.extend(conflict);
         let object = view.object.as_mut().unwrap();
         match next {

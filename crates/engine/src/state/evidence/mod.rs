@@ -147,7 +147,7 @@ impl Baseline {
         kubelet_knew: bool,
         definition_changed: Option<&str>,
     ) -> Proof {
-        let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+        let started_at = status.started_at();
         let event = |since: &str| {
             definition_changed.is_some_and(|at| at >= since && started_at.is_some_and(|started| started >= at))
         };
@@ -192,7 +192,7 @@ impl Baseline {
 pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
     let status = pod.status_of(name)?;
     let set = &UpdateRecord::set_at(pod, name)?;
-    let started = status.state.running.as_ref()?.started_at.as_deref()?;
+    let started = status.started_at()?;
     let before = status.last_state.terminated.as_ref().filter(|before| before.was_stopped())?;
     let stopped = before.finished_at.as_deref()?;
     if stopped < set.as_str() || started < stopped {
@@ -225,15 +225,13 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
     let older = record.as_ref().filter(|record| {
         !record.containers.contains_key(name) && set.is_some_and(|set| is_same_writer(&set.manager, &record.manager))
     });
-    let mut others = pod
-        .all_containers()
-        .filter(|(list, other)| other.name != *name && (*list == ContainerList::Containers || other.is_sidecar()));
-    others.any(|(_, other)| {
+    let mut others = pod.long_lived_containers().filter(|other| other.name != *name);
+    others.any(|other| {
         let Some(status) = pod.status_of(&other.name) else { return false };
         if Baseline::of(pod, &other.name).proof(status, &other.image, false, None) != Proof::New {
             return false;
         }
-        let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+        let started_at = status.started_at();
         older.is_some_and(|record| record.container(pod, &other.name).is_some())
             || set.zip(started_at).filter(|_| shows_wanted(pod, name)).is_some_and(|(set, started_at)| {
                 // Its own image came later, so the spec that it was created from had this one; a start alone proves
@@ -247,7 +245,7 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
 /// Returns since when a container has been down that exactly this rollout has stopped, where none has run since: from
 /// its end, or from the patch where the API no longer shows that. One that runs and is not ready serves nothing.
 pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<String> {
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *id)?;
+    let record = UpdateRecord::of_rollout(pod, id)?;
     let known = record.container(pod, name)?;
     let status = pod.status_of(name)?;
     let ended = last_ended(status)?;
@@ -308,18 +306,18 @@ pub fn hold_seconds(pod: &Pod, name: &ContainerName, pulled: Option<&str>) -> Op
             status.map(proof) != Some(Proof::New)
         };
         // One after the other.
-        let stops = u64::try_from(restarting(pod).filter(may_be_stopped).count()).unwrap_or(1).max(1);
+        let stops = u64::try_from(pod.long_lived_containers().filter(may_be_stopped).count()).unwrap_or(1).max(1);
         return Some(stops.saturating_mul(pod.termination_grace_seconds().max(2)).saturating_add(START_SECONDS));
     }
     let (set, pulled) = UpdateRecord::set_at(pod, name).zip(pulled)?;
-    let started = status.state.running.as_ref()?.started_at.as_deref()?;
+    let started = status.started_at()?;
     (set.as_str() <= pulled && pulled <= started).then_some(START_SECONDS)
 }
 
 /// Returns whether a running container has stayed for so long, since an image of its pod was last set and since it started,
 /// that the kubelet has left it: by one read of the pod, at `now` (RFC 3339).
 pub fn has_stayed(pod: &Pod, status: &ContainerStatus, now: &str) -> bool {
-    let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+    let started_at = status.started_at();
     let set = pod.image_set.values().map(|set| set.time.as_str());
     let seconds = hold_seconds(pod, &status.name, None).and_then(|seconds| i64::try_from(seconds).ok());
     let stayed = set.chain(started_at).max().and_then(|since| seconds_between(since, now));
@@ -329,13 +327,6 @@ pub fn has_stayed(pod: &Pod, status: &ContainerStatus, now: &str) -> bool {
 /// Whether the kubelet has seen the pod's present spec.
 pub fn has_seen(pod: &Pod) -> bool {
     pod.generation.is_some() && pod.status.observed_generation >= pod.generation
-}
-
-/// The containers that restart when their image changes.
-fn restarting(pod: &Pod) -> impl Iterator<Item = &Container> {
-    let restarts =
-        |(list, container): &(ContainerList, &Container)| *list == ContainerList::Containers || container.is_sidecar();
-    pod.all_containers().filter(restarts).map(|(_, container)| container)
 }
 
 /// Whether a container runs under the name that is asked for, so that its digest is that of the name on its node, or with the
@@ -357,8 +348,7 @@ fn shows_wanted(pod: &Pod, name: &ContainerName) -> bool {
 /// Why a container of somebody else's image is not proven.
 fn doubt(set: &ImageSet, status: &ContainerStatus, is_newer: Option<bool>) -> String {
     let ImageSet { manager, time } = set;
-    let started =
-        status.state.running.as_ref().and_then(|running| running.started_at.as_deref()).unwrap_or("no known time");
+    let started = status.started_at().unwrap_or("no known time");
     match is_newer {
         // A writer that sets one image updates the time of all its fields: this one need not be the last.
         Some(false) => format!(

@@ -233,16 +233,14 @@ impl fmt::Display for RefusedGate {
 impl RefusedGate {
     /// Says how this gate could serve; `None` where it cannot.
     pub(super) fn hint(&self) -> Option<String> {
-        match &self.why {
-            GateRefusal::NotPermitted(_) => {
-                Some("get the permission to patch pods/status, which is among those of kubectl inplace rbac apply --optional".into())
-            }
-            GateRefusal::NotTrue => Some(format!("set the condition {} of each pod to True", self.gate)),
-            GateRefusal::Reserved
-            | GateRefusal::Ignored(_)
-            | GateRefusal::WriterUnknown
-            | GateRefusal::WrittenBy(_) => None,
+        if self.why == GateRefusal::NotTrue {
+            return Some(format!("set the condition {} of each pod to True", self.gate));
         }
+        let is_permission = matches!(self.why, GateRefusal::NotPermitted(_));
+        is_permission.then(|| {
+            "get the permission to patch pods/status, which is among those of kubectl inplace rbac apply --optional"
+                .into()
+        })
     }
 }
 

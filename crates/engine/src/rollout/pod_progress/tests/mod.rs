@@ -14,6 +14,7 @@ use crate::k8s::pod::{
 use crate::kinds::WorkloadKind;
 use crate::plan::Start;
 use crate::rollout::pod_run::Request;
+use crate::rollout::pod_run::RequestState;
 use crate::rollout::{Follow, Observation, Observed, Policy, RunState};
 use crate::state::durable::rollout::Rollout;
 use crate::state::record::{ContainerRecord, NotedStart, UPDATE_ANNOTATION, UpdateRecord};

@@ -7,7 +7,7 @@ use crate::rollout::pod_run::{PodIndex, RequestState, Sent};
 use crate::rollout::pods::Pods;
 use crate::state::record::UpdateRecord;
 
-use super::super::PodChange;
+use super::super::Effect;
 use super::{Drains, Effects, LEAVE_WITHIN};
 
 impl Drains {
@@ -16,18 +16,18 @@ impl Drains {
         let mut effects = Effects::default();
         for position in pods.all(PodIndex::InProgress).difference(pods.all(PodIndex::Drained)).copied() {
             if accepted(pods, position) == Some(Sent::Drain) {
-                effects.change(position, PodChange::Request(RequestState::Unclear));
+                effects.0.push(Effect::Request(position, RequestState::Unclear));
             }
         }
         for position in pods.list(PodIndex::Drained) {
             match accepted(pods, position) {
                 // What was done to a gate decides what is next, and is read first.
                 Some(Sent::GateOff | Sent::GateOn) => {
-                    effects.change(position, PodChange::Request(RequestState::Unclear));
+                    effects.0.push(Effect::Request(position, RequestState::Unclear));
                 }
                 // Another patch is accepted and not seen: the tests of the next patch show whether that matters.
                 Some(Sent::Images | Sent::Note | Sent::Resize | Sent::HookNote | Sent::Drain) => {
-                    effects.change(position, PodChange::Request(RequestState::Idle));
+                    effects.0.push(Effect::Request(position, RequestState::Idle));
                     effects.extend(self.restore_now(context, pods, position).unwrap_or_default());
                 }
                 Some(Sent::Restore) | None => effects.extend(self.restore(context, pods, position)),
@@ -44,7 +44,7 @@ impl Drains {
             return (false, self.restore_all(context, pods));
         }
         if !std::mem::replace(&mut self.left_said, true) {
-            for pod in self.left(pods).filter_map(|position| context.observed.pod(&pods.goal(position)?.key)) {
+            for pod in self.left(pods).filter_map(|position| context.observed.pod(&pods.run(position)?.goal.key)) {
                 let Some(drained) = UpdateRecord::drained(pod) else { continue };
                 let why = format!("{drained} could not be restored in time; the next run does it");
                 effects.say(Notice::Drain { pod: pod.key.clone(), why });

@@ -83,9 +83,8 @@ pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g Drain
 /// Returns the seconds that a drain adds to a pod's time: the drain seconds; and by a gate ready has to hold twice,
 /// with the gate off and with it on.
 pub(crate) fn seconds(goal: &Goal, pod_goal: &PodGoal) -> u64 {
-    let hold = goal.policy().min_ready_seconds_given.unwrap_or(goal.policy().owner_min_ready_seconds);
     wanted(goal, pod_goal).map_or(0, |drain| {
-        let again = if matches!(drain.by, Drained::Gate(_)) { hold } else { 0 };
+        let again = if matches!(drain.by, Drained::Gate(_)) { goal.policy().hold_seconds(0) } else { 0 };
         u64::from(goal.policy().drain_seconds.unwrap_or(0)) + u64::from(again)
     })
 }
@@ -290,8 +289,8 @@ impl Drains {
     }
 
     pub(crate) fn read_slices(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
-        let goals = waited_for(pods).filter_map(|position| pods.goal(position));
-        let services: BTreeSet<String> = goals.flat_map(|pod| services(pod).iter().cloned()).collect();
+        let runs = waited_for(pods).filter_map(|position| pods.run(position));
+        let services: BTreeSet<String> = runs.flat_map(|run| services(&run.goal).iter().cloned()).collect();
         if services.is_empty() || !self.slices.poll(context.now) {
             return Effects::default();
         }

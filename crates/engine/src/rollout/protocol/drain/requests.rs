@@ -8,7 +8,7 @@ use crate::rollout::pod_run::{MAX_SENDS, Sent};
 use crate::rollout::pods::Pods;
 use crate::state::record::UpdateRecord;
 
-use super::super::{PodChange, by_another};
+use super::super::{Effect, by_another};
 use super::{Drains, Effects, RequestSource, serves_nothing, wanted};
 
 /// What a pod that leaves its Services needs next.
@@ -26,7 +26,7 @@ pub(crate) enum Due {
 impl Drains {
     /// Begins to drain a pod whose turn it is; `None` where nothing has to be done first.
     pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
-        let goal = pods.goal(position)?.clone();
+        let goal = pods.run(position)?.goal.clone();
         let (pod, drain) = (context.observed.pod(&goal.key)?, wanted(context.goal, &goal)?);
         if serves_nothing(&goal, pod) {
             return None;
@@ -38,18 +38,18 @@ impl Drains {
         (of_pod.restored, of_pod.back_since) = (false, None);
         let phase = PodProgress::Draining { services: drain.services.clone() };
         let mut effects = self.send(position, patch, Sent::Drain);
-        effects.change(position, PodChange::Phase(phase));
+        effects.0.push(Effect::Phase(position, phase));
         Some(effects)
     }
 
     pub(crate) fn due(&self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Due {
-        let Some((goal, run)) = pods.get(position) else { return Due::Nothing };
-        let Some(pod) = context.observed.pod(&goal.key).filter(|_| run.request.may_send(context.now)) else {
+        let Some(run) = pods.run(position) else { return Due::Nothing };
+        let Some(pod) = context.observed.pod(&run.goal.key).filter(|_| run.request.may_send(context.now)) else {
             return Due::Nothing;
         };
         let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
         let of_pod = self.pods.get(&position);
-        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(context, goal, pod));
+        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(context, &run.goal, pod));
         let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
         match gate_off_patch(pod, &context.goal.field_manager) {
             None if !drained.is_off(pod) => Due::Restore,
@@ -74,7 +74,7 @@ impl Drains {
 
     /// The same, whatever is under way for the pod.
     pub(super) fn restore_now(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
-        let goal = pods.goal(position)?;
+        let goal = &pods.run(position)?.goal;
         let of_pod = self.of(position);
         if of_pod.was_abandoned() {
             return None;
@@ -98,7 +98,7 @@ impl Drains {
     fn send(&mut self, position: usize, patch: PodPatch, sent: Sent) -> Effects {
         self.slices.hurry();
         let mut effects = Effects::default();
-        effects.change(position, PodChange::Sent(sent));
+        effects.0.push(Effect::Sent(position, sent));
         effects.act(RequestSource::Pod(position), Action::Patch(patch));
         effects
     }

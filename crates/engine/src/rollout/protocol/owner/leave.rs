@@ -14,12 +14,12 @@ use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
 use crate::state::durable;
 use crate::state::durable::lock::LockState;
-use crate::state::durable::{PodsState, StepName, history, stateful_set};
+use crate::state::durable::{OwnerView, PodsState, StepName, history, stateful_set};
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 use super::super::{Effects, taken_over};
-use super::{End, FinalRequest, Owner, WATCHFUL, lock_on};
+use super::{End, FinalRequest, Owner, WATCHFUL, lock_on, server_time};
 
 impl Owner {
     /// Returns whether the run may end now. A run that leaves the owner's lock behind first notes on it that it has
@@ -61,10 +61,11 @@ impl Owner {
         }
         let is_late = is_late || !taken_over::is_done(context, pods);
         let (kind, pods) = (context.goal.workload.kind, PodsState::default());
-        let view = context.observed.owner.as_ref();
-        let mark = view
-            .and_then(|view| durable::Owner::new(&context.goal.lock, owner, kind, view, &pods).mark(state, is_late));
-        let Some(write) = mark else { return (true, effects) };
+        let mark = |view: &OwnerView| {
+            let writer = (&*server_time(context, view), &*context.goal.field_manager);
+            durable::Owner::new((&context.goal.lock, owner), kind, view, &pods, writer).mark(state, is_late)
+        };
+        let Some(write) = context.observed.owner.as_ref().and_then(mark) else { return (true, effects) };
         (self.final_write, self.final_read) = (FinalRequest::Sent(context.now), FinalRequest::NotSent);
         effects.extend(self.write(context, StepName::MarkStopped, write));
         (false, effects)
@@ -156,12 +157,12 @@ pub(crate) fn held_by(context: TurnContext<'_>) -> Option<String> {
 pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     context.goal.owner.as_ref()?;
     let view = context.observed.owner.as_ref();
-    let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
-    if let Some(entry) = history::union(objects).into_iter().find(|entry| entry.rollout.id == *context.goal.id()) {
+    let history = view.map(|view| history::union(view.object.as_ref().unwrap_or(&Value::Null), &view.owned));
+    if let Some(entry) = history.into_iter().flatten().find(|entry| entry.rollout.id == *context.goal.id()) {
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {
-        let pod = pods.goal(*position).and_then(|goal| context.observed.pod(&goal.key));
+        let pod = pods.run(*position).and_then(|run| context.observed.pod(&run.goal.key));
         let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
         // The record does not explain what another writer has set since.
         record.id == *context.goal.id() && record.containers.keys().all(|name| record.container(pod, name).is_some())

@@ -16,7 +16,7 @@ use crate::rollout::goal::Goal;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pods::Pods;
 use crate::rollout::reads::Read;
-use crate::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
+use crate::rollout::{Action, Answer, Now};
 use crate::state::durable::lock::Lock;
 use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerChange, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
@@ -228,11 +228,12 @@ impl Owner {
             effects.extend(self.read(context));
             return (effects, None);
         };
-        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&context.goal.clock, context.now));
         let state = self.state(context, pods, view);
-        let read = durable::Owner::new(&context.goal.lock, owner, context.goal.workload.kind, view, &state);
+        let (kind, now) = (context.goal.workload.kind, server_time(context, view));
+        let writer = (now.as_str(), context.goal.field_manager.as_str());
+        let read = durable::Owner::new((&context.goal.lock, owner), kind, view, &state, writer);
         (self.own_lock, self.generation) = (self.own_lock.seen(&read), read.generation());
-        let read = read.of_run(self.own_lock, &ended, &context.goal.field_manager);
+        let read = read.knowing(self.own_lock);
         let decision = durable::next(&read);
         if matches!(decision.next, Next::UpdatePods { .. }) {
             // The time belongs to the pods.
@@ -317,7 +318,7 @@ impl Owner {
             }
             Next::Nothing => {
                 let why = self.superseded.clone().filter(|_| is_superseded);
-                let has_changed_no_pod = || !owner.continues && pods.iter().all(|(_, run)| !run.request.patched);
+                let has_changed_no_pod = || !owner.continues && pods.iter().all(|run| !run.request.patched);
                 self.end = Some(match why {
                     Some(why) if self.own_lock == OwnLock::Closed && has_changed_no_pod() => {
                         End::Superseded(why + ENDED)
@@ -422,7 +423,7 @@ fn lock_on(view: Option<&OwnerView>) -> Option<Lock> {
 const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
 
 fn timeout(goal: &Goal) -> Duration {
-    Duration::from_secs(goal.policy().timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
+    goal.policy().timeout().max(Duration::from_secs(30))
 }
 
 fn stored(answer: &Answer) -> Stored {
@@ -433,10 +434,14 @@ fn stored(answer: &Answer) -> Stored {
     }
 }
 
-/// The wall clock at a time of the run: what it was at the beginning, and what has passed.
-fn wall_clock(began: &str, now: Now) -> String {
+/// The server's time when the owner was read; else the wall clock when the run began, and what has passed since.
+fn server_time(context: TurnContext<'_>, view: &OwnerView) -> String {
+    let (began, now) = (&context.goal.clock, context.now);
+    if let Some(now) = &view.now {
+        return now.clone();
+    }
     let seconds = i64::try_from(now.as_secs()).unwrap_or(0);
     let time = began.parse::<jiff::Timestamp>().ok();
     let time = time.and_then(|time| time.checked_add(jiff::SignedDuration::from_secs(seconds)).ok());
-    time.map_or_else(|| began.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    time.map_or_else(|| began.clone(), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

@@ -15,7 +15,7 @@ use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
 use crate::state::durable::{self, OwnerView, PodsState, revisions};
 
-use super::super::{Effect, PodChange, taken_over};
+use super::super::{Effect, taken_over};
 use super::{Effects, Owner};
 
 /// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
@@ -84,12 +84,12 @@ impl Owner {
     pub(super) fn label_all(&self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in 0..pods.len() {
-            let Some(goal) = pods.goal(position) else { continue };
-            if let Some(pod) = context.observed.pod(&goal.key) {
-                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(context, pod));
-                effects.change(position, PodChange::Goal(goal.into()));
+            let Some(run) = pods.run(position) else { continue };
+            if let Some(pod) = context.observed.pod(&run.goal.key) {
+                let goal = labelled(PodGoal::clone(&run.goal), pod, self.revision_of(context, pod));
+                effects.0.push(Effect::Goal(position, goal.into()));
             }
-            effects.change(position, PodChange::Wake);
+            effects.0.push(Effect::Wake(position));
         }
         // In an order of their own, so that the same observations lead to the same decisions.
         let others = context.observed.pods().filter(|pod| pods.position(&pod.key).is_none());

@@ -97,17 +97,8 @@ impl Replacements {
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
         let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
-            ends.entry(pod).or_insert_with(|| PodEnd {
-                pod: pod.clone(),
-                phase: PodProgress::Failing(trouble.failure.clone()),
-                patched: false,
-                containers: Vec::new(),
-                unplanned: Vec::new(),
-                as_before: Vec::new(),
-                replaced: false,
-                unchanged: false,
-                not_ready: None,
-            });
+            let failing = || PodProgress::Failing(trouble.failure.clone());
+            ends.entry(pod).or_insert_with(|| PodEnd::new(pod.clone(), failing()));
         }
         ends.into_values().collect()
     }
@@ -123,7 +114,7 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
         .into_iter()
         .filter(|(_, wanted)| wanted.from == wanted.to && wanted.restarts)
         .filter_map(|(name, wanted)| {
-            let (_, _, status) = pod.container_status(&name)?;
+            let status = pod.status_of(&name)?;
             // Any container that ended in it had the wanted image: the pod was created with it.
             let restarts = u64::try_from(status.restart_count).ok();
             let (failure, urgency) = failure::judge(status, |_| Some(true), restarts, None, wanted.to.as_deref()?)?;

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::k8s::names::PodKey;
-use crate::k8s::pod::ContainerList;
 use crate::report::Notice;
 use crate::rollout::Now;
 use crate::rollout::drain::is_ready_but_for_our_gate;
-use crate::rollout::goal::{Mode, PodGoal};
+use crate::rollout::goal::Mode;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pod_run::{PodIndex, PodRun};
 use crate::rollout::pods::Pods;
@@ -84,16 +83,14 @@ impl Ready {
 /// Whether an owner's pods are followed, and none of them has left since: the pods that it lacks are waited for, as
 /// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
 fn follows_all(context: TurnContext<'_>, pods: &Pods) -> bool {
-    let is_there = |(goal, _): (&PodGoal, &PodRun)| pods.present().contains(&goal.key);
+    let is_there = |run: &PodRun| pods.present().contains(&run.goal.key);
     context.goal.is_followed() && context.goal.workload.kind.has_template() && pods.iter().all(is_there)
 }
 
 /// Where no pod of the plan has proven the change, the replacement pods are the first to prove it.
 fn hold(context: TurnContext<'_>, pods: &Pods) -> Duration {
-    let policy = context.goal.policy();
     let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
-    let seconds = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(canary));
-    Duration::from_secs(seconds.into())
+    Duration::from_secs(context.goal.policy().hold_seconds(canary).into())
 }
 
 /// The pods that the owner has made since the rollout began, and those that it still has to make.
@@ -134,9 +131,7 @@ impl<'p> Made<'p> {
         };
         let pods_made = made.iter().filter_map(|key| context.observed.pod(key));
         // Sidecars are among the init containers.
-        let lists = [ContainerList::Containers, ContainerList::InitContainers];
-        let restarts = pods_made
-            .map(|pod| lists.into_iter().flat_map(|list| pod.statuses(list)).map(|status| status.restart_count).sum());
+        let restarts = pods_made.map(|pod| pod.all_statuses().map(|status| status.restart_count).sum());
         let mut restarts: Vec<i64> = restarts.collect();
         let surplus = pods.present().len().saturating_sub(planned);
         // Those that crash are the ones that the change does not rest on.

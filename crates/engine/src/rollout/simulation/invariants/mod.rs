@@ -152,7 +152,7 @@ impl Truth<'_> {
 
     pub(super) fn asks_of(&self, goal: &PodGoal, pod: &Pod, name: &ContainerName) -> bool {
         let wanted = goal.containers.get(name).and_then(|wanted| wanted.to.as_ref());
-        pod.container(name).is_some_and(|(_, _, container)| Some(&container.image) == wanted)
+        pod.spec_of(name).is_some_and(|container| Some(&container.image) == wanted)
     }
 
     /// It has the image and the size that are wanted.
@@ -165,7 +165,7 @@ impl Truth<'_> {
         let truth = self.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
         self.asks(goal, pod)
             && goal.containers.iter().all(|(name, wanted)| {
-                let status = pod.container_status(name).map(|(_, _, status)| status);
+                let status = pod.status_of(name);
                 let id = status.filter(|status| status.state.running.is_some());
                 let id = id.and_then(|status| status.container_id.as_ref());
                 id.is_some_and(|id| truth.and_then(|truth| truth.get(id)) == wanted.to.as_ref())
@@ -264,7 +264,7 @@ impl Invariants {
 
     fn has_conflict(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         goal.containers.iter().any(|(name, wanted)| {
-            let image = pod.container(name).map(|(_, _, container)| container.image.clone());
+            let image = pod.spec_of(name).map(|container| container.image.clone());
             let by_us = || {
                 UpdateRecord::of(pod)
                     .is_some_and(|record| record.id == *truth.goal.id() && !record.later.contains_key(name))

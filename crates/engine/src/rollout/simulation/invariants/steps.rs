@@ -20,13 +20,13 @@ impl Invariants {
         };
         let Some(last) = steps.iter().rposition(|step| step.iter().any(changes)) else { return };
         for name in steps.iter().take(last).flatten() {
-            let asks = pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED);
+            let asks = pod.spec_of(name).is_some_and(|container| container.image == WANTED);
             if asks && !begun {
                 // For a container from before the rollout nothing more is required than its proof.
                 continue;
             }
             let truth_of = truth.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
-            let status = pod.container_status(name).map(|(_, _, status)| status);
+            let status = pod.status_of(name);
             let is_done = status.is_some_and(|status| {
                 let id = status.container_id.as_ref().filter(|_| status.state.running.is_some() && status.ready);
                 let image = goal.containers.get(*name).and_then(|wanted| wanted.to.as_ref());

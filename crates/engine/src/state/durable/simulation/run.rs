@@ -228,10 +228,10 @@ impl Run {
         };
         let off_by = scenario.clocks.hours_off(self.client);
         let ended = view.now.clone().unwrap_or_else(|| timestamp_off_by(api.step, off_by));
-        let owner = Owner::new(&self.lock, &self.change, kind, &view, &state);
+        let owner = Owner::new((&self.lock, &self.change), kind, &view, &state, (&ended, "inplace-cli"));
         (self.own_lock, self.generation) = (self.own_lock.seen(&owner), owner.generation());
         let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
-        let owner = owner.of_run(own_lock, &ended, "inplace-cli");
+        let owner = owner.knowing(own_lock);
         let steps = steps(kind, fault);
         let &Table { conflict, cleanup, .. } = table(kind);
         let Decision { conflict, next } = step::next(&owner, &Table { steps: &steps, conflict, cleanup });

@@ -67,8 +67,8 @@ impl Invariants {
     /// `undo` takes back the last rollout, whatever the clocks of the clients said.
     fn history_is_in_order(&mut self, api: &ApiServer, owner: &Value) {
         let owned = api.list(Kind::ReplicaSet);
-        let objects = std::iter::once(owner).chain(owned.iter().map(|set| &**set));
-        let found: Vec<RolloutId> = history::union(objects).into_iter().map(|entry| entry.rollout.id).collect();
+        let history = history::union(owner, owned.iter().map(|set| &**set));
+        let found: Vec<RolloutId> = history.into_iter().map(|entry| entry.rollout.id).collect();
         let earlier = earlier(&self.scenario).into_iter().map(|entry| entry.rollout.id);
         let mut ids: Vec<RolloutId> = earlier.chain([ID.into()]).collect();
         let alone = self.foreign.is_empty();
