@@ -19,9 +19,6 @@ const PACE: &str = "Pace";
 const SAFETY: &str = "Safety";
 const PODS: &str = "Which pods";
 
-/// What `--dry-run` of `resume` and `abort` is.
-const REMAINING: &str = "Only show the remaining changes\n\nShow the remaining changes, and change nothing. client: without asking the server about them; server: with asking it whether it would accept them.";
-
 /// Reads how many pods: an update of none would do nothing.
 fn pods(given: &str) -> Result<IntOrPercent, String> {
     match given.parse::<IntOrPercent>()? {
@@ -219,7 +216,6 @@ impl DisruptionBudget {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("dry_run", |flag| flag.help("Only show the remaining changes").long_help(REMAINING)))]
 pub struct ResumeArgs {
     #[command(flatten)]
     pub targets: WorkloadArgs,
@@ -236,8 +232,17 @@ pub struct ResumeArgs {
     pub rollout: RolloutArgs,
     #[command(flatten)]
     pub resize: ResizeArgs,
-    #[command(flatten)]
-    pub act: ActArgs,
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Only show the remaining changes
+    ///
+    /// Show the remaining changes, and change nothing. client: without asking the server about them; server: with asking it whether it would accept them.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StreamFormat>())]
+    pub output: StreamFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,

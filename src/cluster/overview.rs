@@ -28,7 +28,6 @@ pub struct Overview {
     pub workloads: Vec<LiveWorkload>,
     /// Pods of this program's that pull images, and what becomes of each.
     pub pulling: Vec<Hint>,
-    /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
     /// The first kind of workload that the caller may not list: of none found nothing follows then.
     pub forbidden: Option<ClusterError>,

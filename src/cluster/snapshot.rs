@@ -193,7 +193,6 @@ impl Cluster {
     }
 }
 
-/// What this machine says of the process that holds a workload.
 pub(super) fn holder(live: &LiveWorkload) -> ProcessState {
     let lease = plan::present(live).and_then(|lock| lock.lease);
     lease.map_or(ProcessState::NotKnown, |lease| process::state(&lease.process))

@@ -105,8 +105,8 @@ fn reports_as(command: &Command) -> Option<StreamFormat> {
     match command {
         Command::Apply(args) => Some(args.act.output),
         Command::Restart(args) => Some(args.act.output),
-        Command::Resume(args) => Some(args.act.output),
-        Command::Abort(args) => Some(args.resume.act.output),
+        Command::Resume(args) => Some(args.output),
+        Command::Abort(args) => Some(args.resume.output),
         Command::Undo(args) => Some(args.act.output),
         Command::Follow(args) => Some(args.output),
         _ => None,

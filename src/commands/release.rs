@@ -15,13 +15,13 @@ use engine::value::hint::{Hint, kubectl};
 pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let why = "abort --release restores no image; pass only the workload";
     let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
-    let writer = (args.act.output, args.field_manager.as_str());
+    let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.take_over = args.pace.take_over;
-    rolling.dry_run = args.act.dry_run;
+    rolling.dry_run = args.dry_run;
     let mut released = false;
     for (workload, _) in found {
-        released |= rolling.release(workload, args.act.yes, shell).await?;
+        released |= rolling.release(workload, args.yes, shell).await?;
     }
     Ok(if released { EndResult::Complete } else { EndResult::NothingToDo })
 }

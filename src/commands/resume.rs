@@ -34,16 +34,16 @@ pub(super) async fn run(
     let options = planning::pace(&args.pace)?;
     let why = "resume and abort use the images recorded in the rollout; pass only the workload";
     let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
-    let writer = (args.act.output, args.field_manager.as_str());
+    let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
     rolling.no_hooks = args.no_hooks;
     rolling.start.keep_field_ownership = args.keep_field_ownership;
-    rolling.dry_run = args.act.dry_run;
+    rolling.dry_run = args.dry_run;
     rolling.on_deferred = args.resize.deferred;
     rolling.start.take_over = options.take_over;
-    go_on(found, direction, &options, &rolling, args.act.yes, shell).await
+    go_on(found, direction, &options, &rolling, args.yes, shell).await
 }
 
 /// What of a workload could not be read: a rollout whose lock was removed shows in its revisions alone.

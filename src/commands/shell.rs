@@ -257,7 +257,6 @@ impl Shell {
         }
     }
 
-    /// Shows a hint; a command in it leads to the same server as the same user.
     pub(super) fn hint(&self, hint: &Hint) {
         self.say(Meaning::Plain, "hint:", &self.with_flags(hint));
     }

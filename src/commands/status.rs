@@ -48,7 +48,6 @@ struct Query<'a> {
 
 struct Read {
     workloads: Vec<WorkloadStatus>,
-    /// What could not be read, and what follows from it.
     not_read: Vec<String>,
     /// Pods of this program's that pull images.
     pulling: Vec<Hint>,

@@ -13,7 +13,6 @@ use engine::k8s::names::WorkloadRef;
 
 const NONE: &str = "<none>";
 
-/// The first two cells of a row.
 pub(super) fn place(workload: &WorkloadRef, style: &Style) -> [String; 2] {
     let namespace = match workload.namespace.as_str() {
         "" => NONE.to_owned(),

@@ -29,7 +29,6 @@ pub struct Preview<'a> {
     pub found: Option<&'a Lock>,
     pub may_be_at_work: bool,
     pub first_step: Option<StepName>,
-    /// The only pod of the workload is ready, and restarts.
     pub only_pod_restarts: bool,
     /// The owner has the template that is wanted; `None` where pods only get a removed label or gate restored.
     pub template_is_set: Option<bool>,

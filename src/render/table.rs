@@ -40,7 +40,6 @@ pub(super) struct Column {
     seen: usize,
 }
 
-/// What becomes of a column's cells where it is narrow.
 #[derive(Debug, Clone, Copy)]
 enum Room {
     Whole,
@@ -128,7 +127,6 @@ const EASES: [Ease; 3] = [Ease::WordsFlow, Ease::NamesAreSeen, Ease::Least];
 
 pub(super) type Cells = (Meaning, Vec<String>);
 
-/// Whether each column counts.
 pub(super) fn is_narrow(style: &Style) -> bool {
     style.width.is_some_and(|width| width < NARROW)
 }

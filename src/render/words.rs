@@ -367,7 +367,6 @@ pub(super) fn hook_line(style: &Style, pod: &PodKey, hook: HookPhase, line: &str
     format!("{} {}", style.paint(Meaning::Quiet, &whose), style.show(line))
 }
 
-/// Returns `service/web, service/api`.
 pub(super) fn services(style: &Style, services: &[String]) -> String {
     first_of(services.iter().map(|service| format!("service/{}", style.show(service))), 4)
 }

@@ -32,7 +32,6 @@ pub(super) struct Columns<'a> {
     /// What the template asks for: where some container has something else.
     pub(super) template: bool,
     pub(super) detail: Detail,
-    /// The wall clock (RFC 3339).
     pub(super) now: &'a str,
     pub(super) folder: &'a str,
     /// The container is shown before its state, in no column of its own.
