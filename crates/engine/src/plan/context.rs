@@ -11,7 +11,8 @@ use crate::change::FieldChanges;
 use crate::change::reason::Reason;
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::{Container, ContainerList, Pod};
-use crate::plan::live::{LiveWorkload, Subset};
+use crate::plan::live::{LiveWorkload, Options};
+use crate::rollout::drain::DrainBy;
 
 /// What every part of a plan is made from.
 pub(super) struct Context<'a> {
@@ -21,19 +22,18 @@ pub(super) struct Context<'a> {
     pub(super) revision: CurrentRevision<'a>,
     /// The owner's template is changed too.
     pub(super) durable: bool,
-    pub(super) subset: &'a Subset,
-    /// Pods are drained first, where they can be.
-    pub(super) drains: bool,
-    /// The kubelets' versions are shown: that they could not be read is said, whatever it means for the pods.
-    pub(super) shows_kubelets: bool,
-    /// Containers that change one after the other.
-    pub(super) order: &'a [ContainerName],
+    pub(super) options: &'a Options,
 }
 
 impl Context<'_> {
+    /// Returns whether pods are drained first, where they can be.
+    pub(super) fn drains(&self) -> bool {
+        self.options.drain != Some(DrainBy::None)
+    }
+
     /// Returns whether a pod is among those that the user chose.
     pub(super) fn is_chosen(&self, pod: &Pod) -> bool {
-        let subset = self.subset;
+        let subset = &self.options.subset;
         let ordinal = || pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<u32>().ok());
         (subset.pods.is_empty() || subset.pods.contains(&pod.key.name))
             && subset.node.as_ref().is_none_or(|node| *node == pod.spec.node_name)

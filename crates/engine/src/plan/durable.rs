@@ -141,7 +141,8 @@ pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
 
 /// The names of the pods that were chosen by name or node; empty means all.
 fn only(context: &Context<'_>) -> BTreeSet<String> {
-    if context.subset.node.is_none() && context.subset.pods.is_empty() {
+    let subset = &context.options.subset;
+    if subset.node.is_none() && subset.pods.is_empty() {
         return BTreeSet::new();
     }
     let chosen = context.live.pods.iter().filter(|pod| context.is_chosen(pod));

@@ -69,7 +69,7 @@ use crate::state::outcome::EndResult;
 use crate::state::record::Drained;
 use crate::value::kubelet_version::KubeletVersion;
 
-pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
+pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Subset, Surroundings};
 pub use crate::state::policy::PodOrder;
 pub use answers::{DryRun, PatchAnswer, Question, taken};
 pub use availability::only_pod_restarts;
@@ -271,15 +271,6 @@ pub struct ImageChange {
     pub from: String,
     pub to: String,
     pub effect: Effect,
-    /// What more is known of the container in this pod.
-    #[serde(flatten)]
-    pub evidence: ChangeEvidence,
-}
-
-/// What more is known of a container that changes: each part `None` where it is not.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ChangeEvidence {
     /// What runs now: `status.containerStatuses[].imageID`, as the runtime shows it.
     #[serde(rename = "imageID")]
     pub image_id: Option<String>,
@@ -291,18 +282,54 @@ pub struct ChangeEvidence {
     /// Why the container waits now, such as `ErrImagePull`.
     pub waiting: Option<String>,
     /// The image wanted is the one before an update that no container was created from yet.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_back: bool,
 }
 
 impl ImageChange {
-    /// Returns a change without further evidence.
+    /// Returns a change of which no more is known.
     pub fn new(from: impl Into<String>, to: impl Into<String>, effect: Effect) -> Self {
-        Self { from: from.into(), to: to.into(), effect, evidence: ChangeEvidence::default() }
+        Self {
+            from: from.into(),
+            to: to.into(),
+            effect,
+            image_id: None,
+            hash_from: None,
+            hash_to: None,
+            waiting: None,
+            goes_back: false,
+        }
     }
 }
 
 impl WorkloadPlan {
+    /// Returns a plan without changes.
+    fn empty(live: &LiveWorkload, policy: Policy) -> Self {
+        Self {
+            workload: live.workload.reference.clone(),
+            uid: live.workload.uid.clone(),
+            verdict: Verdict::NothingToDo,
+            reasons: Vec::new(),
+            warnings: Vec::new(),
+            missing_permissions: Vec::new(),
+            containers: Vec::new(),
+            fields: FieldChanges::default(),
+            pods: Vec::new(),
+            policy,
+            slowed_by: None,
+            controllers: BTreeSet::new(),
+            replicas: live.workload.desired_replicas(),
+            durable: None,
+            pulls: Vec::new(),
+            pre_pull: PrePull::Never,
+            hooks: Hooks::default(),
+            pods_only: false,
+            restarts_the_same: false,
+            estimate_seconds: 0.0,
+            checked_by_server: false,
+        }
+    }
+
     /// Returns whether the plan is of manifests alone, made without a cluster: then it has no uid and no pods.
     pub fn is_offline(&self) -> bool {
         self.uid.as_str().is_empty()

@@ -6,14 +6,17 @@ use serde_json::Value;
 
 use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
-use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions};
-use crate::plan::live::{LiveWorkload, Revision};
+use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions, deployment_revision};
+use crate::plan::live::LiveWorkload;
 use crate::state::durable::lock::Lock;
+use crate::state::durable::revisions::number_of;
 use crate::state::durable::stateful_set;
+use crate::value::json_path::text;
 
 pub(crate) struct CurrentRevision<'a> {
     live: &'a LiveWorkload,
-    newest: Option<&'a Revision>,
+    /// The newest ReplicaSet or ControllerRevision.
+    newest: Option<&'a Value>,
 }
 
 /// A pod's revision where it is not the current one.
@@ -24,7 +27,8 @@ pub(crate) struct OldRevision {
 
 impl<'a> CurrentRevision<'a> {
     pub(crate) fn of(live: &'a LiveWorkload) -> Self {
-        Self { live, newest: live.surroundings.revisions.iter().max_by_key(|revision| revision.number) }
+        let number = |object: &&Value| number_of(object).or_else(|| deployment_revision(object)).unwrap_or(0);
+        Self { live, newest: live.surroundings.owned.iter().max_by_key(number) }
     }
 
     /// Returns the pod's revision if it is an older one; while a rollout goes on its pods are about to be replaced anyway.
@@ -43,19 +47,20 @@ impl<'a> CurrentRevision<'a> {
             // The controller decides: the hash label of a ReplicaSet is also its pods'.
             Revisions::ReplicaSets => {
                 let (newest, owner) = (self.newest?, pod.controller()?);
-                let other = || OldRevision { revision: owner.name.clone(), current: newest.name.clone() };
-                (owner.uid != newest.uid).then(other)
+                let current = || text(newest, "/metadata/name").to_owned();
+                let other = || OldRevision { revision: owner.name.clone(), current: current() };
+                (owner.uid.as_str() != text(newest, "/metadata/uid")).then(other)
             }
             Revisions::ControllerRevisions(RevisionLabel::Name) => {
-                let current = self.text("/status/updateRevision")?;
+                let current = text(&self.live.workload.object, "/status/updateRevision").to_owned();
                 let revision = label()?;
-                (revision != current).then_some(OldRevision { revision, current })
+                (!current.is_empty() && revision != current).then_some(OldRevision { revision, current })
             }
-            Revisions::ControllerRevisions(RevisionLabel::Hash) => {
-                let newest = self.newest?;
+            kept @ Revisions::ControllerRevisions(RevisionLabel::Hash) => {
+                let current = kept.hash_of(self.newest?).to_owned();
                 let revision = label()?;
-                let is_current = revision == newest.hash || self.is_of_template_generation(pod);
-                (!is_current).then(|| OldRevision { revision, current: newest.hash.clone() })
+                let is_current = revision == current || self.is_of_template_generation(pod);
+                (!is_current).then_some(OldRevision { revision, current })
             }
             Revisions::None => None,
         }
@@ -68,11 +73,6 @@ impl<'a> CurrentRevision<'a> {
         let current = annotations.and_then(|annotations| annotations.get(generation.annotation)?.as_str());
         let current = current.filter(|current| !current.is_empty());
         current.is_some() && pod.labels.get(generation.label).map(String::as_str) == current
-    }
-
-    fn text(&self, pointer: &str) -> Option<String> {
-        let text = self.live.workload.object.pointer(pointer).and_then(Value::as_str)?;
-        (!text.is_empty()).then(|| text.to_owned())
     }
 }
 

@@ -49,7 +49,8 @@ mod verdict;
 
 pub use crate::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use action::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn};
-pub use goal::{ContainerGoal, DrainGoal, Follow, Goal, Mode, PodGoal};
+pub use drain::DrainGoal;
+pub use goal::{ContainerGoal, Follow, Goal, Mode, PodGoal};
 pub use observed::{Observation, Observed, Watch};
 pub use progress::progress;
 pub use protocol::pulls::{create_pull_pod, delete_pull_pod, is_pull_pod_of, pull_pods_of};

@@ -99,18 +99,17 @@ fn surroundings(case: &Value) -> Surroundings {
         message: "no".into(),
         role: None,
     }));
-    found.revisions.extend(list(case, "revisions").iter().enumerate().map(|(index, name)| Revision {
-        uid: name.as_str().unwrap().into(),
-        name: name.as_str().unwrap().into(),
-        number: i64::try_from(index).unwrap(),
-        hash: name.as_str().unwrap().into(),
-    }));
     found
 }
 
 /// The ReplicaSets of a Deployment that has older revisions, as many as `older` says: theirs have no pods.
 fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
-    let Some(older) = case.get("older").and_then(Value::as_u64) else { return Vec::new() };
+    let revision = |(number, name): (usize, &Value)| {
+        json!({"metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": name},
+            "annotations": {"deployment.kubernetes.io/revision": number.to_string()}}})
+    };
+    let revisions = list(case, "revisions").iter().enumerate().map(revision).collect();
+    let Some(older) = case.get("older").and_then(Value::as_u64) else { return revisions };
     let set = |revision: u64, replicas: u64, template: Value| {
         json!({"metadata": {"name": format!("web-{revision}"), "uid": format!("rs{revision}"),
                 "annotations": {"deployment.kubernetes.io/revision": revision.to_string()}},
@@ -190,7 +189,7 @@ fn read(case: &Value, base: &Value) -> Case {
     live.surroundings.owned = owned(case, &live.workload);
     live.surroundings.now = Some("2026-01-01T00:09:59Z".into());
     mirror(case, &mut live);
-    live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
+    live.controllers.extend(list(case, "revisions").iter().map(|name| name.as_str().unwrap().into()));
     let intent = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
         (Some(images), _, _) => {
             let words: Vec<String> = images.split(' ').map(str::to_owned).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Updated, Warnings};
+use super::Warnings;
 use crate::change::reason::Warning;
 use crate::change::{FieldChanges, Row};
 use crate::k8s::metadata::MetadataMap;
@@ -26,10 +26,10 @@ fn grouped(found: Found) -> impl Iterator<Item = (Differs, Vec<String>, usize)> 
 
 impl Warnings<'_> {
     pub(super) fn of_fields(&mut self) {
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             self.found.extend(plan.fields.warnings(&plan.containers_of(pod)));
         }
-        let old = self.updated.iter().filter_map(|updated| self.context.revision.older(updated.pod));
+        let old = self.updated.iter().filter_map(|(_, pod)| self.context.revision.older(pod));
         let old: Vec<String> = old.map(|old| old.current).collect();
         if let Some(current) = old.first() {
             self.found.insert(Warning::PodsOfOldRevision { pods: old.len(), current: current.clone() });

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Updated, Warnings};
+use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
@@ -19,7 +19,7 @@ impl Warnings<'_> {
     pub(super) fn of_images(&mut self) {
         let running = running_digests(self.pods);
         let is_restart = self.context.wanted.is_restart();
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             for (container, change) in plan.changed(pod) {
                 of_the_reference(container, change, &mut self.found);
                 // For a restart that is exactly the purpose.
@@ -44,7 +44,7 @@ impl Warnings<'_> {
 
     fn pods_differ(&mut self) {
         let mut images: BTreeMap<&ContainerName, BTreeSet<&str>> = BTreeMap::new();
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             for (container, _) in plan.changed(pod) {
                 images.entry(&container.name).or_default().insert(&container.image);
             }

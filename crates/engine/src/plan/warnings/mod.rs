@@ -26,20 +26,9 @@ struct Warnings<'a> {
     context: &'a Context<'a>,
     pods: &'a [(PodPlan, &'a Pod)],
     containers: &'a [ContainerPlan],
-    updated: Vec<Updated<'a>>,
+    /// The pods that would be patched.
+    updated: Vec<(&'a PodPlan, &'a Pod)>,
     found: BTreeSet<Warning>,
-}
-
-/// A pod that would be patched.
-struct Updated<'a> {
-    plan: &'a PodPlan,
-    pod: &'a Pod,
-}
-
-impl<'a> Updated<'a> {
-    fn restarted(&self) -> impl Iterator<Item = &'a Container> + Clone {
-        self.plan.restarted(self.pod)
-    }
 }
 
 /// Returns the warning that a strict order lets no pod be taken yet. The pods are listed in it.
@@ -56,7 +45,7 @@ pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed
 /// Returns the warnings of a plan, each once, in the order of their codes.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containers: &[ContainerPlan]) -> Vec<Warning> {
     let updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
-    let updated = updated.map(|(plan, pod)| Updated { plan, pod }).collect();
+    let updated = updated.map(|(plan, pod)| (plan, *pod)).collect();
     let mut all = Warnings { context, pods, containers, updated, found: BTreeSet::new() };
     all.of_containers();
     all.of_images();
@@ -89,7 +78,7 @@ impl<'a> Warnings<'a> {
     fn held_back(&mut self) {
         let now = self.context.live.surroundings.now.as_deref();
         let mut held_back = Vec::new();
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             for (Container { name, .. }, change) in plan.restarted_by_image(pod) {
                 let seconds = back_off::seconds(pod, name, &change.to, now);
                 held_back.extend(seconds.map(|seconds| (name.clone(), change.to.clone(), seconds)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Updated, Warnings};
+use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::pod::{Container, ContainerPort, Pod};
 use crate::plan::pods::{drain_of, unrestored};
@@ -27,16 +27,19 @@ impl Warnings<'_> {
         self.found.extend(gates.into_iter().map(|(gate, pods)| Warning::DrainGateFalse { gate, pods }));
         self.found.extend(missing_labels(live, self.pods.iter().map(|(_, pod)| *pod)));
         // Containers that serve, and whose outage is not visible: the pod is not drained, and no probe makes it unready.
-        for updated in self.updated.iter().filter(|updated| updated.plan.drain.is_none()) {
-            let blind = updated.restarted().filter(|container| container.readiness_probe.is_none());
-            for container in blind.filter(|container| is_served(live, updated.pod, container)) {
+        for (plan, pod) in self.updated.iter().filter(|(plan, _)| plan.drain.is_none()) {
+            let blind = plan.restarted(pod).filter(|container| container.readiness_probe.is_none());
+            for container in blind.filter(|container| is_served(live, pod, container)) {
                 self.found.insert(Warning::NoReadinessProbe { container: container.name.clone() });
             }
         }
-        for updated in self.updated.iter().filter(|_| context.drains) {
-            let drain = drain_of(live, updated.pod, &updated.plan.fields);
+        for (plan, pod) in self.updated.iter().filter(|_| context.drains()) {
+            let drain = drain_of(live, pod, &plan.fields);
+            // Traffic may go through a container that serves a Service, or that has a port, like a proxy in front of it.
+            // One without a port is not in the way: while it is down, the pod is not ready.
+            let is_in_the_way = || plan.restarted(pod).any(|one| !one.ports.is_empty() || is_served(live, pod, one));
             if let Some(Drain::NotDrainable { services, why }) = drain
-                && (why.is_forbidden() || is_in_the_way(live, updated))
+                && (why.is_forbidden() || is_in_the_way())
             {
                 let (remedy, why) = (why.hint(&services), why.to_string());
                 self.found.insert(Warning::TrafficWhileDown { services, why, remedy });
@@ -54,12 +57,6 @@ pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Po
         }
     }
     found.into_iter().map(|(label, pods)| Warning::LabelMissing { label, pods }).collect()
-}
-
-/// Whether traffic may go through a container that restarts: it serves a Service, or has a port, like a proxy in front
-/// of the one that serves. A container without a port is not in the way: while it is down, the pod is not ready.
-fn is_in_the_way(live: &LiveWorkload, updated: &Updated<'_>) -> bool {
-    updated.restarted().any(|container| !container.ports.is_empty() || is_served(live, updated.pod, container))
 }
 
 /// Whether a Service sends its traffic to the container.

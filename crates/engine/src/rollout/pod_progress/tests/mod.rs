@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::rollout::pod_run::RequestState;
 use crate::k8s::names::{PodKey, WorkloadRef};
 use crate::k8s::pod::{
     Condition, Container, ContainerState, ContainerStatus, ImageSet, OwnerReference, PodSpec, PodStatus, Probe,
@@ -15,6 +14,7 @@ use crate::k8s::pod::{
 use crate::kinds::WorkloadKind;
 use crate::plan::Start;
 use crate::rollout::pod_run::Request;
+use crate::rollout::pod_run::RequestState;
 use crate::rollout::{Follow, Observation, Observed, Policy, RunState};
 use crate::state::durable::rollout::Rollout;
 use crate::state::record::{ContainerRecord, NotedStart, UPDATE_ANNOTATION, UpdateRecord};

@@ -17,8 +17,8 @@ use crate::report::progress::PodProgress;
 use crate::state::record::{Drained, UpdateRecord};
 
 use crate::rollout::action::STOP_WITHIN;
-use crate::rollout::drain::serving_in;
-use crate::rollout::goal::{DrainGoal, Goal, PodGoal};
+use crate::rollout::drain::{DrainGoal, serving_in};
+use crate::rollout::goal::{Goal, PodGoal};
 use crate::rollout::observed::{Judged, PodContext, TurnContext};
 use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent, failure_of_pod};
 use crate::rollout::pods::Pods;
