@@ -6,17 +6,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::availability;
-use super::context::{Context, Known};
-use super::drift::Drift;
 use super::durable::{self, if_resumed};
 use super::estimate::estimate;
-use super::order;
+use super::pods;
 use super::pods::pod_plan;
 use super::policy::policy;
 use super::resize;
 use super::revision::CurrentRevision;
+use super::revision::Drift;
 use super::rollout_state::{RolloutState, rollout_state};
 use super::wanted::Wanted;
+use super::wanted::{Context, Known};
 use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, DurablePlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::change::FieldChanges;
@@ -123,8 +123,8 @@ fn pods_in_order<'a>(context: &Context<'a>) -> Vec<(PodPlan, &'a Pod)> {
     // Where nothing restarts, a pod without a node has it at once, and proves nothing.
     let proves_nothing = |plan: &PodPlan, pod: &Pod| !pod.is_scheduled() && plan.restarted(pod).next().is_none();
     let is_stuck = |plan: &PodPlan, pod: &Pod| availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod);
-    let ranked = |(plan, pod): &(PodPlan, &'_ Pod)| order::rank(pod, is_stuck(plan, pod));
-    pods.sort_by(|a, b| order::compare(live, context.options.order, (a.1, ranked(a)), (b.1, ranked(b))));
+    let ranked = |(plan, pod): &(PodPlan, &'_ Pod)| pods::rank(pod, is_stuck(plan, pod));
+    pods.sort_by(|a, b| pods::compare(live, context.options.order, (a.1, ranked(a)), (b.1, ranked(b))));
     pods
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::context::Context;
 use super::held::is_stale;
 use super::rollout_state::{RolloutState, life, present, rollout_state};
+use super::wanted::Context;
 use super::{Verdict, WorkloadPlan};
-use super::{drift, held};
+use super::{held, revision};
 use crate::change::reason::{Reason, Warning};
 use crate::change::{Change, TemplateImage, same};
 use crate::k8s::names::ContainerName;
@@ -117,7 +117,8 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         reasons.push(held_by_somebody());
     }
     for (name, image) in &plan.rollout.change.images {
-        if let (false, Some(ran)) = (plan.rollout.origin.contains_key(name), drift::ran(context, name, image.in_pods()))
+        if let (false, Some(ran)) =
+            (plan.rollout.origin.contains_key(name), revision::ran(context, name, image.in_pods()))
         {
             plan.rollout.origin.insert(name.clone(), ran.to_owned());
         }

@@ -3,15 +3,15 @@
 //! | file | what it is |
 //! |---|---|
 //! | `live`, `assemble` | what was read of a workload, and how it is put together |
-//! | `intent`, `wanted` | what is asked for; what that makes of each pod |
+//! | `intent`, `wanted` | what is asked for; what that makes of each pod, which containers there are, and what every part of a plan is made from |
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
-//! | `build`, `context` | the plan of one workload; what every part of it is made from, which containers there are |
-//! | `pods`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
-//! | `durable`, `held`, `revision` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `build` | the plan of one workload |
+//! | `pods`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
+//! | `durable`, `held`, `revision` | the owner's side: its change, who holds it back, its revisions and templates, and where pods differ from them |
 //! | `rollout_state`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
-//! | `drift`, `warnings` | what is said besides |
+//! | `warnings` | what is said besides |
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
@@ -23,8 +23,6 @@ mod availability;
 mod back_off;
 mod build;
 mod container_order;
-mod context;
-mod drift;
 mod durable;
 mod estimate;
 mod goal;
@@ -32,7 +30,6 @@ mod held;
 pub mod intent;
 pub mod live;
 pub mod offline;
-mod order;
 pub mod outline;
 mod pods;
 mod policy;
@@ -76,7 +73,6 @@ pub use availability::only_pod_restarts;
 pub use back_off::held_back;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
-pub use drift::differs_from_template;
 pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::is_held_back;
@@ -86,6 +82,7 @@ pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};
 pub use resume::{ResumeError, Start, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
+pub use revision::differs_from_template;
 pub use rollout_state::{EndedBy, RolloutState, life, lock_of, present, rollout_state};
 pub use rules::refused;
 pub use saved::{SavedPlan, SavedPlanError, SavedWorkload};

@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::context::template_containers;
 use super::outline::{Hook, Written, written};
 use super::policy::policy;
 use super::rules;
 use super::skipped;
+use super::wanted::template_containers;
 use super::wanted::template_of;
 use super::warnings::failed_start;
 use super::{ContainerPlan, Effect, Plan, Verdict, WorkloadPlan};

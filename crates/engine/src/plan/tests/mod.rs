@@ -111,7 +111,8 @@ fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
     let revisions = list(case, "revisions").iter().enumerate().map(revision).collect();
     let Some(older) = case.get("older").and_then(Value::as_u64) else { return revisions };
     let set = |revision: u64, replicas: u64, template: Value| {
-        json!({"metadata": {"name": format!("web-{revision}"), "uid": format!("rs{revision}"),
+        let uid = if replicas > 0 { "rs".to_owned() } else { format!("rs{revision}") };
+        json!({"metadata": {"name": format!("web-{revision}"), "uid": uid,
                 "annotations": {"deployment.kubernetes.io/revision": revision.to_string()}},
             "spec": {"replicas": replicas, "template": template}, "status": {"replicas": replicas}})
     };
@@ -574,7 +575,7 @@ fn a_restart_needs_to_know_which_container() {
     live.controllers = ["rs".into()].into();
     let wanted = |live: &LiveWorkload, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
-        restart::restart(live, &context::Known::of(live), &names).map_err(|error| error.to_string())
+        restart::restart(live, &wanted::Known::of(live), &names).map_err(|error| error.to_string())
     };
     assert_eq!(wanted(&live, &[]).err().unwrap(), "it has several containers, and none was named: app, side, mesh");
     assert_eq!(

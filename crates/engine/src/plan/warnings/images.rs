@@ -6,8 +6,8 @@ use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
-use crate::plan::drift::{self, Drift};
-use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict, revision};
+use crate::plan::revision::{self, Drift};
+use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict};
 use crate::value::image::ImageReference;
 
 /// Tags that are pushed again as a habit.
@@ -81,7 +81,8 @@ impl Warnings<'_> {
             }
             let ours = self.of_the_template().map(|(_, pod)| pod);
             let Some(drift) = Drift::of(context, name, ours) else { continue };
-            let ran = plan.to.as_ref().and_then(|to| drift::ran(context, name, live.in_pods(name, to).unwrap_or(to)));
+            let ran =
+                plan.to.as_ref().and_then(|to| revision::ran(context, name, live.in_pods(name, to).unwrap_or(to)));
             self.found.insert(Warning::PodsDrifted {
                 container: name.clone(),
                 images: drift.images.into_iter().map(str::to_owned).collect(),

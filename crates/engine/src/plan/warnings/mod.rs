@@ -1,20 +1,19 @@
 //! Warnings of a plan that can be carried out: only what applies to exactly this plan.
 
 mod containers;
-mod fields;
 mod images;
 mod owner;
-mod traffic;
+mod pods;
 
 use std::collections::BTreeSet;
 
 pub(super) use containers::{failed_start, in_series, of_a_restart};
 pub(super) use images::of_the_reference;
 pub use owner::manager;
-pub use traffic::missing_labels;
+pub use pods::missing_labels;
 
 use super::back_off;
-use super::context::Context;
+use super::wanted::Context;
 use super::{ContainerPlan, PodPlan, PodVerdict};
 use super::{recover, rollout_state};
 use crate::change::reason::Warning;
@@ -69,7 +68,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
 /// Returns what could not be read, and what follows from it. Where every pod is as its template, admission is not known to
 /// change anything, and nothing is said of a caller that may not create pods.
 pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
-    let not_made = live.not_made().filter(|_| super::drift::differs_from_template(live));
+    let not_made = live.not_made().filter(|_| super::revision::differs_from_template(live));
     live.not_read.iter().cloned().chain(not_made).map(|what| Warning::ReadFailed { what })
 }
 

@@ -3,7 +3,7 @@
 mod container;
 mod resizing;
 
-pub(super) use container::has_ended_once;
+pub(super) use container::{Since, has_ended_once};
 
 use std::time::Duration;
 
@@ -16,11 +16,10 @@ use crate::rollout::drain::is_ready_but_for_our_gate;
 use crate::rollout::patch::PodPart;
 use crate::state::evidence;
 
-use self::container::ContainerProgress;
+use self::container::{ContainerProgress, note_containers};
 use super::Now;
 use super::abandoned;
 use super::goal::{ContainerGoal, Goal, PodGoal};
-use super::left_running;
 use super::observed::{Judged, PodContext, TurnContext};
 use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, Sent, failure_of_pod};
 use super::pods::Pods;
@@ -77,7 +76,7 @@ impl<'a> PodJudge<'a> {
         if let Some(path) = goal.fields.conflict_in(pod) {
             return PodProgress::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
-        left_running::note(&mut run.evidence.since, pod, context.now);
+        note_containers(&mut run.evidence.since, pod, context.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, ContainerProgress)> =
             containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, run))).collect();
