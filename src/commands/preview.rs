@@ -10,7 +10,7 @@ use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{self, Preview, StreamFormat};
 use engine::change::reason::Reason;
 use engine::change::same;
-use engine::plan::resize::rules;
+use engine::plan::resize;
 use engine::plan::{self, LiveWorkload};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
@@ -93,7 +93,7 @@ impl Rolling<'_> {
             }
             if let Err(ClusterError::AdmissionDenied { message }) = answer {
                 let pod = live.pods.iter().find(|pod| pod.key == wanted.key);
-                let others = pod.map(|pod| rules::others(&message, pod, &wanted.fields)).unwrap_or_default();
+                let others = pod.map(|pod| resize::others(&message, pod, &wanted.fields)).unwrap_or_default();
                 let reason = Reason::AdmissionRefused { message, others };
                 return Err(CommandError {
                     kind: ErrorKind::Forbidden,

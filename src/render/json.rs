@@ -192,10 +192,9 @@ fn pod(plan: &PodPlan, workload: &WorkloadPlan) -> Value {
 }
 
 fn image_change(container: &ContainerName, change: &ImageChange) -> Value {
-    let ImageChange { from, to, effect, evidence } = change;
     json!({
-        "container": container, "from": from, "to": to, "effect": effect, "imageID": evidence.image_id,
-        "hashFrom": evidence.hash_from, "hashTo": evidence.hash_to, "waiting": evidence.waiting,
+        "container": container, "from": change.from, "to": change.to, "effect": change.effect, "imageID": change.image_id,
+        "hashFrom": change.hash_from, "hashTo": change.hash_to, "waiting": change.waiting,
     })
 }
 

@@ -9,7 +9,7 @@ use super::super::containers::{self, ContainerRow};
 use super::super::style::{Meaning, Style};
 use super::super::{Detail, Out, columns, words};
 use super::headline;
-use engine::plan::{ChangeEvidence, Effect, PodPlan, PodVerdict, WorkloadPlan};
+use engine::plan::{Effect, ImageChange, PodPlan, PodVerdict, WorkloadPlan};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -202,8 +202,7 @@ impl<'a> Pods<'a> {
 
     /// Why the containers that are on their way do not run yet, as far as the pod's status says.
     fn waiting(&self, pod: &PodPlan) -> String {
-        let reasons: BTreeSet<&str> =
-            pod.changes.values().filter_map(|change| change.evidence.waiting.as_deref()).collect();
+        let reasons: BTreeSet<&str> = pod.changes.values().filter_map(|change| change.waiting.as_deref()).collect();
         if reasons.is_empty() {
             return "not confirmed yet".into();
         }
@@ -263,16 +262,16 @@ fn wide(pod: &PodPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     writeln!(out, "      {}", line(format!("uid {}   kubelet {kubelet}", known(uid))))?;
     for (name, change) in &pod.changes {
         let name = style.show(name.as_str());
-        let image = known(change.evidence.image_id.as_deref());
-        let hash = hash(&change.evidence, pod.kubelet.is_some());
+        let image = known(change.image_id.as_deref());
+        let hash = hash(change, pod.kubelet.is_some());
         writeln!(out, "      {}", line(format!("{name}: image ID {image}   hash {hash}")))?;
     }
     Ok(())
 }
 
 /// The kubelet's hash before and after: where they are equal, nothing restarts.
-fn hash(evidence: &ChangeEvidence, kubelet_known: bool) -> String {
-    match (&evidence.hash_from, &evidence.hash_to) {
+fn hash(change: &ImageChange, kubelet_known: bool) -> String {
+    match (&change.hash_from, &change.hash_to) {
         (Some(from), Some(to)) if from == to => format!("{from}, the same after: no restart"),
         (Some(from), Some(to)) => format!("{from} -> {to}"),
         (None, Some(to)) => format!("{UNKNOWN} -> {to}"),
@@ -287,10 +286,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_called_so() {
-        let evidence = |from: Option<&str>, to: Option<&str>| ChangeEvidence {
+        let change = |from: Option<&str>, to: Option<&str>| ImageChange {
             hash_from: from.map(str::to_owned),
             hash_to: to.map(str::to_owned),
-            ..ChangeEvidence::default()
+            ..ImageChange::new("a:1", "a:2", Effect::Restart)
         };
         for (from, to, kubelet_known, text) in [
             (Some("1a"), Some("2b"), true, "1a -> 2b"),
@@ -299,7 +298,7 @@ mod tests {
             (None, None, true, "unknown (kubelet < 1.31)"),
             (None, None, false, "unknown"),
         ] {
-            assert_eq!(hash(&evidence(from, to), kubelet_known), text);
+            assert_eq!(hash(&change(from, to), kubelet_known), text);
         }
     }
 }

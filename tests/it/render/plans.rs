@@ -8,8 +8,8 @@ use engine::k8s::pod::ContainerList;
 use engine::kinds::{Course, IfResumed, WorkloadKind};
 use engine::plan::skipped::SkippedBecause;
 use engine::plan::{
-    ChangeEvidence, ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange,
-    SkippedObject, Verdict, WorkloadPlan,
+    ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange, SkippedObject, Verdict,
+    WorkloadPlan,
 };
 use engine::rollout::Policy;
 use engine::rollout::pre_pull::{ImagePull, Pull, PullAsks};
@@ -192,35 +192,38 @@ fn mixed() -> WorkloadPlan {
 /// What is known of kubelets and containers, in full, in part and not at all; a sidecar in progress in every pod.
 fn evidence() -> WorkloadPlan {
     let mut plan = in_place();
-    let known = ChangeEvidence {
+    let known = ImageChange {
         image_id: Some("docker.io/acme/side@sha256:4f5c1a09".into()),
         hash_from: Some("123e4567".into()),
         hash_to: Some("99887766".into()),
-        waiting: None,
-        goes_back: false,
+        ..ImageChange::new("", "", Effect::Restart)
     };
-    let of = |name: &str, kubelet: Option<&str>, verdict: PodVerdict, evidence: ChangeEvidence| {
+    let unknown = || ImageChange::new("", "", Effect::Restart);
+    let of = |name: &str, kubelet: Option<&str>, verdict: PodVerdict, known: ImageChange| {
         let mut plan =
             PodPlan { kubelet: kubelet.map(|version| version.parse().unwrap()), ..pod(name, "node-a", verdict) };
-        plan.changes.values_mut().for_each(|change| change.evidence = evidence.clone());
+        for change in plan.changes.values_mut() {
+            let ImageChange { from, to, effect, .. } = change.clone();
+            *change = ImageChange { from, to, effect, ..known.clone() };
+        }
         plan
     };
-    let same = ChangeEvidence { hash_to: known.hash_from.clone(), ..known.clone() };
-    let older = ChangeEvidence { hash_from: None, hash_to: None, ..known.clone() };
+    let same = ImageChange { hash_to: known.hash_from.clone(), ..known.clone() };
+    let older = ImageChange { hash_from: None, hash_to: None, ..known.clone() };
     plan.pods = vec![
         of("web-0", Some("1.36"), PodVerdict::Update, known.clone()),
         of("web-1", Some("1.36"), PodVerdict::Update, same),
         of("web-2", Some("1.30"), PodVerdict::Update, older),
-        of("web-3", None, PodVerdict::Update, ChangeEvidence::default()),
-        of("web-4", None, PodVerdict::AlreadyThere, ChangeEvidence::default()),
+        of("web-3", None, PodVerdict::Update, unknown()),
+        of("web-4", None, PodVerdict::AlreadyThere, unknown()),
     ];
     plan.containers.push(container("proxy", "acme/proxy:2", None, Effect::Unchanged));
     plan.containers.push(container("log", "acme/log:2", None, Effect::Unchanged));
-    let waiting = ChangeEvidence { hash_from: None, waiting: Some("ErrImagePull".into()), ..known.clone() };
+    let waiting = ImageChange { hash_from: None, waiting: Some("ErrImagePull".into()), ..known.clone() };
     let mut going = of("web-5", Some("1.36"), PodVerdict::InProgress, waiting.clone());
-    let proxy = ImageChange { evidence: waiting, ..ImageChange::new("acme/proxy:1", "acme/proxy:2", Effect::Restart) };
-    let unseen = ChangeEvidence { hash_to: known.hash_to, ..ChangeEvidence::default() };
-    let log = ImageChange { evidence: unseen, ..ImageChange::new("acme/log:2", "acme/log:2", Effect::Restart) };
+    let proxy = ImageChange { from: "acme/proxy:1".into(), to: "acme/proxy:2".into(), ..waiting };
+    let new = ImageChange::new("acme/log:2", "acme/log:2", Effect::Restart);
+    let log = ImageChange { hash_to: known.hash_to, ..new };
     going.changes = [("proxy".into(), proxy), ("log".into(), log)].into();
     plan.pods.push(going);
     // Of some pods the image before is another one, and of some it is pulled first.

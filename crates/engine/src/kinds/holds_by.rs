@@ -79,14 +79,9 @@ impl HoldsBy {
     }
 
     /// Returns whether the field has a value of the user's that is restored in the end: there is none under a pause, which
-    /// a rollout finds unset.
+    /// a rollout finds unset. Such a controller, once it is released, replaces the pods that a rollout has left out: it goes
+    /// by each pod's own label. All pods of a ReplicaSet that took the template count as updated.
     pub fn restores_the_field(self) -> bool {
-        matches!(self, Self::OnDelete | Self::OnDeleteOrPartition)
-    }
-
-    /// Returns whether the controller, once it is released, replaces the pods that a rollout has left out: it goes by each
-    /// pod's own label. All pods of a ReplicaSet that took the template count as updated.
-    pub fn replaces_what_is_left_out(self) -> bool {
         matches!(self, Self::OnDelete | Self::OnDeleteOrPartition)
     }
 

@@ -13,7 +13,7 @@ use crate::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::k8s::pod::{Container, Pod, PodSpec};
 use crate::kinds::PODS;
 use crate::plan::live::{Denied, LiveWorkload};
-use crate::plan::resize::rules;
+use crate::plan::resize;
 use crate::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use crate::rollout::pre_pull::{self, Lacking, PrePull, Pull, PullAnswer};
 
@@ -188,7 +188,7 @@ impl WorkloadPlan {
             }
             PatchAnswer::Refused { message } => {
                 let planned = self.planned(&pod, live);
-                let others = planned.map(|(plan, before)| rules::others(&message, before, &plan.fields));
+                let others = planned.map(|(plan, before)| resize::others(&message, before, &plan.fields));
                 Some(Reason::AdmissionRefused { message, others: others.unwrap_or_default() })
             }
             PatchAnswer::Denied { message } => {

@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::k8s::names::Uid;
 use crate::k8s::pod::{Container, Pod};
 use crate::k8s::workload::{Workload, controller_of};
-use crate::kinds::{RevisionLabel, Revisions, WorkloadKind, deployment_revision};
-use crate::plan::live::{LiveWorkload, Revision, Surroundings};
-use crate::state::durable::revisions::number_of;
+use crate::kinds::deployment_revision;
+use crate::plan::live::{LiveWorkload, Surroundings};
+use crate::value::json_path::text;
 use crate::value::kubelet_version::KubeletVersion;
 
 /// What was read of a workload besides itself. What could not be read stays empty, and the reader notes that in the
@@ -28,11 +28,10 @@ pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
     let kind = workload.reference.kind;
     let mut owned = objects.owned;
     owned.retain(|object| controller_uid(object) == Some(workload.uid.as_str()));
-    let revisions = revisions(kind, &owned);
     let controllers = match (kind.has_template(), kind.owns_through()) {
         (false, _) => workload.controller_uid().into_iter().collect(),
         (true, None) => [workload.uid.clone()].into(),
-        (true, Some(_)) => revisions.iter().map(|revision| revision.uid.clone()).collect(),
+        (true, Some(_)) => owned.iter().map(|set| Uid::from(text(set, "/metadata/uid"))).collect(),
     };
     let newer_in_deployment = objects.maker.and_then(|maker| newer(&maker, &workload));
     LiveWorkload {
@@ -41,7 +40,7 @@ pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
         pods: objects.pods,
         kubelets: BTreeMap::new(),
         not_read: Vec::new(),
-        surroundings: Surroundings { revisions, owned, newer_in_deployment, ..Surroundings::default() },
+        surroundings: Surroundings { owned, newer_in_deployment, ..Surroundings::default() },
     }
 }
 
@@ -58,36 +57,14 @@ pub fn needs_kubelet(pod: &Pod) -> bool {
 
 pub fn kubelets(nodes: &[Value]) -> BTreeMap<String, KubeletVersion> {
     let of_node = |node: &Value| {
-        let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        Some((text("/metadata/name").to_owned(), text("/status/nodeInfo/kubeletVersion").parse().ok()?))
+        Some((text(node, "/metadata/name").to_owned(), text(node, "/status/nodeInfo/kubeletVersion").parse().ok()?))
     };
     nodes.iter().filter_map(of_node).collect()
-}
-
-/// The revisions by which pods differ; a StatefulSet names its current one itself.
-fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
-    match kind.revisions() {
-        Revisions::ControllerRevisions(RevisionLabel::Name) | Revisions::None => Vec::new(),
-        kept @ (Revisions::ReplicaSets | Revisions::ControllerRevisions(RevisionLabel::Hash)) => {
-            owned.iter().filter_map(|object| revision(object, kept)).collect()
-        }
-    }
-}
-
-fn revision(object: &Value, kept: Revisions) -> Option<Revision> {
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-    let number = number_of(object).or_else(|| deployment_revision(object));
-    Some(Revision {
-        uid: Uid::from(text("/metadata/uid")?),
-        name: text("/metadata/name")?.to_owned(),
-        number: number.unwrap_or(0),
-        hash: kept.hash_of(object).to_owned(),
-    })
 }
 
 /// The name of the object that created a workload, if that has gone on to another revision.
 fn newer(maker: &Value, workload: &Workload) -> Option<String> {
     let (_, name, uid) = workload.controller()?;
-    let is_its = maker.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str());
+    let is_its = text(maker, "/metadata/uid") == uid.as_str();
     (is_its && deployment_revision(maker) > deployment_revision(&workload.object)).then_some(name)
 }

@@ -4,7 +4,7 @@
 //! is healthy. What may settle by itself (pods that are not ready, or not scheduled yet; a budget that has no room now)
 //! is a warning: the rollout waits for it, within its timeout.
 
-use super::context::Context;
+use super::wanted::Context;
 use super::{BudgetPace, PodPlan, PodVerdict};
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::budget::{self, BudgetLimit, CountedPod};

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::availability;
-use super::context::{Context, Known};
-use super::drift::Drift;
 use super::durable::{self, if_resumed};
 use super::estimate::estimate;
-use super::order;
+use super::pods;
 use super::pods::pod_plan;
 use super::policy::policy;
 use super::resize;
 use super::revision::CurrentRevision;
+use super::revision::Drift;
 use super::rollout_state::{RolloutState, rollout_state};
 use super::wanted::Wanted;
+use super::wanted::{Context, Known};
 use super::warnings::{order_waits, warnings};
-use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use super::{ContainerPlan, DurablePlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::change::FieldChanges;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::metadata;
@@ -29,7 +29,6 @@ use crate::kinds;
 use crate::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::plan::intent::{Intent, IntentError};
 use crate::plan::live::{LiveWorkload, Options, Subset};
-use crate::rollout::drain::DrainBy;
 use crate::rollout::{Goal, PodGoal, Policy};
 use crate::state::durable::stateful_set;
 use crate::value::kubelet_version::KubeletVersion;
@@ -67,39 +66,17 @@ fn planned(
         wanted,
         revision: CurrentRevision::of(live),
         durable: !options.pods_only && !wanted.is_by_pod(),
-        subset: &options.subset,
-        drains: options.drain != Some(DrainBy::None),
-        shows_kubelets: options.shows_kubelets,
-        order: &options.container_order,
+        options,
     };
     let (mut policy, allowed) = policy(live, options);
-    let mut pods: Vec<(PodPlan, &Pod)> =
-        live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
-    // Where nothing restarts, a pod without a node has it at once, and proves nothing.
-    let proves_nothing = |plan: &PodPlan, pod: &Pod| !pod.is_scheduled() && plan.restarted(pod).next().is_none();
-    let is_stuck = |plan: &PodPlan, pod: &Pod| availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod);
-    let ranked = |(plan, pod): &(PodPlan, &'_ Pod)| order::rank(pod, is_stuck(plan, pod));
-    pods.sort_by(|a, b| order::compare(live, options.order, (a.1, ranked(a)), (b.1, ranked(b))));
+    let mut pods = pods_in_order(&context);
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
-    // Each of several workloads has its own order, and a container that does not change has no turn.
-    policy.container_order.retain(|name| {
-        let of_it = |known: &&ContainerPlan| known.container == *name;
-        containers.iter().filter(of_it).any(|known| known.effect != Effect::Unchanged || known.restarts() > 0)
-            || pods.iter().any(|(plan, _)| plan.changes.contains_key(name))
-    });
+    // Each of several workloads has its own order.
+    policy.container_order.retain(|name| has_a_turn(name, &containers, &pods));
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     reasons.extend(controlled_pod(&context, &pods));
-    let asks = !options.pods_only && (changes(&context, &pods) || pods.is_empty());
-    let durable = asks.then(|| durable::durable(&context, options.take_over, &mut reasons)).flatten();
-    let leaves_the_owner = options.pods_only || wanted.is_by_pod();
-    // Template and pods may have what is wanted already because a rollout is bringing it to them, or was interrupted
-    // before its end: what is not proven yet is not done.
-    if durable.is_none() && (changes(&context, &pods) || !leaves_the_owner) {
-        // An unfinished rollout may have left pods that are never ready: what restarts them would wait in vain.
-        let passes_by = leaves_the_owner && !wanted.is_restart();
-        reasons.extend(durable::held_by_another(live, options.take_over, passes_by));
-    }
+    let durable = durable_part(&context, &pods, &mut reasons);
     let mut warnings = warnings(&context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
     limits(&context, &pods, &policy, &mut reasons, &mut warnings);
@@ -116,32 +93,62 @@ fn planned(
     let verdict = verdict(&reasons, &pods, changes);
     let is_pod = !live.workload.reference.kind.has_template();
     let mut plan = WorkloadPlan {
-        workload: live.workload.reference.clone(),
-        uid: live.workload.uid.clone(),
         verdict,
         reasons,
         warnings,
-        missing_permissions: Vec::new(),
         containers,
         fields,
         pods,
-        policy,
         slowed_by,
         controllers: live.controllers.clone(),
-        replicas: live.workload.desired_replicas(),
         pods_only: durable.is_none() && (verdict == Verdict::InPlace || !context.durable || is_pod),
         durable,
         restarts_the_same: wanted.is_restart(),
-        pulls: Vec::new(),
         pre_pull: options.pre_pull,
         hooks: options.hooks.clone(),
         estimate_seconds,
-        checked_by_server: false,
+        ..WorkloadPlan::empty(live, policy)
     };
     if verdict == Verdict::NotEligible {
         plan.refuse();
     }
     plan
+}
+
+/// The plan of each pod, in the order in which they are taken.
+fn pods_in_order<'a>(context: &Context<'a>) -> Vec<(PodPlan, &'a Pod)> {
+    let live = context.live;
+    let mut pods: Vec<(PodPlan, &Pod)> =
+        live.pods.iter().filter_map(|pod| Some((pod_plan(context, pod)?, pod))).collect();
+    // Where nothing restarts, a pod without a node has it at once, and proves nothing.
+    let proves_nothing = |plan: &PodPlan, pod: &Pod| !pod.is_scheduled() && plan.restarted(pod).next().is_none();
+    let is_stuck = |plan: &PodPlan, pod: &Pod| availability::stuck(plan, pod).is_some() || proves_nothing(plan, pod);
+    let ranked = |(plan, pod): &(PodPlan, &'_ Pod)| pods::rank(pod, is_stuck(plan, pod));
+    pods.sort_by(|a, b| pods::compare(live, context.options.order, (a.1, ranked(a)), (b.1, ranked(b))));
+    pods
+}
+
+/// Whether a container changes or restarts: any other has no turn.
+fn has_a_turn(name: &ContainerName, containers: &[ContainerPlan], pods: &[(PodPlan, &Pod)]) -> bool {
+    let of_it = |known: &&ContainerPlan| known.container == *name;
+    containers.iter().filter(of_it).any(|known| known.effect != Effect::Unchanged || known.restarts() > 0)
+        || pods.iter().any(|(plan, _)| plan.changes.contains_key(name))
+}
+
+/// What happens to the owner, where its template is changed too.
+fn durable_part(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut Vec<Reason>) -> Option<DurablePlan> {
+    let (options, wanted) = (context.options, context.wanted);
+    let asks = !options.pods_only && (changes(context, pods) || pods.is_empty());
+    let durable = asks.then(|| durable::durable(context, options.take_over, reasons)).flatten();
+    let leaves_the_owner = options.pods_only || wanted.is_by_pod();
+    // Template and pods may have what is wanted already because a rollout is bringing it to them, or was interrupted
+    // before its end: what is not proven yet is not done.
+    if durable.is_none() && (changes(context, pods) || !leaves_the_owner) {
+        // An unfinished rollout may have left pods that are never ready: what restarts them would wait in vain.
+        let passes_by = leaves_the_owner && !wanted.is_restart();
+        reasons.extend(durable::held_by_another(context.live, options.take_over, passes_by));
+    }
+    durable
 }
 
 /// What other pods, budgets and nodes have to do with it.
@@ -252,13 +259,14 @@ fn denied(live: &LiveWorkload) -> Vec<Reason> {
 
 /// Names that no pod has, and subsets that a durable rollout of the kind cannot have.
 fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut Vec<Reason>) {
+    let subset = &context.options.subset;
     let known: Vec<&str> = pods.iter().map(|(plan, _)| plan.pod.name.as_str()).collect();
-    for name in context.subset.pods.iter().filter(|name| !known.contains(&name.as_str())) {
+    for name in subset.pods.iter().filter(|name| !known.contains(&name.as_str())) {
         let suggestion = suggest::closest(name, known.iter().copied()).map(str::to_owned);
         reasons.push(Reason::PodNotFound { pod: name.clone(), suggestion });
     }
     // A lock without names is about every pod.
-    if let Some(node) = context.subset.node.as_ref().filter(|_| context.durable)
+    if let Some(node) = subset.node.as_ref().filter(|_| context.durable)
         && !context.live.pods.is_empty()
         && !context.live.pods.iter().any(|pod| context.is_chosen(pod))
     {
@@ -266,7 +274,7 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
         let suggestion = suggest::closest(node, nodes).map(str::to_owned);
         reasons.push(Reason::NoPodOnNode { node: node.clone(), suggestion });
     }
-    reasons.extend(subset_not_durable(&context.live.workload, context.subset, context.durable));
+    reasons.extend(subset_not_durable(&context.live.workload, subset, context.durable));
 }
 
 /// A choice of pods, where the controller would replace the others.
@@ -274,7 +282,7 @@ pub(super) fn subset_not_durable(workload: &Workload, subset: &Subset, durable: 
     let partition = workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
     let other_partition = subset.partition.is_some_and(|given| i64::from(given) != partition);
     let is_some = !subset.pods.is_empty() || subset.node.is_some() || other_partition;
-    let replaces = workload.reference.kind.holds_by().replaces_what_is_left_out();
+    let replaces = workload.reference.kind.holds_by().restores_the_field();
     (durable && is_some && replaces).then_some(Reason::SubsetNotDurable)
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::context::Context;
 use super::held::is_stale;
 use super::rollout_state::{RolloutState, life, present, rollout_state};
+use super::wanted::Context;
 use super::{Verdict, WorkloadPlan};
-use super::{drift, held};
+use super::{held, revision};
 use crate::change::reason::{Reason, Warning};
 use crate::change::{Change, TemplateImage, same};
 use crate::k8s::names::ContainerName;
@@ -117,7 +117,8 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         reasons.push(held_by_somebody());
     }
     for (name, image) in &plan.rollout.change.images {
-        if let (false, Some(ran)) = (plan.rollout.origin.contains_key(name), drift::ran(context, name, image.in_pods()))
+        if let (false, Some(ran)) =
+            (plan.rollout.origin.contains_key(name), revision::ran(context, name, image.in_pods()))
         {
             plan.rollout.origin.insert(name.clone(), ran.to_owned());
         }
@@ -141,7 +142,8 @@ pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
 
 /// The names of the pods that were chosen by name or node; empty means all.
 fn only(context: &Context<'_>) -> BTreeSet<String> {
-    if context.subset.node.is_none() && context.subset.pods.is_empty() {
+    let subset = &context.options.subset;
+    if subset.node.is_none() && subset.pods.is_empty() {
         return BTreeSet::new();
     }
     let chosen = context.live.pods.iter().filter(|pod| context.is_chosen(pod));

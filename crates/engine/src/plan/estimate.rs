@@ -4,7 +4,7 @@
 //! its own pod; how long it takes to stop is known only from its preStop hook, and from a container that had to be
 //! killed. Unknown, and left out: how long the user's commands run, how large an image is, and when a pod is scheduled.
 
-use super::context::Context;
+use super::wanted::Context;
 use super::{PodPlan, PodVerdict, back_off};
 use crate::k8s::pod::{Container, ContainerList, Pod, Probe};
 use crate::kinds::WorkloadKind;

@@ -13,7 +13,7 @@ use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::FieldChanges;
 use crate::change::target::Images;
 use crate::k8s::names::{ContainerName, PodKey, RolloutId};
-use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::k8s::pod::{Container, ContainerList, ContainerStatus, Pod};
 use crate::plan::live::{LiveWorkload, Options};
 use crate::rollout::pre_pull::PrePull;
 use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Follow, Goal, PodGoal};
@@ -33,7 +33,7 @@ impl WorkloadPlan {
         let pods = pods.map(|pod| {
             let containers = pod.changes.iter().map(|(name, change)| {
                 let (from, to) = (Some(change.from.clone()), Some(change.to.clone()));
-                let (restarts, goes_back) = (change.effect == Effect::Restart, change.evidence.goes_back);
+                let (restarts, goes_back) = (change.effect == Effect::Restart, change.goes_back);
                 (name.clone(), ContainerGoal { from, to, restarts, goes_back, ..ContainerGoal::default() })
             });
             let mut containers = containers.collect();
@@ -66,7 +66,7 @@ impl WorkloadPlan {
 pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
-    let coming = Coming::of(live, &pods, now);
+    let coming = ExpectedChange::of(live, &pods, now);
     let goals = pods.iter().map(|pod| {
         let fields = coming.fields(live, pod);
         PodGoal {
@@ -115,39 +115,28 @@ pub fn replacing(live: &LiveWorkload) -> Option<String> {
 }
 
 fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
-    let controlled = match pod.controller() {
-        Some(owner) => live.controllers.contains(&owner.uid),
-        None => live.controllers.is_empty(),
-    };
-    controlled && pod.is_present()
+    pod.belongs_to(&live.controllers) && pod.is_present()
 }
 
 /// What pods do not ask for yet, and will.
-enum Coming {
-    /// What the rollout that holds the workload brings.
-    ByRollout(Box<Lock>),
-    /// The images of an update of pods alone, as its newest record has them.
-    ByRecord(Box<UpdateRecord>),
-    Nothing,
+struct ExpectedChange {
+    /// The lock of the rollout that holds the workload.
+    lock: Option<Lock>,
+    /// Else the newest record of an update of pods alone: its images.
+    record: Option<UpdateRecord>,
 }
 
-impl Coming {
+impl ExpectedChange {
     fn of(live: &LiveWorkload, pods: &[&Pod], now: &str) -> Self {
-        match (lock_of(&live.workload).ok().flatten(), may_go_on(pods, now)) {
-            (Some(lock), _) => Self::ByRollout(Box::new(lock)),
-            (None, Some(record)) => Self::ByRecord(Box::new(record)),
-            (None, None) => Self::Nothing,
-        }
+        let lock = lock_of(&live.workload).ok().flatten();
+        let record = if lock.is_none() { may_go_on(pods, now) } else { None };
+        Self { lock, record }
     }
 
     /// The rollout that holds the workload, if it is about that pod.
     fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&Lock> {
-        match self {
-            Self::ByRollout(lock) => {
-                (lock.rollout.chooses(&pod.key) && !revision::is_below_partition(&live.workload, pod)).then_some(lock)
-            }
-            Self::ByRecord(_) | Self::Nothing => None,
-        }
+        let lock = self.lock.as_ref().filter(|lock| lock.rollout.chooses(&pod.key));
+        lock.filter(|_| !revision::is_below_partition(&live.workload, pod))
     }
 
     /// What comes to a pod other than images.
@@ -157,13 +146,8 @@ impl Coming {
 
     /// The rollout decides for how long ready must hold, unless the user of `follow` has given it.
     fn policy(&self, mut policy: Policy) -> Policy {
-        match self {
-            Self::ByRollout(lock) => {
-                let given = lock.rollout.policy.min_ready_seconds_given;
-                policy.min_ready_seconds_given = policy.min_ready_seconds_given.or(given);
-            }
-            Self::ByRecord(_) | Self::Nothing => {}
-        }
+        let given = self.lock.as_ref().and_then(|lock| lock.rollout.policy.min_ready_seconds_given);
+        policy.min_ready_seconds_given = policy.min_ready_seconds_given.or(given);
         policy
     }
 
@@ -181,13 +165,9 @@ impl Coming {
         if let Some(lock) = self.rollout_of(live, pod) {
             return lock.rollout.image(&container.name).map(|(_, in_pods)| in_pods.to_owned());
         }
-        let change = match self {
-            Self::ByRollout(_) | Self::Nothing => None,
-            Self::ByRecord(record) => {
-                let change = record.containers.get(&container.name).map(|change| (&change.from, &change.to));
-                change.or_else(|| record.later.get(&container.name).map(|change| (&change.from, &change.to)))
-            }
-        };
+        let record = self.record.as_ref()?;
+        let change = record.containers.get(&container.name).map(|change| (&change.from, &change.to));
+        let change = change.or_else(|| record.later.get(&container.name).map(|change| (&change.from, &change.to)));
         // A pod that asks for neither image has been changed by another client.
         change.filter(|(from, _)| **from == container.image).map(|(_, to)| to.clone())
     }
@@ -219,8 +199,7 @@ fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
 /// When something of the pod's update happened last, as far as the API shows.
 fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
     let set = pod.image_set.values().map(|set| set.time.as_str());
-    let started = pod.status.container_statuses.iter().filter_map(|status| status.state.running.as_ref());
-    let started = started.filter_map(|running| running.started_at.as_deref());
+    let started = pod.status.container_statuses.iter().filter_map(ContainerStatus::started_at);
     let ready = pod.ready_condition().and_then(|condition| condition.last_transition_time.as_deref());
     set.chain(started).chain(ready).filter_map(second)
 }
@@ -228,7 +207,7 @@ fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
 fn followed(
     pod: &Pod,
     images: Option<&Images>,
-    (live, coming): (&LiveWorkload, &Coming),
+    (live, coming): (&LiveWorkload, &ExpectedChange),
     fields: &FieldChanges,
 ) -> BTreeMap<ContainerName, ContainerGoal> {
     let record = UpdateRecord::of(pod);

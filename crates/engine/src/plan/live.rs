@@ -92,8 +92,6 @@ pub(crate) fn is_pin(template: &str, pod: &Pod, container: &Container) -> bool {
 /// What else of the cluster bears on a workload. Each part may be missing: then no warning is given about it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surroundings {
-    /// The revisions of a Deployment (its ReplicaSets) or DaemonSet (its ControllerRevisions).
-    pub revisions: Vec<Revision>,
     /// The ReplicaSets or ControllerRevisions that the owner controls, whole.
     pub owned: Vec<Value>,
     /// The Deployment that controls this ReplicaSet has a newer one.
@@ -142,18 +140,6 @@ pub enum Made {
     Pod(Box<Pod>),
     /// It could not be asked, and why.
     NotKnown(String),
-}
-
-/// One revision of an owner's template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Revision {
-    /// The uid of the ReplicaSet or ControllerRevision.
-    pub uid: Uid,
-    pub name: String,
-    /// Its number: the annotation `deployment.kubernetes.io/revision`, or the field `revision`.
-    pub number: i64,
-    /// The value of the pods' label: `pod-template-hash` or `controller-revision-hash`.
-    pub hash: String,
 }
 
 /// Something that the caller may not do.

@@ -3,15 +3,15 @@
 //! | file | what it is |
 //! |---|---|
 //! | `live`, `assemble` | what was read of a workload, and how it is put together |
-//! | `intent`, `wanted` | what is asked for; what that makes of each pod |
+//! | `intent`, `wanted` | what is asked for; what that makes of each pod, which containers there are, and what every part of a plan is made from |
 //! | `restart`, `undo`, `updates` | what a restart and an undo want, from what pods and history note |
-//! | `build`, `context` | the plan of one workload; what every part of it is made from, which containers there are |
-//! | `pods`, `order`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
-//! | `durable`, `held`, `revision` | the owner's side: its change, who holds it back, its revisions and templates |
+//! | `build` | the plan of one workload |
+//! | `pods`, `container_order`, `back_off`, `rules` | what becomes of each pod, when, and what it is refused for |
+//! | `durable`, `held`, `revision` | the owner's side: its change, who holds it back, its revisions and templates, and where pods differ from them |
 //! | `rollout_state`, `resume`, `resumed_pods`, `recover` | carrying a rollout on, with its lock, a copy of it, or none |
 //! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
-//! | `drift`, `warnings` | what is said besides |
+//! | `warnings` | what is said besides |
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
@@ -23,8 +23,6 @@ mod availability;
 mod back_off;
 mod build;
 mod container_order;
-mod context;
-mod drift;
 mod durable;
 mod estimate;
 mod goal;
@@ -32,7 +30,6 @@ mod held;
 pub mod intent;
 pub mod live;
 pub mod offline;
-mod order;
 pub mod outline;
 mod pods;
 mod policy;
@@ -69,14 +66,13 @@ use crate::state::outcome::EndResult;
 use crate::state::record::Drained;
 use crate::value::kubelet_version::KubeletVersion;
 
-pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Revision, Subset, Surroundings};
+pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Subset, Surroundings};
 pub use crate::state::policy::PodOrder;
 pub use answers::{DryRun, PatchAnswer, Question, taken};
 pub use availability::only_pod_restarts;
 pub use back_off::held_back;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
-pub use drift::differs_from_template;
 pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use held::is_held_back;
@@ -86,6 +82,7 @@ pub use policy::{carried_on, policy_of};
 pub use recover::{can_take_over, lacking, may_be_left};
 pub use resume::{ResumeError, Start, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
+pub use revision::differs_from_template;
 pub use rollout_state::{EndedBy, RolloutState, life, lock_of, present, rollout_state};
 pub use rules::refused;
 pub use saved::{SavedPlan, SavedPlanError, SavedWorkload};
@@ -271,15 +268,6 @@ pub struct ImageChange {
     pub from: String,
     pub to: String,
     pub effect: Effect,
-    /// What more is known of the container in this pod.
-    #[serde(flatten)]
-    pub evidence: ChangeEvidence,
-}
-
-/// What more is known of a container that changes: each part `None` where it is not.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ChangeEvidence {
     /// What runs now: `status.containerStatuses[].imageID`, as the runtime shows it.
     #[serde(rename = "imageID")]
     pub image_id: Option<String>,
@@ -291,18 +279,54 @@ pub struct ChangeEvidence {
     /// Why the container waits now, such as `ErrImagePull`.
     pub waiting: Option<String>,
     /// The image wanted is the one before an update that no container was created from yet.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_back: bool,
 }
 
 impl ImageChange {
-    /// Returns a change without further evidence.
+    /// Returns a change of which no more is known.
     pub fn new(from: impl Into<String>, to: impl Into<String>, effect: Effect) -> Self {
-        Self { from: from.into(), to: to.into(), effect, evidence: ChangeEvidence::default() }
+        Self {
+            from: from.into(),
+            to: to.into(),
+            effect,
+            image_id: None,
+            hash_from: None,
+            hash_to: None,
+            waiting: None,
+            goes_back: false,
+        }
     }
 }
 
 impl WorkloadPlan {
+    /// Returns a plan without changes.
+    fn empty(live: &LiveWorkload, policy: Policy) -> Self {
+        Self {
+            workload: live.workload.reference.clone(),
+            uid: live.workload.uid.clone(),
+            verdict: Verdict::NothingToDo,
+            reasons: Vec::new(),
+            warnings: Vec::new(),
+            missing_permissions: Vec::new(),
+            containers: Vec::new(),
+            fields: FieldChanges::default(),
+            pods: Vec::new(),
+            policy,
+            slowed_by: None,
+            controllers: BTreeSet::new(),
+            replicas: live.workload.desired_replicas(),
+            durable: None,
+            pulls: Vec::new(),
+            pre_pull: PrePull::Never,
+            hooks: Hooks::default(),
+            pods_only: false,
+            restarts_the_same: false,
+            estimate_seconds: 0.0,
+            checked_by_server: false,
+        }
+    }
+
     /// Returns whether the plan is of manifests alone, made without a cluster: then it has no uid and no pods.
     pub fn is_offline(&self) -> bool {
         self.uid.as_str().is_empty()

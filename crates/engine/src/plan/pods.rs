@@ -1,25 +1,27 @@
 //! What would happen to each pod, what blocks it, and how it is drained first.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::context::Context;
-use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
-use super::{durable, revision};
+use super::live::LiveWorkload;
+use super::wanted::Context;
+use super::{Effect, ImageChange, PodPlan, PodVerdict, durable, revision};
 use crate::change::reason::{Ended, NotStartedAgain, Reason};
-use crate::change::{Containers, FieldChanges, FieldProgress};
+use crate::change::{Containers, FieldChanges, FieldProgress, resizing};
 use crate::k8s::container_hash::container_hash;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
-use crate::plan::live::LiveWorkload;
 use crate::rollout::DrainGoal;
 use crate::rollout::drain::{Drain, Surroundings, drain};
 use crate::state::evidence::{Baseline, Proof};
+use crate::state::policy::PodOrder;
 use crate::state::record::{Drained, UpdateRecord};
+use crate::value::kubelet_version::KubeletVersion;
 
 /// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
-const SIDECARS_RESTART: (u32, u32) = (1, 32);
+pub(super) const SIDECARS_RESTART: KubeletVersion = KubeletVersion::new(1, 32);
 
 /// Returns the plan of one pod; `None` for a pod of somebody else that the selector matches too.
 pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
@@ -77,7 +79,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (true, false, false) if plan.unrestored.is_some() => PodVerdict::InProgress,
         (true, false, false) => PodVerdict::AlreadyThere,
     };
-    if context.drains && restarts && plan.verdict == PodVerdict::Update {
+    if context.drains() && restarts && plan.verdict == PodVerdict::Update {
         plan.drain = drain_goal(live, pod, &plan.fields);
     }
     Some(plan)
@@ -98,27 +100,33 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             if differs || is_in_progress(pod, container, effect) {
                 in_progress |= !differs;
                 let from = if differs { Some(container.image.clone()) } else { recorded_from(pod, &container.name) };
-                let evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
-                let from = from.unwrap_or_else(|| to.clone());
-                plan.changes.insert(container.name.clone(), ImageChange { from, to, effect, evidence });
+                let change = image_change(context, pod, &container.name, (from, to), effect);
+                plan.changes.insert(container.name.clone(), change);
             }
         }
     }
     in_progress
 }
 
-/// What status and node show of a container that changes.
-fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option<&str>, to: &str) -> ChangeEvidence {
+/// The change of a container, with what status and node show of it.
+fn image_change(
+    context: &Context<'_>,
+    pod: &Pod,
+    name: &ContainerName,
+    (from, to): (Option<String>, String),
+    effect: Effect,
+) -> ImageChange {
     let status = pod.status_of(name);
     let kubelet = context.live.kubelet_of(pod).filter(|kubelet| kubelet.at_least(1, 31));
     let hash = |image: &str| container_hash(kubelet?, &json!({"name": name, "image": image}));
     let waiting = status.and_then(|status| status.state.waiting.as_ref()).map(|waiting| waiting.reason.clone());
-    ChangeEvidence {
+    ImageChange {
         image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
-        hash_from: from.and_then(hash),
-        hash_to: hash(to),
+        hash_from: from.as_deref().and_then(hash),
+        hash_to: hash(&to),
         waiting: waiting.filter(|reason| !reason.is_empty()),
-        goes_back: goes_back(pod, name, to),
+        goes_back: goes_back(pod, name, &to),
+        ..ImageChange::new(from.unwrap_or_else(|| to.clone()), to, effect)
     }
 }
 
@@ -235,7 +243,7 @@ fn sidecars(
             continue;
         }
         if let Some(kubelet) = context.live.kubelet_of(pod)
-            && !kubelet.at_least(SIDECARS_RESTART.0, SIDECARS_RESTART.1)
+            && kubelet < SIDECARS_RESTART
         {
             reasons.push(Reason::SidecarNeedsNewerKubelet { container: name.clone(), kubelet: kubelet.to_string() });
         }
@@ -279,10 +287,7 @@ pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -
 
 /// Returns how a pod is drained, if it can be.
 pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<DrainGoal> {
-    match drain_of(live, pod, changes)? {
-        Drain::Drainable { by, services } => Some(DrainGoal { by, services }),
-        Drain::NotDrainable { .. } | Drain::NoService => None,
-    }
+    if let Drain::Drainable(goal) = drain_of(live, pod, changes)? { Some(goal) } else { None }
 }
 
 /// Returns whether a pod of the workload would be drained by a readiness gate, which takes a permission of its own.
@@ -290,11 +295,65 @@ pub fn drains_by_gate(live: &LiveWorkload) -> bool {
     let no_change = FieldChanges::default();
     live.pods.iter().any(|pod| {
         let drain = drain_of(live, pod, &no_change);
-        matches!(drain, Some(Drain::Drainable { by: Drained::Gate(_), .. }))
+        matches!(drain, Some(Drain::Drainable(DrainGoal { by: Drained::Gate(_), .. })))
     })
 }
 
 /// The label or gate that an earlier run has removed and not restored.
 pub(super) fn unrestored(pod: &Pod) -> Option<Drained> {
     UpdateRecord::drained(pod).filter(|_| !pod.terminating)
+}
+
+// The order in which pods are taken, by rollouts and controllers alike.
+
+/// The rank of a pod: pods that the rollout may fix go first, and those that it cannot go last. `is_stuck`: a container
+/// that the rollout does not change keeps it from being ready.
+pub(super) fn rank(pod: &Pod, is_stuck: bool) -> u8 {
+    // A deferred resize is done by the kubelet itself once another pod has made room: this pod counts as having had its turn.
+    if matches!(resizing(pod), Some(FieldProgress::Waiting { deferred: true, .. })) {
+        return 0;
+    }
+    match (pod.is_ready(), is_stuck) {
+        (_, true) => 2,
+        (true, false) => 1,
+        (false, false) => 0,
+    }
+}
+
+/// Compares two pods of a workload, each with its rank.
+pub(super) fn compare(live: &LiveWorkload, order: PodOrder, a: (&Pod, u8), b: (&Pod, u8)) -> Ordering {
+    let ((a, rank_a), (b, rank_b)) = (a, b);
+    let by_owner = || live.workload.order(a, b);
+    let broken_first = || rank_a.cmp(&rank_b).then_with(by_owner);
+    let by_name = || a.key.name.cmp(&b.key.name);
+    match order {
+        _ if live.workload.is_ordered_ready() => by_owner(),
+        PodOrder::UnreadyFirst => broken_first(),
+        PodOrder::Name => by_name(),
+        PodOrder::Age => a.created.cmp(&b.created).then_with(by_name),
+        PodOrder::Node => a.spec.node_name.cmp(&b.spec.node_name).then_with(broken_first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_may_heal_or_begins_by_itself_goes_first() {
+        let rank = |ready: &str, pending: Option<&str>, is_stuck| {
+            let mut conditions = vec![json!({"type": "Ready", "status": ready})];
+            conditions.extend(pending.map(|why| json!({"type": "PodResizePending", "status": "True", "reason": why})));
+            let pod: Value = json!({
+                "metadata": {"name": "web-1", "namespace": "prod", "uid": "u"},
+                "spec": {"containers": [{"name": "app", "image": "app:1"}]},
+                "status": {"phase": "Running", "conditions": conditions},
+            });
+            rank(&Pod::from_object(&pod).expect("it is a pod"), is_stuck)
+        };
+        assert_eq!((rank("False", None, false), rank("True", None, false), rank("False", None, true)), (0, 1, 2));
+        assert_eq!((rank("True", Some("Deferred"), false), rank("True", Some("Infeasible"), false)), (0, 1));
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Effect;
-use super::context::{ByPod, Known};
+use super::wanted::{ByPod, Known};
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerStatus, Pod};

@@ -15,7 +15,6 @@ use super::resumed_pods::{Resumed, restore_goal};
 use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
 use crate::change::Direction;
 use crate::k8s::names::RolloutId;
-use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::plan::live::LiveWorkload;
 use crate::rollout::pre_pull::PrePull;
@@ -259,11 +258,11 @@ fn may_go_on(live: &LiveWorkload, found: &Lock, start: &Start) -> Result<(), Res
 
 /// Returns the goal that restores the labels and gates that a run of pods alone has left removed, and nothing else.
 pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
-    let mine = |pod: &&Pod| match pod.controller() {
-        Some(owner) => live.controllers.contains(&owner.uid),
-        None => live.controllers.is_empty(),
-    };
-    let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && unrestored(pod).is_some());
+    let owed = live
+        .pods
+        .iter()
+        .filter(|pod| pod.belongs_to(&live.controllers))
+        .filter(|pod| !pod.is_finished() && unrestored(pod).is_some());
     let pods: Vec<_> = owed.map(restore_goal).map(Arc::new).collect();
     let lock = start.lock(Rollout { id: id.clone(), policy, ..Rollout::default() });
     let bare = Start { pre_pull: PrePull::Never, hooks: Hooks::default(), ..start.clone() };

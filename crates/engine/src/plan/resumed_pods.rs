@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Effect;
-use super::order;
+use super::pods;
 use super::pods::{drain_goal, is_in_progress, unrestored};
 use super::revision;
 use crate::change::{Direction, FieldChanges, FieldProgress};
@@ -68,9 +68,9 @@ impl Resumed<'_> {
         let rank = |pod: &Pod| {
             let is_changed = |name: &ContainerName| change.images.contains_key(name);
             let is_stuck = failure::stuck(pod, live.kubelet_of(pod), is_changed).is_some();
-            order::rank(pod, is_stuck || proves_nothing(pod))
+            pods::rank(pod, is_stuck || proves_nothing(pod))
         };
-        pods.sort_by(|a, b| order::compare(live, lock.rollout.policy.order, (a, rank(a)), (b, rank(b))));
+        pods.sort_by(|a, b| pods::compare(live, lock.rollout.policy.order, (a, rank(a)), (b, rank(b))));
         let goal = |pod: &Pod| {
             if !self.is_chosen(pod) {
                 return restore_goal(pod);

@@ -1,19 +1,26 @@
 //! Which pods were created from an older template than the owner's present one, and which are below its partition.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::k8s::pod::Pod;
+use super::live::LiveWorkload;
+use super::wanted::{Context, Known};
+use crate::k8s::names::ContainerName;
+use crate::k8s::pod::{Container, Pod};
 use crate::k8s::workload::Workload;
-use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions};
-use crate::plan::live::{LiveWorkload, Revision};
+use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions, deployment_revision};
 use crate::state::durable::lock::Lock;
+use crate::state::durable::revisions::number_of;
 use crate::state::durable::stateful_set;
+use crate::state::evidence::Baseline;
+use crate::value::json_path::text;
 
 pub(crate) struct CurrentRevision<'a> {
     live: &'a LiveWorkload,
-    newest: Option<&'a Revision>,
+    /// The newest ReplicaSet or ControllerRevision.
+    newest: Option<&'a Value>,
 }
 
 /// A pod's revision where it is not the current one.
@@ -24,7 +31,8 @@ pub(crate) struct OldRevision {
 
 impl<'a> CurrentRevision<'a> {
     pub(crate) fn of(live: &'a LiveWorkload) -> Self {
-        Self { live, newest: live.surroundings.revisions.iter().max_by_key(|revision| revision.number) }
+        let number = |object: &&Value| number_of(object).or_else(|| deployment_revision(object)).unwrap_or(0);
+        Self { live, newest: live.surroundings.owned.iter().max_by_key(number) }
     }
 
     /// Returns the pod's revision if it is an older one; while a rollout goes on its pods are about to be replaced anyway.
@@ -43,19 +51,20 @@ impl<'a> CurrentRevision<'a> {
             // The controller decides: the hash label of a ReplicaSet is also its pods'.
             Revisions::ReplicaSets => {
                 let (newest, owner) = (self.newest?, pod.controller()?);
-                let other = || OldRevision { revision: owner.name.clone(), current: newest.name.clone() };
-                (owner.uid != newest.uid).then(other)
+                let current = || text(newest, "/metadata/name").to_owned();
+                let other = || OldRevision { revision: owner.name.clone(), current: current() };
+                (owner.uid.as_str() != text(newest, "/metadata/uid")).then(other)
             }
             Revisions::ControllerRevisions(RevisionLabel::Name) => {
-                let current = self.text("/status/updateRevision")?;
+                let current = text(&self.live.workload.object, "/status/updateRevision").to_owned();
                 let revision = label()?;
-                (revision != current).then_some(OldRevision { revision, current })
+                (!current.is_empty() && revision != current).then_some(OldRevision { revision, current })
             }
-            Revisions::ControllerRevisions(RevisionLabel::Hash) => {
-                let newest = self.newest?;
+            kept @ Revisions::ControllerRevisions(RevisionLabel::Hash) => {
+                let current = kept.hash_of(self.newest?).to_owned();
                 let revision = label()?;
-                let is_current = revision == newest.hash || self.is_of_template_generation(pod);
-                (!is_current).then(|| OldRevision { revision, current: newest.hash.clone() })
+                let is_current = revision == current || self.is_of_template_generation(pod);
+                (!is_current).then_some(OldRevision { revision, current })
             }
             Revisions::None => None,
         }
@@ -68,11 +77,6 @@ impl<'a> CurrentRevision<'a> {
         let current = annotations.and_then(|annotations| annotations.get(generation.annotation)?.as_str());
         let current = current.filter(|current| !current.is_empty());
         current.is_some() && pod.labels.get(generation.label).map(String::as_str) == current
-    }
-
-    fn text(&self, pointer: &str) -> Option<String> {
-        let text = self.live.workload.object.pointer(pointer).and_then(Value::as_str)?;
-        (!text.is_empty()).then(|| text.to_owned())
     }
 }
 
@@ -91,4 +95,78 @@ fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
     let saved = Lock::of(&workload.object).ok().flatten().and_then(|lock| lock.rollout.strategy).map(Cow::Owned);
     let present = || workload.object.pointer("/spec/updateStrategy").map(Cow::Borrowed);
     saved.or_else(present).filter(|_| workload.reference.kind.has_partition())
+}
+
+// Where pods run another image than their owner's template says.
+
+/// The images of a container that are not its template's.
+pub(super) struct Drift<'p> {
+    /// The template's.
+    pub(super) template: String,
+    pub(super) images: BTreeSet<&'p str>,
+    pub(super) pods: usize,
+    /// No pod has the template's.
+    is_everywhere: bool,
+}
+
+impl<'p> Drift<'p> {
+    /// Compares a container in these pods; `None` where each has the template's image, as the server makes it, or a pin of it.
+    pub(super) fn of(context: &Context<'_>, name: &ContainerName, pods: impl Iterator<Item = &'p Pod>) -> Option<Self> {
+        Self::from((&context.known.template.get(name)?.image, name), context.live, pods)
+    }
+
+    /// The same against an image that the template is to have.
+    pub(super) fn from(
+        (template, name): (&str, &ContainerName),
+        live: &LiveWorkload,
+        pods: impl Iterator<Item = &'p Pod>,
+    ) -> Option<Self> {
+        let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
+        for pod in pods {
+            let Some(container) = pod.spec_of(name) else { continue };
+            // What admission makes of it is no drift.
+            if live.is_image(name, template, &container.image) || live.is_pin(pod, container, template) {
+                drift.is_everywhere = false;
+            } else {
+                drift.images.insert(&container.image);
+                drift.pods += 1;
+            }
+        }
+        (drift.pods > 0).then_some(drift)
+    }
+
+    /// Returns an image that pods run, where none runs the template's.
+    pub(super) fn instead(&self) -> Option<&'p str> {
+        self.images.first().copied().filter(|_| self.is_everywhere)
+    }
+
+    /// Returns the image that all pods run in place of the template's.
+    pub(super) fn common(&self) -> Option<&'p str> {
+        self.instead().filter(|_| self.images.len() == 1)
+    }
+}
+
+/// Returns whether pods run other images than their template says: admission may have made them so, which only the server
+/// knows.
+pub fn differs_from_template(live: &LiveWorkload) -> bool {
+    let differs = |(name, container): (&ContainerName, &Container)| {
+        Drift::from((&container.image, name), live, live.present_pods()).is_some()
+    };
+    live.workload.reference.kind.has_template() && Known::of(live).template.iter().any(differs)
+}
+
+/// What the pods that an update changes ran before, where that is one image and not the template's.
+pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> Option<&'p str> {
+    let is_changed = |pod: &&Pod| {
+        // What a pod was created with nobody has set: its own revision says it, or admission has made it.
+        let is_set = Baseline::of(pod, name) != Baseline::Created;
+        let is_other = is_set && pod.spec_of(name).is_some_and(|container| container.image != to);
+        let is_kept = context.durable && is_below_partition(&context.live.workload, pod);
+        is_other
+            && !is_kept
+            && pod.is_controlled_by(&context.live.controllers)
+            && !pod.terminating
+            && !pod.is_finished()
+    };
+    Drift::of(context, name, context.live.pods.iter().filter(is_changed))?.common()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::context::ByPod;
 use super::held::known;
+use super::wanted::ByPod;
 use crate::change::reason::Reason;
 use crate::change::{Change, FieldChanges, Row, TemplateImage, image_in, list_in};
 use crate::k8s::names::{ContainerName, RolloutId};

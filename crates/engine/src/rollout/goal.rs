@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::change::{Change, Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
+use crate::rollout::drain::DrainGoal;
 use crate::rollout::pre_pull::{PrePull, Pull};
 use crate::state::durable::OwnerChange;
 use crate::state::durable::lock::Lock;
 use crate::state::hook::Hooks;
 use crate::state::policy::{OnDeferred, Policy};
-use crate::state::record::{Drained, UpdateRecord};
+use crate::state::record::UpdateRecord;
 use crate::value::kubelet_version::KubeletVersion;
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
@@ -185,16 +186,6 @@ impl PodGoal {
     pub fn proves(&self) -> bool {
         self.restarts() || self.fields.resizes()
     }
-}
-
-/// How a pod is taken out of its Services before a container of it restarts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DrainGoal {
-    /// What is removed, and restored afterwards.
-    pub by: Drained,
-    /// The Services that list the pod by it.
-    pub services: Vec<String>,
 }
 
 /// What is wanted of one container.

@@ -11,12 +11,12 @@
 //! | `goal`, `observed` | what is wanted; what is observed; both and the time, for one turn |
 //! | `state` | what only this run knows; which answer belongs to whom; one turn in progress |
 //! | `pods`, `pod_run` | the pods of the run with every index over them, and what is known of one |
-//! | `judge`, `pod_progress`, `steps`, `left_running`, `abandoned` | where one pod stands |
-//! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
+//! | `judge`, `pod_progress`, `steps`, `abandoned` | where one pod stands |
+//! | `schedule`, `admission` | which pod goes next, and whether it may |
 //! | `patch` | the guarded patches of a pod |
 //! | `protocol`, `reads` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own; a read that is repeated |
 //! | `drain`, `pre_pull` | the rules of taking a pod out of its Services, and of pulling images first, as a plan needs them too |
-//! | `verdict`, `ended`, `restarted`, `standing` | whether it is over, and how; when containers restarted |
+//! | `verdict`, `ended`, `restarted` | whether it is over, and how; when containers restarted |
 //! | `progress` | how far it is at one moment, for a view that is redrawn |
 
 mod abandoned;
@@ -24,10 +24,8 @@ mod action;
 mod admission;
 pub mod drain;
 mod ended;
-mod first_write;
 mod goal;
 mod judge;
-mod left_running;
 mod observed;
 pub mod patch;
 mod pod_progress;
@@ -41,7 +39,6 @@ mod restarted;
 mod schedule;
 #[cfg(test)]
 mod simulation;
-mod standing;
 mod state;
 mod steps;
 mod turn;
@@ -49,7 +46,8 @@ mod verdict;
 
 pub use crate::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use action::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn};
-pub use goal::{ContainerGoal, DrainGoal, Follow, Goal, Mode, PodGoal};
+pub use drain::DrainGoal;
+pub use goal::{ContainerGoal, Follow, Goal, Mode, PodGoal};
 pub use observed::{Observation, Observed, Watch};
 pub use progress::progress;
 pub use protocol::pulls::{create_pull_pod, delete_pull_pod, is_pull_pod_of, pull_pods_of};

@@ -13,7 +13,7 @@ use crate::state::again::InLoop;
 use crate::state::evidence::Baseline;
 
 use super::goal::PodGoal;
-use super::left_running::Since;
+use super::pod_progress::Since;
 use super::{Answer, Now};
 
 /// Sends per pod, at most: each after a fresh read, so more than a few mean that another writer is active.

@@ -21,31 +21,19 @@ use super::state::RunState;
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
 pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
-    let (goal, pods, now) = (context.goal, &state.pods, context.now);
-    if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(context)) {
-        let is_over = matches!(result, EndResult::Complete | EndResult::Aborted);
-        if !is_over {
-            return Some((result, why));
-        }
-        let not_ready = || others_not_ready(context.observed, pods, PodIndex::Done).filter(|_| goal.is_back());
-        let failing = || fail_as_before(pods);
-        return Some((
-            complete(pods, result),
-            why.or_else(failing).or_else(|| never_started(context, pods)).or_else(not_ready),
-        ));
+    let (goal, pods) = (context.goal, &state.pods);
+    if let Some(end) = state.pulls.end().or_else(|| state.owner.end(context)) {
+        return Some(of_the_owner_or_pulls(context, pods, end));
     }
     let all_went_back = goal.is_back() && pods.all_over();
     let has_failed = !all_went_back && !pods.all(PodIndex::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
     let owner_is_under_way = state.owner.is_under_way(context);
-    if has_failed && !owner_is_under_way {
-        let others_go_on = goal.policy().goes_on_after_failure && !pods.only_failing_are_left();
-        if !others_go_on || pods.pauses_now(goal) {
-            return Some((abandoned::result(pods), None));
-        }
-        if let Some(why) = abandoned::no_place_is_left(context, pods) {
-            return Some((abandoned::result(pods), Some(why)));
-        }
+    if has_failed
+        && !owner_is_under_way
+        && let Some(end) = of_failed_pods(context, pods)
+    {
+        return Some(end);
     }
     if state.replacements.have_failed(goal) && !owner_is_under_way {
         return Some((EndResult::Failed, None));
@@ -63,18 +51,49 @@ pub(super) fn judge(context: TurnContext<'_>, state: &RunState) -> Option<(EndRe
     if pods.pauses_now(goal) && !owner_is_under_way {
         return Some((EndResult::Paused, None));
     }
+    let too_late = if has_failed { abandoned::result(pods) } else { EndResult::TimedOut };
+    of_deadlines(context, state, too_late, owner_is_under_way)
+}
+
+/// What has ended is over for the pods, too; else it decides alone.
+fn of_the_owner_or_pulls(
+    context: TurnContext<'_>,
+    pods: &Pods,
+    (result, why): (EndResult, Option<String>),
+) -> (EndResult, Option<String>) {
+    if !matches!(result, EndResult::Complete | EndResult::Aborted) {
+        return (result, why);
+    }
+    let not_ready = || others_not_ready(context.observed, pods, PodIndex::Done).filter(|_| context.goal.is_back());
+    let why = why.or_else(|| fail_as_before(pods)).or_else(|| never_started(context, pods)).or_else(not_ready);
+    (complete(pods, result), why)
+}
+
+/// A failed pod ends the rollout, unless the others go on.
+fn of_failed_pods(context: TurnContext<'_>, pods: &Pods) -> Option<(EndResult, Option<String>)> {
+    let others_go_on = context.goal.policy().goes_on_after_failure && !pods.only_failing_are_left();
+    if !others_go_on || pods.pauses_now(context.goal) {
+        return Some((abandoned::result(pods), None));
+    }
+    abandoned::no_place_is_left(context, pods).map(|why| (abandoned::result(pods), Some(why)))
+}
+
+fn of_deadlines(
+    context: TurnContext<'_>,
+    state: &RunState,
+    too_late: EndResult,
+    owner_is_under_way: bool,
+) -> Option<(EndResult, Option<String>)> {
+    let (goal, pods, now) = (context.goal, &state.pods, context.now);
     let began = state.began.unwrap_or(now);
     if let Some(total) = goal.policy().total_timeout
         && began + Duration::from_secs(total) <= now
     {
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
     }
-    let too_late = if has_failed { abandoned::result(pods) } else { EndResult::TimedOut };
     if !pods.all(PodIndex::Late).is_empty() && !owner_is_under_way {
-        return Some((
-            too_late,
-            unready_nodes(context.observed, pods).or_else(|| others_not_ready(context.observed, pods, PodIndex::Late)),
-        ));
+        let others = || others_not_ready(context.observed, pods, PodIndex::Late);
+        return Some((too_late, unready_nodes(context.observed, pods).or_else(others)));
     }
     let is_over = state.blocked_since.is_some_and(|since| since + goal.policy().timeout() <= now);
     is_over.then(|| (too_late, Some(what_blocks(context, state))))

@@ -5,9 +5,7 @@
 //! cannot show is called unverified, never done. Out of scope: what changes over time, such as whether ready holds;
 //! that is `follow`.
 
-mod budget;
 mod container;
-mod drift;
 mod made;
 mod next_command;
 mod owner;
@@ -32,12 +30,10 @@ use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::words;
 
 pub use crate::state::again::Again;
-pub use budget::waits_for_budgets;
 pub use container::{Comparison, Condition, ContainerReport, LastEnd};
-pub use drift::Drift;
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
-pub use owner::OwnerState;
+pub use owner::{Drift, OwnerState, waits_for_budgets};
 
 /// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -218,19 +214,13 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let revision = CurrentRevision::of(live);
     let mut theirs: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
     theirs.sort_by(|a, b| workload.order(a, b));
-    let denied = live.surroundings.denied.iter().map(|denied| {
-        format!(
-            "you may not {} {}, so not all of its pods are known ({})",
-            denied.verb, denied.resource, denied.message
-        )
-    });
     let pods: Vec<PodStatus> = theirs.iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
     let state = rollout_state(live);
     let waits_for_delete = state == RolloutState::None
         && kinds::is_on_delete(&workload.object)
         && is_held_back(live)
         && pods.iter().any(|pod| pod.older_revision.is_some());
-    let waits = budget::blocking(live, lock, &theirs, &pods);
+    let waits = owner::blocking_budget(live, lock, &theirs, &pods);
     let owner =
         owner::states(workload, lock, waits_for_delete.then_some(OwnerState::OnDelete).into_iter().chain(waits));
     let mut next = next_command::next_commands(live, state, &pods);
@@ -240,9 +230,6 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     if workload.reference.kind.has_template() && state != RolloutState::Active {
         next_command::add_replacing(&mut next, &pods);
     }
-    let drifted = made::drifted(&pods).into_iter();
-    let may_be_rewritten = drifted.filter(|(name, template)| !made::may_be_brought(live, name, template));
-    let may_be_rewritten = may_be_rewritten.map(|(name, _)| name.clone()).collect();
     WorkloadStatus {
         next,
         workload: workload.reference.clone(),
@@ -255,13 +242,29 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             template_containers(workload.template())
         },
         rewritten: made::rewritten(live, &theirs, &pods),
+        may_be_rewritten: may_be_rewritten(live, &pods),
         pods,
         life: lock.map(|lock| life(live, lock)),
         state,
-        may_be_rewritten,
-        not_read: denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect(),
+        not_read: not_read(live),
         lock: found.map(|lock| lock.map(Box::new)),
     }
+}
+
+fn not_read(live: &LiveWorkload) -> Vec<String> {
+    let denied = live.surroundings.denied.iter().map(|denied| {
+        format!(
+            "you may not {} {}, so not all of its pods are known ({})",
+            denied.verb, denied.resource, denied.message
+        )
+    });
+    denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect()
+}
+
+fn may_be_rewritten(live: &LiveWorkload, pods: &[PodStatus]) -> BTreeSet<ContainerName> {
+    let drifted = made::drifted(pods).into_iter();
+    let may_be_rewritten = drifted.filter(|(name, template)| !made::may_be_brought(live, name, template));
+    may_be_rewritten.map(|(name, _)| name.clone()).collect()
 }
 
 /// The rollouts of a workload that ended with every container proven.

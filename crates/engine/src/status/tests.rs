@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::change::Direction;
 use crate::k8s::workload::Workload;
-use crate::plan::{Denied, Revision, Surroundings};
+use crate::plan::{Denied, Surroundings};
 use crate::state::durable::lock::ROLLOUT_ANNOTATION;
 
 pub(super) const CREATED: &str = "2026-03-01T09:00:00Z";
@@ -69,14 +69,14 @@ pub(super) fn deployment(image: &str) -> Value {
 }
 
 pub(super) fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
-    let revision = Revision { uid: Uid::from("rs-a"), name: "web-a".into(), number: 1, hash: "a".into() };
+    let set = json!({"metadata": {"name": "web-a", "uid": "rs-a", "annotations": {"deployment.kubernetes.io/revision": "1"}}});
     LiveWorkload {
         workload: Workload::from_object(WorkloadKind::Deployment, owner).unwrap(),
         controllers: [Uid::from("rs-a")].into(),
         pods: pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(),
         kubelets: BTreeMap::new(),
         not_read: Vec::new(),
-        surroundings: Surroundings { revisions: vec![revision], ..Surroundings::default() },
+        surroundings: Surroundings { owned: vec![set], ..Surroundings::default() },
     }
 }
 
@@ -429,7 +429,7 @@ fn only_what_is_controlled_is_theirs_unless_nobody_may_know() {
     let denied =
         |resource: &str| Denied { verb: "list".into(), resource: resource.into(), message: "no".into(), role: None };
     seen.surroundings.denied = vec![denied("replicasets.apps")];
-    seen.surroundings.revisions.clear();
+    seen.surroundings.owned.clear();
     let found = status(&seen);
     assert_eq!((found.pods.len(), found.not_read.len(), found.is_notable()), (1, 1, false));
     seen.surroundings.denied = vec![denied("pods")];

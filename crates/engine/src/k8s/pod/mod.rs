@@ -257,6 +257,11 @@ impl Pod {
         self.controller().is_some_and(|owner| owners.contains(&owner.uid))
     }
 
+    /// Returns whether one of these controls it; or nobody does, where there are none.
+    pub fn belongs_to(&self, controllers: &BTreeSet<Uid>) -> bool {
+        self.controller().map_or(controllers.is_empty(), |owner| controllers.contains(&owner.uid))
+    }
+
     /// Finds a container by name: its list, its index there, and itself.
     pub fn container(&self, name: &ContainerName) -> Option<(ContainerList, usize, &Container)> {
         let within = |list: ContainerList| {

@@ -18,16 +18,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::context::template_containers;
 use super::outline::{Hook, Written, written};
 use super::policy::policy;
 use super::rules;
 use super::skipped;
+use super::wanted::template_containers;
 use super::wanted::template_of;
 use super::warnings::failed_start;
 use super::{ContainerPlan, Effect, Plan, Verdict, WorkloadPlan};
 use crate::change::reason::{NotStartedAgain, Reason, Warning};
-use crate::change::{self, Difference, Direction, FieldChanges};
+use crate::change::{self, Difference, Direction};
 use crate::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, RestartPolicy};
 use crate::k8s::workload::Workload;
@@ -36,7 +36,6 @@ use crate::merge::strategic_merge;
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::availability::Restarted;
 use crate::plan::live::Options;
-use crate::state::hook::Hooks;
 use unasked::Unasked;
 
 /// How much a plan may report: reasons, warnings, containers, labels and annotations of all its workloads together.
@@ -205,29 +204,7 @@ fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Op
 fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, options: &Options) -> WorkloadPlan {
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object };
     let live = assemble(workload, Objects::default());
-    WorkloadPlan {
-        workload: reference.clone(),
-        uid: Uid::default(),
-        verdict: Verdict::NothingToDo,
-        reasons: Vec::new(),
-        warnings: warnings.into_iter().collect(),
-        containers: Vec::new(),
-        fields: FieldChanges::default(),
-        pods: Vec::new(),
-        policy: policy(&live, options).0,
-        controllers: BTreeSet::new(),
-        replicas: live.workload.desired_replicas(),
-        durable: None,
-        slowed_by: None,
-        pulls: Vec::new(),
-        pre_pull: crate::rollout::pre_pull::PrePull::Never,
-        hooks: Hooks::default(),
-        pods_only: false,
-        restarts_the_same: false,
-        missing_permissions: Vec::new(),
-        estimate_seconds: 0.0,
-        checked_by_server: false,
-    }
+    WorkloadPlan { warnings: warnings.into_iter().collect(), ..WorkloadPlan::empty(&live, policy(&live, options).0) }
 }
 
 /// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is the object.

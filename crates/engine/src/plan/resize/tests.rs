@@ -128,7 +128,7 @@ fn a_container_that_the_change_leaves_alone_is_named_where_it_breaks_the_rule() 
         ("exceeded quota: compute, requested: requests.cpu=1m, used: requests.cpu=1, limited: requests.cpu=1", &[]),
         ("", &[]),
     ] {
-        let found = rules::others(message, &before, &fields);
+        let found = others(message, &before, &fields);
         assert_eq!(found.iter().map(ContainerName::as_str).collect::<Vec<_>>(), expected, "{message}");
     }
 }

@@ -99,20 +99,20 @@ fn surroundings(case: &Value) -> Surroundings {
         message: "no".into(),
         role: None,
     }));
-    found.revisions.extend(list(case, "revisions").iter().enumerate().map(|(index, name)| Revision {
-        uid: name.as_str().unwrap().into(),
-        name: name.as_str().unwrap().into(),
-        number: i64::try_from(index).unwrap(),
-        hash: name.as_str().unwrap().into(),
-    }));
     found
 }
 
 /// The ReplicaSets of a Deployment that has older revisions, as many as `older` says: theirs have no pods.
 fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
-    let Some(older) = case.get("older").and_then(Value::as_u64) else { return Vec::new() };
+    let revision = |(number, name): (usize, &Value)| {
+        json!({"metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": name},
+            "annotations": {"deployment.kubernetes.io/revision": number.to_string()}}})
+    };
+    let revisions = list(case, "revisions").iter().enumerate().map(revision).collect();
+    let Some(older) = case.get("older").and_then(Value::as_u64) else { return revisions };
     let set = |revision: u64, replicas: u64, template: Value| {
-        json!({"metadata": {"name": format!("web-{revision}"), "uid": format!("rs{revision}"),
+        let uid = if replicas > 0 { "rs".to_owned() } else { format!("rs{revision}") };
+        json!({"metadata": {"name": format!("web-{revision}"), "uid": uid,
                 "annotations": {"deployment.kubernetes.io/revision": revision.to_string()}},
             "spec": {"replicas": replicas, "template": template}, "status": {"replicas": replicas}})
     };
@@ -190,7 +190,7 @@ fn read(case: &Value, base: &Value) -> Case {
     live.surroundings.owned = owned(case, &live.workload);
     live.surroundings.now = Some("2026-01-01T00:09:59Z".into());
     mirror(case, &mut live);
-    live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
+    live.controllers.extend(list(case, "revisions").iter().map(|name| name.as_str().unwrap().into()));
     let intent = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
         (Some(images), _, _) => {
             let words: Vec<String> = images.split(' ').map(str::to_owned).collect();
@@ -575,7 +575,7 @@ fn a_restart_needs_to_know_which_container() {
     live.controllers = ["rs".into()].into();
     let wanted = |live: &LiveWorkload, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
-        restart::restart(live, &context::Known::of(live), &names).map_err(|error| error.to_string())
+        restart::restart(live, &wanted::Known::of(live), &names).map_err(|error| error.to_string())
     };
     assert_eq!(wanted(&live, &[]).err().unwrap(), "it has several containers, and none was named: app, side, mesh");
     assert_eq!(

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Updated, Warnings};
+use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod, RestartPolicy};
+use crate::plan::PodPlan;
 use crate::plan::pods::is_re_created;
 
 /// Kubelets that copy `started` from the old container (kubernetes#141155).
@@ -28,26 +29,26 @@ impl Warnings<'_> {
             self.unknown_kubelets();
         }
         let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
-        for pod in &self.updated {
-            let restarted: Vec<&Container> = pod.restarted().collect();
-            self.found.extend(in_series(&restarted, context.order));
-            for (container, _) in pod.plan.changed(pod.pod).filter(|_| !context.wanted.is_restart()) {
+        for (plan, pod) in &self.updated {
+            let restarted: Vec<&Container> = plan.restarted(pod).collect();
+            self.found.extend(in_series(&restarted, &context.options.container_order));
+            for (container, _) in plan.changed(pod).filter(|_| !context.wanted.is_restart()) {
                 if !context.known.template.contains_key(&container.name) {
                     self.found.insert(Warning::ContainerInjected { container: container.name.clone() });
                 }
             }
-            let kubelet = live.kubelet_of(pod.pod);
+            let kubelet = live.kubelet_of(pod);
             let copies = kubelet.filter(|kubelet| kubelet.major() == 1 && STARTED_IS_COPIED.contains(&kubelet.minor()));
             for container in restarted {
-                of_a_restart(live.workload.template(), container, pod.pod, &mut self.found);
-                self.found.extend(of_the_policy(container, pod));
+                of_a_restart(live.workload.template(), container, pod, &mut self.found);
+                self.found.extend(of_the_policy(container, plan, pod));
                 if let (Some(_), Some(kubelet)) = (&container.startup_probe, copies) {
                     unreliable.entry(&container.name).or_default().insert(kubelet.to_string());
                 }
             }
         }
         if let Some(error) = &live.surroundings.nodes_not_read {
-            self.found.extend(nodes_not_read(error, &self.updated, context.shows_kubelets));
+            self.found.extend(nodes_not_read(error, &self.updated, context.options.shows_kubelets));
         }
         for (container, kubelets) in unreliable {
             let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
@@ -57,7 +58,7 @@ impl Warnings<'_> {
 
     /// A node that is gone, or whose version is unknown: then it is unknown whether its sidecar restarts.
     fn unknown_kubelets(&mut self) {
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             let node = &pod.spec.node_name;
             if node.is_empty() || plan.kubelet.is_some() {
                 continue;
@@ -79,8 +80,8 @@ impl Warnings<'_> {
 }
 
 /// Without the nodes it is not known what their kubelets do, where that differs by version.
-fn nodes_not_read(error: &str, updated: &[Updated<'_>], shows_kubelets: bool) -> Option<Warning> {
-    let mut restarted = updated.iter().flat_map(Updated::restarted);
+fn nodes_not_read(error: &str, updated: &[(&PodPlan, &Pod)], shows_kubelets: bool) -> Option<Warning> {
+    let mut restarted = updated.iter().flat_map(|(plan, pod)| plan.restarted(pod));
     let mut has_sidecar = restarted.clone().filter(|container| container.is_sidecar());
     let unknown = if has_sidecar.next().is_some() {
         "whether their kubelets restart a sidecar in place (1.32 and newer do)".to_owned()
@@ -97,8 +98,8 @@ fn nodes_not_read(error: &str, updated: &[Updated<'_>], shows_kubelets: bool) ->
 }
 
 /// What comes of a start that fails, in a pod that its controller re-creates.
-fn of_the_policy(container: &Container, of: &Updated<'_>) -> Option<Warning> {
-    let policy = of.pod.restart_policy(&container.name, of.plan.kubelet).filter(|_| is_re_created(of.pod))?;
+fn of_the_policy(container: &Container, plan: &PodPlan, pod: &Pod) -> Option<Warning> {
+    let policy = pod.restart_policy(&container.name, plan.kubelet).filter(|_| is_re_created(pod))?;
     failed_start(&container.name, policy)
 }
 

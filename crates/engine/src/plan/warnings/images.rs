@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Updated, Warnings};
+use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
-use crate::plan::drift::{self, Drift};
-use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict, revision};
+use crate::plan::revision::{self, Drift};
+use crate::plan::{ContainerPlan, Effect, ImageChange, PodPlan, PodVerdict};
 use crate::value::image::ImageReference;
 
 /// Tags that are pushed again as a habit.
@@ -19,7 +19,7 @@ impl Warnings<'_> {
     pub(super) fn of_images(&mut self) {
         let running = running_digests(self.pods);
         let is_restart = self.context.wanted.is_restart();
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             for (container, change) in plan.changed(pod) {
                 of_the_reference(container, change, &mut self.found);
                 // For a restart that is exactly the purpose.
@@ -44,7 +44,7 @@ impl Warnings<'_> {
 
     fn pods_differ(&mut self) {
         let mut images: BTreeMap<&ContainerName, BTreeSet<&str>> = BTreeMap::new();
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             for (container, _) in plan.changed(pod) {
                 images.entry(&container.name).or_default().insert(&container.image);
             }
@@ -81,7 +81,8 @@ impl Warnings<'_> {
             }
             let ours = self.of_the_template().map(|(_, pod)| pod);
             let Some(drift) = Drift::of(context, name, ours) else { continue };
-            let ran = plan.to.as_ref().and_then(|to| drift::ran(context, name, live.in_pods(name, to).unwrap_or(to)));
+            let ran =
+                plan.to.as_ref().and_then(|to| revision::ran(context, name, live.in_pods(name, to).unwrap_or(to)));
             self.found.insert(Warning::PodsDrifted {
                 container: name.clone(),
                 images: drift.images.into_iter().map(str::to_owned).collect(),

@@ -1,20 +1,19 @@
 //! Warnings of a plan that can be carried out: only what applies to exactly this plan.
 
 mod containers;
-mod fields;
 mod images;
 mod owner;
-mod traffic;
+mod pods;
 
 use std::collections::BTreeSet;
 
 pub(super) use containers::{failed_start, in_series, of_a_restart};
 pub(super) use images::of_the_reference;
 pub use owner::manager;
-pub use traffic::missing_labels;
+pub use pods::missing_labels;
 
 use super::back_off;
-use super::context::Context;
+use super::wanted::Context;
 use super::{ContainerPlan, PodPlan, PodVerdict};
 use super::{recover, rollout_state};
 use crate::change::reason::Warning;
@@ -26,20 +25,9 @@ struct Warnings<'a> {
     context: &'a Context<'a>,
     pods: &'a [(PodPlan, &'a Pod)],
     containers: &'a [ContainerPlan],
-    updated: Vec<Updated<'a>>,
+    /// The pods that would be patched.
+    updated: Vec<(&'a PodPlan, &'a Pod)>,
     found: BTreeSet<Warning>,
-}
-
-/// A pod that would be patched.
-struct Updated<'a> {
-    plan: &'a PodPlan,
-    pod: &'a Pod,
-}
-
-impl<'a> Updated<'a> {
-    fn restarted(&self) -> impl Iterator<Item = &'a Container> + Clone {
-        self.plan.restarted(self.pod)
-    }
 }
 
 /// Returns the warning that a strict order lets no pod be taken yet. The pods are listed in it.
@@ -56,7 +44,7 @@ pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed
 /// Returns the warnings of a plan, each once, in the order of their codes.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containers: &[ContainerPlan]) -> Vec<Warning> {
     let updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
-    let updated = updated.map(|(plan, pod)| Updated { plan, pod }).collect();
+    let updated = updated.map(|(plan, pod)| (plan, *pod)).collect();
     let mut all = Warnings { context, pods, containers, updated, found: BTreeSet::new() };
     all.of_containers();
     all.of_images();
@@ -80,7 +68,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
 /// Returns what could not be read, and what follows from it. Where every pod is as its template, admission is not known to
 /// change anything, and nothing is said of a caller that may not create pods.
 pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
-    let not_made = live.not_made().filter(|_| super::drift::differs_from_template(live));
+    let not_made = live.not_made().filter(|_| super::revision::differs_from_template(live));
     live.not_read.iter().cloned().chain(not_made).map(|what| Warning::ReadFailed { what })
 }
 
@@ -89,7 +77,7 @@ impl<'a> Warnings<'a> {
     fn held_back(&mut self) {
         let now = self.context.live.surroundings.now.as_deref();
         let mut held_back = Vec::new();
-        for Updated { plan, pod } in &self.updated {
+        for (plan, pod) in &self.updated {
             for (Container { name, .. }, change) in plan.restarted_by_image(pod) {
                 let seconds = back_off::seconds(pod, name, &change.to, now);
                 held_back.extend(seconds.map(|seconds| (name.clone(), change.to.clone(), seconds)));

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Updated, Warnings};
+use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
-use crate::k8s::pod::Container;
+use crate::k8s::pod::{Container, Pod};
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::LiveWorkload;
-use crate::plan::{ContainerPlan, ImageChange};
+use crate::plan::{ContainerPlan, ImageChange, PodPlan};
 use crate::value::json_path::text;
 
 impl Warnings<'_> {
@@ -46,7 +46,7 @@ impl Warnings<'_> {
             let known = template.get(&container.name);
             known.is_some_and(|known| !live.is_image(&container.name, &known.image, &change.to))
         };
-        let differs = |Updated { plan, pod }: &Updated<'_>| {
+        let differs = |(plan, pod): &(&PodPlan, &Pod)| {
             !plan.fields.is_empty() || plan.changed(pod).any(|(container, change)| is_other(container, change))
         };
         !live.workload.reference.kind.has_template() || self.updated.iter().any(differs)

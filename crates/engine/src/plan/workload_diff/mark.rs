@@ -8,10 +8,8 @@ use crate::change::{FieldEffect, INIT_RESIZE_SINCE, Row};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::ContainerList;
 use crate::kinds::WorkloadKind;
+use crate::plan::pods::SIDECARS_RESTART;
 use crate::plan::{self, ContainerPlan, WorkloadPlan};
-
-/// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
-const SIDECARS_RESTART: &str = "1.32";
 
 /// What a change does to running pods.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

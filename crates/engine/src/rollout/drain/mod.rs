@@ -49,13 +49,7 @@ words! {
 /// Whether a pod can be taken out of its Services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Drain {
-    /// By this label or readiness gate.
-    Drainable {
-        /// What is removed, and restored afterwards.
-        by: Drained,
-        /// The Services that list the pod by it.
-        services: Vec<String>,
-    },
+    Drainable(DrainGoal),
     /// It has Services, and neither a label nor a readiness gate can be used.
     NotDrainable {
         /// The Services that select the pod.
@@ -65,6 +59,16 @@ pub enum Drain {
     },
     /// No Service selects it.
     NoService,
+}
+
+/// How a pod is taken out of its Services before a container of it restarts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrainGoal {
+    /// The label or readiness gate that is removed, and restored afterwards.
+    pub by: Drained,
+    /// The Services that list the pod by it.
+    pub services: Vec<String>,
 }
 
 /// Why a pod cannot be taken out of its Services.
@@ -133,13 +137,13 @@ pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> 
         match need(pod, key, surroundings) {
             None => {
                 let label = DrainedLabel { key: key.to_owned(), value: value.clone() };
-                return Drain::Drainable { by: Drained::Label(label), services: names() };
+                return Drain::Drainable(DrainGoal { by: Drained::Label(label), services: names() });
             }
             Some(need) => needed.push(NeededLabel { key: key.to_owned(), need }),
         }
     }
     match gate::usable(pod, &selecting, surroundings.status_denied) {
-        Ok(gate) => Drain::Drainable { by: Drained::Gate(gate), services: names() },
+        Ok(gate) => Drain::Drainable(DrainGoal { by: Drained::Gate(gate), services: names() }),
         Err(gates) => Drain::NotDrainable { services: names(), why: NotDrainable { labels: needed, gates } },
     }
 }

@@ -51,10 +51,10 @@ impl Scene {
 }
 
 fn serving(services: &[&str]) -> Drain {
-    Drain::Drainable {
+    Drain::Drainable(DrainGoal {
         by: Drained::Label(DrainedLabel { key: "serving".into(), value: "yes".into() }),
         services: services.iter().map(|name| (*name).to_owned()).collect(),
-    }
+    })
 }
 
 #[test]

@@ -1,19 +1,19 @@
 //! What one container of a pod says.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::{PodJudge, never_started};
 use crate::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::rollout::Now;
 use crate::rollout::goal::ContainerGoal;
-use crate::rollout::left_running::LeftRunning;
+use crate::rollout::observed::TurnContext;
 use crate::rollout::pod_run::PodRun;
 use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::record::UpdateRecord;
 use crate::state::starts;
-
-use super::{PodJudge, never_started};
 
 /// What one container says.
 pub(super) enum ContainerProgress {
@@ -49,24 +49,13 @@ impl PodJudge<'_> {
         let Some(container) = pod.spec_of(name) else {
             return ContainerProgress::Conflict("(no such container)".into());
         };
-        if let Some(to) = &goal.to {
-            if container.image != *to {
-                let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-                let conflict = !goal.overrides && was_ours(pod, context.goal.id(), name, to);
-                let asked = untouched && !conflict && !run.evidence.asked.contains(name);
-                return if asked {
-                    ContainerProgress::NotAsked
-                } else {
-                    ContainerProgress::Conflict(container.image.clone())
-                };
-            }
-            run.evidence.asked.insert(name.clone());
+        if let Some(progress) = self.before_its_image(container, goal, run) {
+            return progress;
         }
         if !goal.restarts || never_started(context.goal, (name, goal), pod) {
             return ContainerProgress::Runs;
         }
         let Some(status) = pod.status_of(name) else { return ContainerProgress::Restarting(None) };
-        let is_of_resize = goal.is_only_resized() || self.resize_baseline(name).is_some();
         let baseline = self.baseline(name);
         let proven =
             run.evidence.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
@@ -93,20 +82,55 @@ impl PodJudge<'_> {
         let since = UpdateRecord::set_at(pod, name);
         let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
         let changed = context.observed.events(&pod.key).and_then(|events| events.changed_at(name)).filter(is_of_it);
-        match baseline.proof(status, &container.image, knew, changed) {
-            Proof::New => {
-                run.evidence.proven.insert(name.clone(), (container.image.clone(), baseline));
-                ContainerProgress::Runs
-            }
+        let proof = baseline.proof(status, &container.image, knew, changed);
+        self.by_proof(proof, (container, baseline), goal, run)
+    }
+
+    /// While the pod does not ask for the wanted image: it is to be asked for, or another client has set another one.
+    fn before_its_image(
+        self,
+        container: &Container,
+        goal: &ContainerGoal,
+        run: &mut PodRun,
+    ) -> Option<ContainerProgress> {
+        let (name, to) = (&container.name, goal.to.as_ref()?);
+        if container.image == *to {
+            run.evidence.asked.insert(name.clone());
+            return None;
+        }
+        let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
+        let conflict = !goal.overrides && was_ours(self.pod, self.context.goal.id(), name, to);
+        Some(if untouched && !conflict && !run.evidence.asked.contains(name) {
+            ContainerProgress::NotAsked
+        } else {
+            ContainerProgress::Conflict(container.image.clone())
+        })
+    }
+
+    /// What is proven of a container that runs.
+    fn by_proof(
+        self,
+        proof: Proof,
+        (container, baseline): (&Container, Baseline),
+        goal: &ContainerGoal,
+        run: &mut PodRun,
+    ) -> ContainerProgress {
+        let name = &container.name;
+        match proof {
+            Proof::New => {}
             // The kubelet has not begun the resize, and the container that was to restart has again what it has.
-            Proof::Old if goal.is_only_resized() => match self.left_running(name, run) {
-                LeftRunning::Yes => ContainerProgress::Runs,
-                LeftRunning::At(at) => ContainerProgress::MayFail(at),
-                LeftRunning::Unknown => ContainerProgress::Restarting(None),
-            },
-            Proof::Old => ContainerProgress::Restarting(None),
+            Proof::Old if goal.is_only_resized() => {
+                return match self.left_running(name, run) {
+                    LeftRunning::Yes => ContainerProgress::Runs,
+                    LeftRunning::At(at) => ContainerProgress::MayFail(at),
+                    LeftRunning::Unknown => ContainerProgress::Restarting(None),
+                };
+            }
+            Proof::Old => return ContainerProgress::Restarting(None),
             // The resize is done, and a new container has what was asked for.
-            Proof::Unverified(_) if is_of_resize => ContainerProgress::Runs,
+            Proof::Unverified(_) if goal.is_only_resized() || self.resize_baseline(name).is_some() => {
+                return ContainerProgress::Runs;
+            }
             Proof::Unverified(why) => {
                 let left_running = self.left_running(name, run);
                 match self.by_restart(name, run) {
@@ -114,10 +138,10 @@ impl PodJudge<'_> {
                     Some(rests_on) => drop(run.evidence.by_restart.insert(name.clone(), Some(rests_on))),
                     None => return ContainerProgress::Unverified { why, until: left_running.until() },
                 }
-                run.evidence.proven.insert(name.clone(), (container.image.clone(), baseline));
-                ContainerProgress::Runs
             }
         }
+        run.evidence.proven.insert(name.clone(), (container.image.clone(), baseline));
+        ContainerProgress::Runs
     }
 
     /// Whether the back-off that is shown is that of the wanted image. Where the container had ended before its image
@@ -246,4 +270,76 @@ pub(in crate::rollout) fn has_ended_once(pod: &Pod, name: &ContainerName, baseli
     ended.is_some_and(|ended| {
         baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) == Some(true)
     })
+}
+
+// What the kubelet has left running: it stops a container whose image has changed in the sync that finds the change.
+// So a container that it goes on showing is the one asked for, even where no time and no event says since when.
+
+/// The containers that restart when their image changes, since the pod's spec was last seen to change, or to be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::rollout) struct Since {
+    generation: Option<i64>,
+    has_seen: bool,
+    first: BTreeMap<ContainerName, Option<String>>,
+    /// The present ones, and since when.
+    present: BTreeMap<ContainerName, (Option<String>, Now)>,
+}
+
+/// Whether the kubelet has left a running container alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeftRunning {
+    Yes,
+    /// If it is still there at that time.
+    At(Now),
+    /// Unknown.
+    Unknown,
+}
+
+impl LeftRunning {
+    pub(super) fn until(self) -> Option<Now> {
+        match self {
+            Self::At(until) => Some(until),
+            Self::Yes | Self::Unknown => None,
+        }
+    }
+}
+
+pub(super) fn note_containers(noted: &mut Option<Since>, pod: &Pod, now: Now) {
+    let (generation, has_seen, ids) = (pod.generation, evidence::has_seen(pod), ids(pod));
+    match noted.as_mut().filter(|noted| noted.generation == generation && noted.has_seen == has_seen) {
+        Some(noted) => {
+            for (name, id) in ids {
+                if noted.present.get(&name).is_none_or(|(known, _)| *known != id) {
+                    noted.present.insert(name, (id, now));
+                }
+            }
+        }
+        None => {
+            let present = ids.iter().map(|(name, id)| (name.clone(), (id.clone(), now))).collect();
+            *noted = Some(Since { generation, has_seen, first: ids, present });
+        }
+    }
+}
+
+pub(super) fn left_running(
+    context: TurnContext<'_>,
+    pod: &Pod,
+    name: &ContainerName,
+    noted: Option<&Since>,
+) -> LeftRunning {
+    let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
+        return LeftRunning::Unknown;
+    };
+    let pulled = || context.observed.events(&pod.key)?.pulled_at(name, &pod.spec_of(name)?.image);
+    let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return LeftRunning::Unknown };
+    // In one sync the kubelet stops every container whose image has changed before it starts any.
+    let started_any =
+        noted.has_seen && noted.present.iter().any(|(name, (id, _))| id.is_some() && noted.first.get(name) != Some(id));
+    let until = *since + Duration::from_secs(seconds);
+    if context.is_live() && (started_any || until <= context.now) { LeftRunning::Yes } else { LeftRunning::At(until) }
+}
+
+fn ids(pod: &Pod) -> BTreeMap<ContainerName, Option<String>> {
+    let id = |name: &ContainerName| pod.status_of(name).and_then(|status| status.container_id.clone());
+    pod.long_lived_containers().map(|container| (container.name.clone(), id(&container.name))).collect()
 }

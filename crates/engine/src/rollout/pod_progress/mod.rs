@@ -3,24 +3,23 @@
 mod container;
 mod resizing;
 
-pub(super) use container::has_ended_once;
+pub(super) use container::{Since, has_ended_once};
 
 use std::time::Duration;
 
 use crate::change::FieldProgress;
 use crate::k8s::names::ContainerName;
-use crate::k8s::pod::Pod;
+use crate::k8s::pod::{ContainerStatus, Pod};
 use crate::report::progress::{NOT_SCHEDULED, PodProgress};
 use crate::report::proof::{BEING_DELETED, DELETED, LEFT};
 use crate::rollout::drain::is_ready_but_for_our_gate;
 use crate::rollout::patch::PodPart;
 use crate::state::evidence;
 
-use self::container::ContainerProgress;
+use self::container::{ContainerProgress, note_containers};
 use super::Now;
 use super::abandoned;
 use super::goal::{ContainerGoal, Goal, PodGoal};
-use super::left_running;
 use super::observed::{Judged, PodContext, TurnContext};
 use super::pod_run::{MAX_SENDS, PodRun, ReadyKey, Sent, failure_of_pod};
 use super::pods::Pods;
@@ -77,7 +76,7 @@ impl<'a> PodJudge<'a> {
         if let Some(path) = goal.fields.conflict_in(pod) {
             return PodProgress::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
-        left_running::note(&mut run.evidence.since, pod, context.now);
+        note_containers(&mut run.evidence.since, pod, context.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, ContainerProgress)> =
             containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, run))).collect();
@@ -259,7 +258,7 @@ impl<'a> PodJudge<'a> {
 /// A container that waits for an init container waits for ever if that one crashes.
 fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal), pod: &Pod) -> bool {
     let waits = || {
-        let has_not_begun = |name| pod.status_of(name).is_some_and(|status| status.has_not_begun());
+        let has_not_begun = |name| pod.status_of(name).is_some_and(ContainerStatus::has_not_begun);
         pod.waits_for_init_containers() && evidence::has_seen(pod) && has_not_begun(name)
     };
     (goal.is_back() || container.goes_back) && !goal.is_followed() && (pod.is_unstarted() || waits())
@@ -350,12 +349,11 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
     if pod.terminating {
         return Some(pod.disruption().unwrap_or_else(|| BEING_DELETED.to_owned()));
     }
-    match pod.controller() {
-        Some(owner) if goal.controllers.contains(&owner.uid) => None,
-        None if goal.controllers.is_empty() => None,
-        Some(owner) => Some(format!("its controller is {} {} now", owner.kind, owner.name)),
-        None => Some("its controller released it".into()),
+    if pod.belongs_to(&goal.controllers) {
+        return None;
     }
+    let by = pod.controller().map(|owner| format!("its controller is {} {} now", owner.kind, owner.name));
+    Some(by.unwrap_or_else(|| "its controller released it".into()))
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use crate::state::record::UpdateRecord;
 
 use super::super::Now;
 use super::super::goal::Mode;
-use super::super::left_running::{self, LeftRunning};
 use super::super::observed::Judged;
 use super::super::pod_run::{PodRun, Sent, failure_of_pod};
 use super::super::steps;
+use super::container::{LeftRunning, left_running};
 use super::{ContainerProgress, PodJudge, conflict, decided, next_resize};
 
 /// A kubelet that does not report which resize its status is about has this long to see the one that is asked for.
@@ -23,17 +23,11 @@ const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);
 impl PodJudge<'_> {
     /// The phase while the pod does not have the cpu and memory that are wanted.
     pub(super) fn resize(self, run: &mut PodRun, others: &[(ContainerName, ContainerProgress)]) -> Option<Judged> {
-        let conflict = conflict(others);
-        let progress = match self.context.goal.mode() {
-            Mode::Follow => match self.goal.fields.of_part(PodPart::Resize, self.pod) {
-                // Whoever asked for it.
-                FieldProgress::Done => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
-                lacking @ (FieldProgress::NotAsked | FieldProgress::Waiting { .. } | FieldProgress::Failed { .. }) => {
-                    lacking
-                }
-            },
-            Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
-        };
+        let mut progress = self.goal.fields.of_part(PodPart::Resize, self.pod);
+        if progress == FieldProgress::Done && self.context.goal.is_followed() {
+            // Whoever asked for it.
+            progress = change::resizing(self.pod).unwrap_or(FieldProgress::Done);
+        }
         // A finished resize stays so while the kubelet has not seen the image that came after it.
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
         if progress == FieldProgress::Done || lags && run.evidence.is_resized {
@@ -44,34 +38,19 @@ impl PodJudge<'_> {
         if !matches!(progress, FieldProgress::Failed { .. }) {
             run.clocks.resize_failing_since = None;
         }
-        if let Some(conflict) = conflict {
+        if let Some(conflict) = conflict(others) {
             return Some(conflict.into());
         }
-        let resizing = |why, deferred: bool| {
-            let deferred_by = deferred.then(|| self.pod.spec.node_name.clone());
-            Judged::from(PodProgress::Resizing { why, deferred_by })
-        };
         match progress {
             FieldProgress::Done => None,
-            FieldProgress::NotAsked => {
-                let is_noted = || !steps::lacks_note(self.context.goal, self.goal, self.pod);
-                // The note is one write, the resize another.
-                if run.request.sent == Sent::Note && is_noted() {
-                    run.request.sends = 0;
-                }
-                let judged = decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], run)?;
-                Some(match (judged.phase, run.request.sent) {
-                    (PodProgress::Patched, Sent::Note) => next_resize(self.goal).into(),
-                    (PodProgress::Patched, Sent::Resize) => resizing(None, false),
-                    (PodProgress::Waiting, Sent::Note) if is_noted() => next_resize(self.goal).into(),
-                    (phase, _) => Judged { phase, wake: judged.wake },
-                })
-            }
+            FieldProgress::NotAsked => self.resize_not_asked(run),
             FieldProgress::Waiting { why, deferred } => {
                 // A container that restarts for the resize may fail; its failure then says more than the resize.
                 let failing = others.iter().filter(|(name, _)| self.restarts_by_resize(name));
                 let failing = failing.filter_map(|(_, progress)| progress.failure()).next().cloned();
-                Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodProgress::Failing(failure).into()))
+                let deferred_by = deferred.then(|| self.pod.spec.node_name.clone());
+                let resizing = || PodProgress::Resizing { why, deferred_by };
+                Some(failing.map_or_else(resizing, PodProgress::Failing).into())
             }
             FieldProgress::Failed { message, .. } if self.may_be_of_before(run).is_some() => {
                 let phase = PodProgress::Resizing { why: Some(message), deferred_by: None };
@@ -81,6 +60,21 @@ impl PodJudge<'_> {
                 Some(PodProgress::Failing(failure_of_pod(&reason, message)).into())
             }
         }
+    }
+
+    /// The pod does not ask for the resize yet: its note is one write, the resize another.
+    fn resize_not_asked(self, run: &mut PodRun) -> Option<Judged> {
+        let is_noted = !steps::lacks_note(self.context.goal, self.goal, self.pod);
+        if run.request.sent == Sent::Note && is_noted {
+            run.request.sends = 0;
+        }
+        let judged = decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], run)?;
+        Some(match (judged.phase, run.request.sent) {
+            (PodProgress::Patched, Sent::Note) => next_resize(self.goal).into(),
+            (PodProgress::Patched, Sent::Resize) => PodProgress::Resizing { why: None, deferred_by: None }.into(),
+            (PodProgress::Waiting, Sent::Note) if is_noted => next_resize(self.goal).into(),
+            (phase, _) => Judged { phase, wake: judged.wake },
+        })
     }
 
     /// A kubelet before 1.34 does not report which resize its status is about. Returns until when it may be the one
@@ -118,7 +112,7 @@ impl PodJudge<'_> {
 
     /// Whether the kubelet has left a container running.
     pub(super) fn left_running(self, name: &ContainerName, run: &PodRun) -> LeftRunning {
-        left_running::of(self.context, self.pod, name, run.evidence.since.as_ref())
+        left_running(self.context, self.pod, name, run.evidence.since.as_ref())
     }
 
     /// The containers that get another image once they have restarted for their resize, and have not.

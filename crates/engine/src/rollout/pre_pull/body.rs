@@ -1,10 +1,14 @@
 //! The pod that makes a kubelet pull images, and nothing else.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{ImagePull, Pull, PullAsks};
+use crate::k8s::failure;
 use crate::k8s::names::{RolloutId, WorkloadRef};
+use crate::k8s::pod::{ContainerState, ContainerStatus, Pod};
 use crate::kinds::PODS;
+use crate::state::durable::lease::{Process, ProcessState};
 use crate::value::fnv1a;
 use crate::value::json_path::text;
 
@@ -175,4 +179,161 @@ fn label_value(id: &RolloutId) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let value: String = id.as_str().chars().map(|c| if allowed(c) { c } else { '-' }).take(NAME_LIMIT).collect();
     value.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+// What the status of a pull pod means, container by container. Its phase says nothing: no container ever runs.
+
+/// How far the pull of one image is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PullState {
+    /// The image is on the node.
+    Pulled {
+        /// The `imageID`, as the runtime reports it; `None` where the container could not even be created.
+        image_id: Option<String>,
+    },
+    /// Not yet.
+    Pulling {
+        /// The kubelet's reason and message so far: worth keeping, because a later reason may say less.
+        said: Option<(String, String)>,
+    },
+    /// It cannot be pulled.
+    Failed {
+        /// The kubelet's word, such as `ErrImagePull`.
+        reason: String,
+        /// The registry's words, or the kubelet's.
+        message: String,
+    },
+}
+
+/// Judges a pull pod as last observed: its images, as they were requested and in this order, and how far each is.
+///
+/// A failure counts at once where the answer will be the same next time (not found, unauthorized, denied, a malformed
+/// name, a policy that forbids the pull), otherwise at ImagePullBackOff: the registry may come back. The kubelet pulls
+/// before it creates a container (`startContainer` in `pkg/kubelet/kuberuntime/kuberuntime_container.go`), so an image
+/// whose container cannot be created or started was pulled.
+///
+/// # Errors
+/// When the node did not take the pod, or it is no pod that can be read: nothing was tried. The kubelet's reason, such
+/// as `OutOfcpu`, and its words.
+pub fn judge(pod: &Value) -> Result<Vec<(String, PullState)>, String> {
+    let read = Pod::from_object(pod).map_err(|error| format!("Unreadable {error}"))?;
+    let (reason, message) = (text(pod, "/status/reason"), text(pod, "/status/message"));
+    if read.status.container_statuses.is_empty() && read.is_finished() {
+        return Err(format!("{reason} {message}"));
+    }
+    // The pod is over, for example by its deadline.
+    let reason = if reason.is_empty() { "NotPulled" } else { reason };
+    let ended = PullState::Failed { reason: reason.to_owned(), message: message.to_owned() };
+    // A webhook may have injected containers of its own.
+    let ours = read.spec.containers.iter().filter(|container| container.name.as_str().starts_with(CONTAINER_PREFIX));
+    let judged = ours.map(|container| {
+        let status = read.status.container_statuses.iter().find(|status| status.name == container.name);
+        let state = status.map_or(PullState::Pulling { said: None }, state);
+        let is_over = read.is_finished() && matches!(state, PullState::Pulling { .. });
+        (container.image.clone(), if is_over { ended.clone() } else { state })
+    });
+    Ok(judged.collect())
+}
+
+fn state(status: &ContainerStatus) -> PullState {
+    let image_id = Some(status.image_id.clone()).filter(|id| !id.is_empty());
+    if image_id.is_some() {
+        return PullState::Pulled { image_id };
+    }
+    let ContainerState { waiting, running, terminated } = &status.state;
+    if running.is_some() {
+        return PullState::Pulled { image_id };
+    }
+    if let Some(waiting) = waiting {
+        let (reason, message) = (waiting.reason.clone(), waiting.message.clone());
+        return match reason.as_str() {
+            "CreateContainerConfigError"
+            | "CreateContainerError"
+            | "RunContainerError"
+            | "StartError"
+            | "ContainerCannotRun"
+            | "PreCreateHookError"
+            | "PreStartHookError"
+            | "PostStartHookError"
+            | "CrashLoopBackOff" => PullState::Pulled { image_id },
+            "InvalidImageName" | "ErrImageNeverPull" | "ImagePullBackOff" => PullState::Failed { reason, message },
+            _ if failure::is_pull(&reason) && failure::is_final_answer(&message) => {
+                PullState::Failed { reason, message }
+            }
+            // Also an ErrImagePull that may heal, ImageInspectError, and unknown reasons of later kubelets: the wait is
+            // bounded.
+            _ => PullState::Pulling { said: Some((reason, message)).filter(|(reason, _)| !reason.is_empty()) },
+        };
+    }
+    match terminated {
+        // The status of a container that the kubelet never created, when the pod is over.
+        Some(ended) if ended.reason == "ContainerStatusUnknown" => PullState::Pulling { said: None },
+        Some(_) => PullState::Pulled { image_id },
+        None => PullState::Pulling { said: None },
+    }
+}
+
+// Whether a pull pod belongs to a run that may be active, or was left behind by one that is gone.
+//
+// It carries no sign of life: it exists only while its node pulls, which its own deadline bounds.
+
+/// The annotation that says which process has created the pod.
+pub const PROCESS_ANNOTATION: &str = "kubectl-inplace.io/process";
+
+/// Reads which process has created a pull pod, where the pod says so.
+pub fn process_of(pod: &Value) -> Option<Process> {
+    let text = pod.pointer("/metadata/annotations")?.get(PROCESS_ANNOTATION)?.as_str()?;
+    serde_json::from_str(text).ok()
+}
+
+/// Returns whether nobody waits for the pod any more: its process is gone, or the pod is older than its run waits for
+/// it. `now` is the server's time of the read.
+pub fn is_left_behind(pod: &Value, process: ProcessState, now: Option<&str>) -> bool {
+    match process {
+        ProcessState::Running | ProcessState::Stopped => false,
+        ProcessState::Gone => true,
+        ProcessState::NotKnown => {
+            let time = |text: &str| text.parse::<Timestamp>().ok();
+            let made = pod.pointer("/metadata/creationTimestamp").and_then(Value::as_str).and_then(time);
+            let deadline = pod.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64);
+            let age = now.and_then(time).zip(made).map(|(now, made)| now.as_second().saturating_sub(made.as_second()));
+            age.zip(deadline).is_some_and(|(age, deadline)| age >= deadline)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_another_machine_has_made_is_left_behind_once_its_deadline_has_passed() {
+        let pod =
+            json!({"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z"}, "spec": {"activeDeadlineSeconds": 360}});
+        let (soon, late) = (Some("2026-03-01T10:05:59Z"), Some("2026-03-01T10:06:00Z"));
+        for (process, now, expected) in [
+            (ProcessState::Gone, soon, true),
+            (ProcessState::Gone, None, true),
+            (ProcessState::Running, late, false),
+            (ProcessState::Stopped, late, false),
+            (ProcessState::NotKnown, soon, false),
+            (ProcessState::NotKnown, late, true),
+            (ProcessState::NotKnown, None, false),
+            (ProcessState::NotKnown, Some("x"), false),
+        ] {
+            assert_eq!(is_left_behind(&pod, process, now), expected, "{process:?} {now:?}");
+        }
+        assert!(!is_left_behind(&json!({}), ProcessState::NotKnown, late), "what does not say so is left alone");
+    }
+
+    #[test]
+    fn the_process_reads_as_it_was_written() {
+        let process = Process { host: "laptop".into(), boot: "b".into(), pid: 7, began: "9".into() };
+        let text = serde_json::to_string(&process).unwrap();
+        assert_eq!(process_of(&json!({"metadata": {"annotations": {PROCESS_ANNOTATION: text}}})), Some(process));
+        assert_eq!(process_of(&json!({"metadata": {"annotations": {PROCESS_ANNOTATION: "edited"}}})), None);
+        assert_eq!(process_of(&json!({})), None);
+    }
 }

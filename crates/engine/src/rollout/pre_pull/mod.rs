@@ -8,8 +8,6 @@
 //! pods whose credentials have not been used for it (`KubeletEnsureSecretPulledImages`); `--pre-pull=always` tries that too.
 
 mod body;
-mod judge;
-mod left_behind;
 #[cfg(test)]
 mod tests;
 
@@ -23,9 +21,10 @@ use crate::rollout::patch::NewImage;
 use crate::value::image::{ImageReference, same_image};
 use crate::value::words;
 
-pub use body::{NO_COMMAND, PULL_LABEL, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
-pub use judge::{PullState, judge};
-pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
+pub use body::{
+    NO_COMMAND, PROCESS_ANNOTATION, PULL_LABEL, PullState, is_left_behind, is_pull_pod, judge, process_of, pull_pod,
+    pull_pod_name, pull_selector,
+};
 
 words! {
     /// `--pre-pull`.

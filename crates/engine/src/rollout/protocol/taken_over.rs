@@ -2,7 +2,7 @@
 //! a note that such a request fails on, before anything else is done. And the other side: a run finds that its pods are
 //! another run's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::k8s::names::PodKey;
@@ -22,12 +22,18 @@ use super::{Effects, RequestSource};
 /// After a failed test the watch soon shows why.
 const SOON: Duration = Duration::from_millis(200);
 
+/// The note of one pod.
+#[derive(Debug, Clone, Default)]
+struct Note {
+    is_sent: bool,
+    sends: u8,
+    not_before: Option<Now>,
+}
+
 /// What is kept of the notes that are written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TakenOver {
-    asked: BTreeSet<PodKey>,
-    sends: BTreeMap<PodKey, u8>,
-    not_before: BTreeMap<PodKey, Now>,
+    notes: BTreeMap<PodKey, Note>,
     /// The server's words, where it refuses.
     refused: Option<String>,
     /// A pod was taken over since the last call.
@@ -35,30 +41,27 @@ pub(crate) struct TakenOver {
 }
 
 impl TakenOver {
-    pub(crate) fn answer(&mut self, key: PodKey, answer: Answer, now: Now) {
-        self.asked.remove(&key);
+    pub(crate) fn answer(&mut self, key: &PodKey, answer: Answer, now: Now) {
+        let note = self.notes.entry(key.clone()).or_default();
+        note.is_sent = false;
         match answer {
             Answer::Accepted | Answer::Read => self.has_advanced = true,
             Answer::Refused { reason, message } => {
                 self.refused = Some(format!("taking over pod {} was refused ({reason}): {message}", key.name));
             }
-            Answer::Conflict { .. } => {
-                self.not_before.insert(key, now + SOON);
-            }
+            Answer::Conflict { .. } => note.not_before = Some(now + SOON),
             Answer::NotDone { after, .. } => {
-                if let Some(sends) = self.sends.get_mut(&key) {
-                    *sends = sends.saturating_sub(1);
-                }
-                self.not_before.insert(key, now + after.unwrap_or(BACK_OFF));
+                note.sends = note.sends.saturating_sub(1);
+                note.not_before = Some(now + after.unwrap_or(BACK_OFF));
             }
             Answer::Unknown { .. } | Answer::ReadFailed { .. } | Answer::Hook(_) => {
-                self.not_before.insert(key, now + BACK_OFF);
+                note.not_before = Some(now + BACK_OFF);
             }
         }
     }
 
     pub(crate) fn next_visit(&self) -> Option<Now> {
-        self.not_before.values().min().copied()
+        self.notes.values().filter_map(|note| note.not_before).min()
     }
 
     /// Sends what is missing. Returns whether something was noted since the last call, or why it cannot be.
@@ -73,17 +76,17 @@ impl TakenOver {
         }
         let mut effects = Effects::default();
         let Some(by) = &owner.take_over else { return Ok((true, effects)) };
-        self.not_before.retain(|_, at| *at > context.now);
-        for key in pods.present().difference(&self.asked.clone()) {
-            let is_put_off = self.not_before.contains_key(key);
-            let Some(pod) = context.observed.pod(key).filter(|_| !is_put_off) else { continue };
+        self.notes.values_mut().for_each(|note| note.not_before = note.not_before.filter(|at| *at > context.now));
+        for key in pods.present() {
+            let note = self.notes.entry(key.clone()).or_default();
+            let may_send = !note.is_sent && note.not_before.is_none();
+            let Some(pod) = context.observed.pod(key).filter(|_| may_send) else { continue };
             let Some(patch) = taken_over_patch(pod, by, &context.goal.field_manager) else { continue };
-            let sends = self.sends.entry(key.clone()).or_default();
-            *sends = sends.saturating_add(1);
-            if *sends > MAX_SENDS {
+            note.sends = note.sends.saturating_add(1);
+            if note.sends > MAX_SENDS {
                 return Err(format!("pod {} could not be taken over in {MAX_SENDS} tries", key.name));
             }
-            self.asked.insert(key.clone());
+            note.is_sent = true;
             effects.act(RequestSource::TakenOver(key.clone()), Action::Patch(patch));
         }
         Ok((std::mem::take(&mut self.has_advanced), effects))

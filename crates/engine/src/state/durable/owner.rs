@@ -272,7 +272,7 @@ impl<'a> Owner<'a> {
 
 /// This run's lock is on it.
 pub(super) fn has_own_lock(owner: &Owner<'_>) -> bool {
-    owner.lock().is_some_and(|lock| lock.is_same_run(&owner.ours))
+    owner.lock().is_some_and(|lock| lock.is_same_run(owner.ours))
 }
 
 /// The template needs no write: it was set together with the lock, or another run of the rollout has set it.

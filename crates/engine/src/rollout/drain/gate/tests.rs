@@ -37,7 +37,7 @@ fn drained_by(pod: &Pod, publishes: bool, status_denied: Option<&str>) -> Result
     let (owner, changes) = ([json!({"matchLabels": {"app": "web"}})], MetadataChange::default());
     let surroundings = Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied };
     match drain(pod, &services, &surroundings) {
-        Drain::Drainable { by, .. } => Ok(by.to_string()),
+        Drain::Drainable(goal) => Ok(goal.by.to_string()),
         Drain::NotDrainable { why, .. } => Err(why.to_string()),
         Drain::NoService => Err("no Service".into()),
     }

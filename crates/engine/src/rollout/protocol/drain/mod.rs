@@ -4,31 +4,24 @@
 //! A drain by label and by readiness gate go the same way, but a gate takes one more request each way, since it is in
 //! the pod's status, and its pod counts as not ready meanwhile. A run that ends restores everything first.
 
-mod leave;
-mod requests;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::{Effect, Effects, RequestSource, by_another};
 use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
 use crate::report::progress::PodProgress;
-use crate::state::record::{Drained, UpdateRecord};
-
 use crate::rollout::action::STOP_WITHIN;
-use crate::rollout::drain::serving_in;
-use crate::rollout::goal::{DrainGoal, Goal, PodGoal};
+use crate::rollout::drain::{DrainGoal, serving_in};
+use crate::rollout::goal::{Goal, PodGoal};
 use crate::rollout::observed::{Judged, PodContext, TurnContext};
-use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, Sent, failure_of_pod};
+use crate::rollout::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
+use crate::rollout::pod_run::{MAX_SENDS, PodIndex, PodRun, RequestState, Sent, failure_of_pod};
 use crate::rollout::pods::Pods;
 use crate::rollout::reads::Read;
-use crate::rollout::steps;
-use crate::rollout::{Action, Answer, Now};
-
-use super::{Effects, RequestSource};
-
-pub(crate) use requests::Due;
+use crate::rollout::{Action, Answer, Now, steps};
+use crate::state::record::{Drained, UpdateRecord};
 
 /// How long a pod that is done waits until its Services list it again.
 const LISTED_WITHIN: Duration = Duration::from_secs(30);
@@ -309,4 +302,170 @@ fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
     let drained = pods.all(PodIndex::Drained);
     let leaving = pods.all(PodIndex::Draining).intersection(drained);
     leaving.chain(pods.all(PodIndex::RejoiningService).difference(drained)).copied()
+}
+
+// The requests of a drain: those that take a pod out, step by step, and those that restore it.
+
+/// What a pod that leaves its Services needs next.
+pub(crate) enum Due {
+    /// Nothing: it is waited for.
+    Nothing,
+    /// Somebody has restored it: the record is cleared, and the pod is taken again.
+    Restore,
+    /// Its gate is turned off, if the pod may go down.
+    GateOff(PodPatch),
+    /// It is out, and gets its images, if it may go down.
+    Images,
+}
+
+impl Drains {
+    /// Begins to drain a pod whose turn it is; `None` where nothing has to be done first.
+    pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+        let goal = pods.run(position)?.goal.clone();
+        let (pod, drain) = (context.observed.pod(&goal.key)?, wanted(context.goal, &goal)?);
+        if serves_nothing(&goal, pod) {
+            return None;
+        }
+        let patch = drain_patch(pod, &drain.by, &context.goal.field_manager)?;
+        let of_pod = self.of(position);
+        of_pod.takes = of_pod.takes.saturating_add(1);
+        (of_pod.switches, of_pod.restores, of_pod.switches_on) = (0, 0, 0);
+        (of_pod.restored, of_pod.back_since) = (false, None);
+        let phase = PodProgress::Draining { services: drain.services.clone() };
+        let mut effects = self.send(position, patch, Sent::Drain);
+        effects.0.push(Effect::Phase(position, phase));
+        Some(effects)
+    }
+
+    pub(crate) fn due(&self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Due {
+        let Some(run) = pods.run(position) else { return Due::Nothing };
+        let Some(pod) = context.observed.pod(&run.goal.key).filter(|_| run.request.may_send(context.now)) else {
+            return Due::Nothing;
+        };
+        let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
+        let of_pod = self.pods.get(&position);
+        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(context, &run.goal, pod));
+        let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
+        match gate_off_patch(pod, &context.goal.field_manager) {
+            None if !drained.is_off(pod) => Due::Restore,
+            _ if is_tired => Due::Nothing,
+            Some(patch) => Due::GateOff(patch),
+            None if is_out => Due::Images,
+            None => Due::Nothing,
+        }
+    }
+
+    pub(crate) fn turn_off(&mut self, position: usize, patch: PodPatch) -> Effects {
+        self.of(position).switches += 1;
+        self.send(position, patch, Sent::GateOff)
+    }
+
+    /// Sends the next request that restores a pod.
+    pub(crate) fn restore(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Effects {
+        let may_send = pods.run(position).is_some_and(|run| run.request.may_send(context.now));
+        let restored = if may_send { self.restore_now(context, pods, position) } else { None };
+        restored.unwrap_or_default()
+    }
+
+    /// The same, whatever is under way for the pod.
+    pub(super) fn restore_now(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
+        let goal = &pods.run(position)?.goal;
+        let of_pod = self.of(position);
+        if of_pod.was_abandoned() {
+            return None;
+        }
+        let pod = context.observed.pod(&goal.key).filter(|pod| !by_another(context.goal, pod))?;
+        let patch = restore_patch(pod, &context.goal.field_manager)?;
+        let sent = match patch.part {
+            PodPart::Pod | PodPart::Resize => {
+                of_pod.restores += 1;
+                Sent::Restore
+            }
+            PodPart::Status => {
+                of_pod.switches_on += 1;
+                Sent::GateOn
+            }
+        };
+        of_pod.restored = true;
+        Some(self.send(position, patch, sent))
+    }
+
+    fn send(&mut self, position: usize, patch: PodPatch, sent: Sent) -> Effects {
+        self.slices.hurry();
+        let mut effects = Effects::default();
+        effects.0.push(Effect::Sent(position, sent));
+        effects.act(RequestSource::Pod(position), Action::Patch(patch));
+        effects
+    }
+}
+
+// The end of a run with drains: removed labels and gates are restored first, so far as the server lets it.
+
+impl Drains {
+    /// Restores every label and gate that was removed, as soon as no other request is in progress for the pod.
+    pub(crate) fn restore_all(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+        let mut effects = Effects::default();
+        for position in pods.all(PodIndex::InProgress).difference(pods.all(PodIndex::Drained)).copied() {
+            if accepted(pods, position) == Some(Sent::Drain) {
+                effects.0.push(Effect::Request(position, RequestState::Unclear));
+            }
+        }
+        for position in pods.list(PodIndex::Drained) {
+            match accepted(pods, position) {
+                // What was done to a gate decides what is next, and is read first.
+                Some(Sent::GateOff | Sent::GateOn) => {
+                    effects.0.push(Effect::Request(position, RequestState::Unclear));
+                }
+                // Another patch is accepted and not seen: the tests of the next patch show whether that matters.
+                Some(Sent::Images | Sent::Note | Sent::Resize | Sent::HookNote | Sent::Drain) => {
+                    effects.0.push(Effect::Request(position, RequestState::Idle));
+                    effects.extend(self.restore_now(context, pods, position).unwrap_or_default());
+                }
+                Some(Sent::Restore) | None => effects.extend(self.restore(context, pods, position)),
+            }
+        }
+        effects
+    }
+
+    /// Returns whether the run may end: everything is restored, or the time for it is over.
+    pub(crate) fn can_finish(&mut self, context: TurnContext<'_>, pods: &Pods) -> (bool, Effects) {
+        let mut effects = Effects::default();
+        let Some(until) = self.leaves_at(context, pods) else { return (true, effects) };
+        if until > context.now {
+            return (false, self.restore_all(context, pods));
+        }
+        if !std::mem::replace(&mut self.left_said, true) {
+            for pod in self.left(pods).filter_map(|position| context.observed.pod(&pods.run(position)?.goal.key)) {
+                let Some(drained) = UpdateRecord::drained(pod) else { continue };
+                let why = format!("{drained} could not be restored in time; the next run does it");
+                effects.say(Notice::Drain { pod: pod.key.clone(), why });
+            }
+        }
+        (true, effects)
+    }
+
+    /// The drained pods, or those that may be, that can still be restored.
+    fn left<'p>(&'p self, pods: &'p Pods) -> impl Iterator<Item = usize> + 'p {
+        let drained = pods.all(PodIndex::Drained);
+        drained.union(pods.all(PodIndex::InProgress)).copied().filter(move |position| {
+            let Some(run) = pods.run(*position) else { return false };
+            if !drained.contains(position) {
+                return run.request.sent == Sent::Drain && !run.request.is_idle();
+            }
+            let is_back = run.request.sent == Sent::Restore && run.request.state == RequestState::Accepted;
+            let is_abandoned = self.pods.get(position).is_some_and(OfPod::was_abandoned) && run.request.is_idle();
+            !is_back && !is_abandoned
+        })
+    }
+
+    /// Until when an end waits for them; `None` when no pod is drained.
+    pub(crate) fn leaves_at(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
+        self.left(pods).next()?;
+        Some(context.stopped_since.or(context.ending_since)? + LEAVE_WITHIN)
+    }
+}
+
+/// Which request for the pod was done, and not seen since.
+fn accepted(pods: &Pods, position: usize) -> Option<Sent> {
+    pods.run(position).filter(|run| run.request.state == RequestState::Accepted).map(|run| run.request.sent)
 }

@@ -115,7 +115,7 @@ impl Owner {
         self.writing.is_some() || self.read.asked().is_some()
     }
 
-    pub(crate) fn answer_of_taken_over(&mut self, key: PodKey, answer: Answer, now: Now) {
+    pub(crate) fn answer_of_taken_over(&mut self, key: &PodKey, answer: Answer, now: Now) {
         self.taken_over.answer(key, answer, now);
     }
 

@@ -2,25 +2,25 @@
 //! right by themselves and leave it, but a container that fails in one of them would fail in the next pod as well: then
 //! no further pod is touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::{Effect, Effects};
 use crate::change::Direction;
 use crate::k8s::failure::{self, Failure, Urgency};
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::Pod;
 use crate::report::progress::PodProgress;
 use crate::report::{Notice, PodEnd};
-
 use crate::rollout::Now;
-use crate::rollout::goal::{ContainerGoal, Goal};
+use crate::rollout::drain::is_ready_but_for_our_gate;
+use crate::rollout::goal::{ContainerGoal, Goal, Mode};
 use crate::rollout::observed::TurnContext;
+use crate::rollout::pod_run::{PodIndex, PodRun};
 use crate::rollout::pods::Pods;
+use crate::state::policy::CANARY_HOLD_SECONDS;
+use crate::value::count::count;
 use crate::value::duration::seconds_between;
-
-use super::Effects;
-
-mod ready;
 
 /// All containers of a new pod start at once, and one may crash until another is up: this many restarts are forgiven.
 const FORGIVEN_RESTARTS: i64 = 1;
@@ -47,7 +47,7 @@ type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Replacements {
     troubles: Troubles,
-    ready: ready::Ready,
+    ready: Ready,
 }
 
 impl Replacements {
@@ -141,6 +141,163 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
         return BTreeMap::new();
     }
     ContainerGoal::of_change(&rollout.directed(), pod, goal.id())
+}
+
+// Whether the replacement pods are ready. A rollout that ends before they are has not shown that: an image
+// that starts nowhere would pass where every pod of the plan was deleted meanwhile.
+
+/// How many pods are named.
+const NAMED: usize = 5;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ready {
+    /// Since when all of them are, and none of their containers has started again.
+    since: Option<Now>,
+    /// How often their containers had started again by then.
+    restarts: i64,
+    /// They have been ready for long enough.
+    is_proven: bool,
+    /// What is waited for.
+    waits: Option<String>,
+    /// How many pods were unready at the last report: it is repeated once they are fewer, since a crashing pod is ready
+    /// in between.
+    said: Option<usize>,
+}
+
+impl Ready {
+    /// Decides whether the end has to wait for them, once every pod of the plan is done or has left.
+    pub(super) fn visit_changed(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+        let mut effects = Effects::default();
+        let is_asked = context.goal.owner.is_some() || follows_all(context, pods);
+        if !is_asked || !pods.all_over() {
+            *self = Self::default();
+            effects.0.push(Effect::WaitForReplacements(false));
+            return effects;
+        }
+        if self.is_proven || !context.is_live() || context.ending_since.is_some() {
+            return effects;
+        }
+        let made = Made::of(context, pods);
+        match made.waits() {
+            Some(why) => {
+                self.since = None;
+                if self.said.is_none_or(|said| made.lacking() < said) {
+                    self.said = Some(made.lacking());
+                    effects.say(Notice::WaitsToEnd { why: why.clone() });
+                }
+                self.waits = Some(why);
+            }
+            None => {
+                // A container that ends and starts again at once may be ready at every visit.
+                let since = self.since.filter(|_| self.restarts == made.restarts).unwrap_or(context.now);
+                (self.since, self.restarts) = (Some(since), made.restarts);
+                self.is_proven = made.is_none() || since + hold(context, pods) <= context.now;
+                self.waits = None;
+            }
+        }
+        effects.0.push(Effect::WaitForReplacements(!self.is_proven));
+        effects
+    }
+
+    pub(super) fn waits(&self) -> Option<&str> {
+        self.waits.as_deref()
+    }
+
+    pub(super) fn next_visit(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
+        self.since.filter(|_| !self.is_proven).map(|since| since + hold(context, pods))
+    }
+}
+
+/// Whether an owner's pods are followed, and none of them has left since: the pods that it lacks are waited for, as
+/// `kubectl rollout status` does. For pods that leave, their owner's controller shows what comes next.
+fn follows_all(context: TurnContext<'_>, pods: &Pods) -> bool {
+    let is_there = |run: &PodRun| pods.present().contains(&run.goal.key);
+    context.goal.is_followed() && context.goal.workload.kind.has_template() && pods.iter().all(is_there)
+}
+
+/// Where no pod of the plan has proven the change, the replacement pods are the first to prove it.
+fn hold(context: TurnContext<'_>, pods: &Pods) -> Duration {
+    let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
+    Duration::from_secs(context.goal.policy().hold_seconds(canary).into())
+}
+
+/// The pods that the owner has made since the rollout began, and those that it still has to make.
+struct Made<'p> {
+    unready: BTreeSet<&'p PodKey>,
+    /// Unready ones beyond the planned number, as the owner was scaled up; the change does not rest on them.
+    surplus: usize,
+    missing: usize,
+    /// The restarts of their containers.
+    restarts: i64,
+    /// The rollout is only watched.
+    is_watched: bool,
+    count: usize,
+}
+
+impl<'p> Made<'p> {
+    fn of(context: TurnContext<'_>, pods: &'p Pods) -> Self {
+        let began = match &context.goal.owner {
+            Some(_) => Some(context.goal.lock.rollout.since.as_str()),
+            None => context.goal.read_at(),
+        };
+        let since = began.unwrap_or_default();
+        let is_new = |key: &&PodKey| {
+            let created = context.observed.pod(key).and_then(|pod| seconds_between(since, &pod.created));
+            pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
+        };
+        let made: BTreeSet<&PodKey> = pods.present().iter().filter(is_new).collect();
+        let is_unready = |key: &&PodKey| {
+            pods.down().contains(*key) && !context.observed.pod(key).is_some_and(is_ready_but_for_our_gate)
+        };
+        let planned = usize::try_from(context.goal.replicas).unwrap_or(usize::MAX);
+        let lacking = planned.min(context.replicas()).saturating_sub(pods.present().len());
+        let missing = match context.goal.mode() {
+            Mode::Follow => lacking,
+            Mode::Durable | Mode::PodsOnly => {
+                pods.all(PodIndex::Replaced).len().saturating_sub(made.len()).min(lacking)
+            }
+        };
+        let pods_made = made.iter().filter_map(|key| context.observed.pod(key));
+        // Sidecars are among the init containers.
+        let restarts = pods_made.map(|pod| pod.all_statuses().map(|status| status.restart_count).sum());
+        let mut restarts: Vec<i64> = restarts.collect();
+        let surplus = pods.present().len().saturating_sub(planned);
+        // Those that crash are the ones that the change does not rest on.
+        restarts.sort_unstable();
+        restarts.truncate(restarts.len().saturating_sub(surplus));
+        Self {
+            restarts: restarts.iter().sum(),
+            unready: made.iter().copied().filter(is_unready).collect(),
+            surplus,
+            missing,
+            is_watched: context.goal.is_followed(),
+            count: made.len(),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.count == 0
+    }
+
+    fn lacking(&self) -> usize {
+        self.missing + self.unready.len()
+    }
+
+    fn waits(&self) -> Option<String> {
+        let unready = if self.unready.len() > self.surplus { self.unready.len() } else { 0 };
+        let named: Vec<String> = self.unready.iter().take(NAMED).map(ToString::to_string).collect();
+        let more = match self.unready.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let unready = (unready > 0).then(|| format!("new pods are not ready: {}{more}", named.join(", ")));
+        let missing = (self.missing > 0).then(|| match self.is_watched {
+            true => format!("{} still to be made", count(self.missing, "pod")),
+            false => format!("{} that left must still be replaced", count(self.missing, "pod")),
+        });
+        let waits: Vec<String> = [missing, unready].into_iter().flatten().collect();
+        (!waits.is_empty()).then(|| waits.join("; "))
+    }
 }
 
 #[cfg(test)]

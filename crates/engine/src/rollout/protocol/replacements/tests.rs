@@ -141,7 +141,7 @@ fn what_may_heal_by_itself_is_given_its_time() {
 #[test]
 fn new_pods_that_are_ready_whenever_they_are_looked_at_are_proven_once_nothing_in_them_starts_again() {
     let goal = goal("forward", false);
-    let (mut ready, mut pods) = (ready::Ready::default(), Pods::default());
+    let (mut ready, mut pods) = (Ready::default(), Pods::default());
     let mut waits = |restarts: i64, second: u64| {
         let mut object = pod(WANTED, LATER, &json!({"running": {"startedAt": LATER}}));
         object["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);

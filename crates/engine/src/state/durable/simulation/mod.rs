@@ -365,7 +365,7 @@ impl Simulation {
             return;
         }
         let owner = self.api.live(kind_of(self.scenario.kind), OWNER);
-        self.invariants.ended(end, &run, owner.as_deref(), is_newest);
+        self.invariants.ended(end, run, owner.as_deref(), is_newest);
     }
 
     fn nap(&self) -> Option<usize> {
