@@ -395,7 +395,7 @@ impl FieldChanges {
         self.kinds().iter().find_map(|kind| kind.conflict_in(pod))
     }
 
-    /// Writes what is left to do in a part of a pod into its patch.
+    /// Adds the operations for what is left to do in this part of the pod.
     pub(crate) fn write(&self, part: PodPart, pod: &Pod, operations: &mut Operations) {
         self.kinds().iter().filter(|kind| kind.part() == part).for_each(|kind| kind.write(pod, operations));
     }

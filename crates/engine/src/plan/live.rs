@@ -112,7 +112,7 @@ pub struct Surroundings {
     pub vertical_autoscalers: Vec<Value>,
     /// What the server makes of the template.
     pub made: Made,
-    /// What it would make of the template that the plan leads to.
+    /// What the server makes of a pod of the template that the plan leads to.
     pub made_next: Made,
     /// The server's time when the workload was read (RFC 3339), where the answer had it.
     pub server_now: Option<String>,

@@ -162,7 +162,7 @@ pub struct Outcome {
     /// The same of each field that was to change in the template.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standing_fields: Vec<StandingField>,
-    /// After it failed, the same command has taken it back, or has begun to and came to no end.
+    /// Whether the same command has rolled it back: `true` completely, `false` only in part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rolled_back: Option<bool>,
     /// Seconds from the first turn to the end.

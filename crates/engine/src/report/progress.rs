@@ -24,7 +24,7 @@ pub enum PodProgress {
     },
     /// It is being taken out of its Services.
     Draining {
-        /// Those that still list it; none while traffic that is on its way is waited for.
+        /// The Services whose EndpointSlices still list the pod; empty while in-flight requests finish.
         services: Vec<String>,
     },
     /// The new container is proven; the pod is being restored to its Services.
@@ -116,7 +116,7 @@ pub struct Progress {
     pub shown: Vec<PodInProgress>,
 }
 
-/// How the words of a container begin whose pod no node runs yet.
+/// Prefix of the message for a pod that is not scheduled.
 pub const NOT_SCHEDULED: &str = "not scheduled";
 
 /// How far a pod is that is updated now.

@@ -28,37 +28,19 @@ pub struct ActionId(pub u64);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
-    /// Send the patch, once.
+    /// The patch is sent once: it is not safe to repeat.
     Patch(PodPatch),
-    /// Write to the owner or to what belongs to it, once.
-    Write {
-        /// What.
-        write: ObjectWrite,
-        /// The field manager.
-        field_manager: String,
-    },
+    /// A write to the owner, or to an object that the owner owns. It is sent once.
+    Write { write: ObjectWrite, field_manager: String },
     /// Read the owner and what belongs to it, and report it as an observation.
     ReadOwner(WorkloadRef),
     /// Read the pods that pull images for a workload and report them as an observation.
-    ReadPullPods {
-        /// The namespace.
-        namespace: String,
-        /// The label selector that finds them.
-        selector: String,
-    },
+    ReadPullPods { namespace: String, selector: String },
     /// Read the PodDisruptionBudgets of a namespace and report them as an observation.
-    ReadBudgets {
-        /// The namespace.
-        namespace: String,
-    },
+    ReadBudgets { namespace: String },
     /// Read the EndpointSlices of these Services and report them as an observation.
-    ReadSlices {
-        /// The namespace.
-        namespace: String,
-        /// The names of the Services.
-        services: Vec<String>,
-    },
-    /// Run the user's command around a pod; the command is the goal's.
+    ReadSlices { namespace: String, services: Vec<String> },
+    /// Runs the user's `--before-pod` or `--after-pod` command.
     Hook(HookRun),
     /// Read the pod and report it as an observation.
     Read(PodKey),
@@ -78,35 +60,28 @@ pub enum Answer {
         /// The server's words.
         message: String,
     },
-    /// Certainly not done; may be sent again.
+    /// The server answered that it did nothing; the same request can be sent again.
     NotDone {
-        /// The server said when.
+        /// How long the server asked to wait (`Retry-After`).
         after: Option<Duration>,
-        /// Why.
         message: String,
     },
-    /// Refused for good.
+    /// The server rejected the request; it would reject it again.
     Refused {
-        /// CamelCase.
+        /// The reason in CamelCase, such as `Forbidden`.
         reason: String,
         /// The server's words.
         message: String,
     },
-    /// May have been done.
-    Unknown {
-        /// Why it is not known.
-        message: String,
-    },
+    /// No response arrived: the request can have been carried out.
+    Unknown { message: String },
     /// The user's command has ended.
     Hook(HookEnd),
-    /// A read has ended; the observation came before.
+    /// A read succeeded; its observation was delivered before this answer.
     Read,
     /// A read failed.
     #[serde(rename = "notRead")]
-    ReadFailed {
-        /// Why.
-        message: String,
-    },
+    ReadFailed { message: String },
 }
 
 impl Answer {
@@ -145,12 +120,12 @@ impl Stop {
 /// The result of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turn {
-    /// To be carried out now, side by side.
+    /// Actions to start now, in parallel.
     pub actions: Vec<(ActionId, Action)>,
-    /// Worth saying, in order.
+    /// What to report, in order.
     pub notices: Vec<Notice>,
     /// The next turn is at this time, even if nothing happens.
     pub wake: Option<Now>,
-    /// It is over.
+    /// The outcome, once the run is over.
     pub end: Option<Outcome>,
 }

@@ -37,29 +37,30 @@ pub(super) enum WaitReason {
     Pause,
     /// As many other pods as may be unavailable are down or missing.
     Unavailable {
-        /// How many.
+        /// How many pods are unavailable or missing.
         down: usize,
     },
-    /// Budgets, where they count for this pod, or the owner were not read lately enough.
+    /// The last read of the owner, or of the PodDisruptionBudgets that count for this pod, is too old.
     Unread {
-        /// Whether they count.
+        /// The pod needs a fresh read of the budgets too.
         budgets: bool,
     },
-    /// A PodDisruptionBudget, in words.
+    /// The text of the PodDisruptionBudget that blocks the pod.
     DisruptionBudget(String),
 }
 
 /// What was done so far for a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Nothing.
+    /// The rollout has not begun with the pod.
     New,
-    /// It has its place, and nothing was done that takes it down: its hook has run, EndpointSlices no longer list it,
-    /// or the server throttled its patch.
+    /// The pod has its place and still serves: its hook has run, its EndpointSlices no longer list it, or the server
+    /// throttled its patch.
     Idle,
-    /// It is down by what was done: some of its containers have changed, or its gate is off. Its next request is due.
+    /// The rollout has made the pod unavailable, and its next request is due: some of its containers have changed, or
+    /// its readiness gate is off.
     Down,
-    /// A request is on its way, or its containers restart.
+    /// A request of the pod is in flight, or its containers restart.
     Works,
 }
 

@@ -155,7 +155,7 @@ pub struct PodGoal {
     pub key: PodKey,
     /// Its containers that change, or that are followed.
     pub containers: BTreeMap<ContainerName, ContainerGoal>,
-    /// What else changes.
+    /// Labels, annotations, tolerations, CPU and memory that change.
     #[serde(flatten)]
     pub fields: FieldChanges,
     /// How it is drained first, if it can be.

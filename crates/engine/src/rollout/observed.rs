@@ -46,9 +46,9 @@ pub enum Watch {
     /// The first list is not complete.
     #[default]
     Opening,
-    /// Live.
+    /// The watch delivers every change.
     Live,
-    /// Lost, and why.
+    /// The watch ended with this error and is being reopened.
     Lost(String),
 }
 
@@ -56,12 +56,12 @@ pub enum Watch {
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     pods: HashMap<PodKey, Pod>,
-    /// Uids that were seen deleted: a late answer must not bring them back.
+    /// Keys of deleted pods: a read that was answered late must not bring a pod back.
     deleted: BTreeSet<PodKey>,
     /// Why deleted pods left, as far as they themselves showed it.
     causes: HashMap<PodKey, String>,
     events: HashMap<PodKey, PodEvents>,
-    /// These as they were read last; the run knows when.
+    /// The last read of each; when it was read is in the run's [`super::reads::Read`].
     pub(super) owner: Option<OwnerView>,
     pub(super) pull_pods: Option<Vec<Value>>,
     pub(super) budgets: Option<Vec<Value>>,
@@ -142,7 +142,7 @@ impl Observed {
         self.pods.get(key)
     }
 
-    /// In no order.
+    /// The pods, in no order.
     pub(super) fn pods(&self) -> impl Iterator<Item = &Pod> {
         self.pods.values()
     }
@@ -189,7 +189,7 @@ pub(super) struct TurnContext<'a> {
     pub(super) ending_since: Option<Now>,
 }
 
-/// One pod of the run in it.
+/// One pod of the run, in this turn.
 #[derive(Clone, Copy)]
 pub(super) struct PodContext<'a> {
     pub(super) position: usize,

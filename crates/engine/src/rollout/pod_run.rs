@@ -40,22 +40,22 @@ pub(super) struct PodRun {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Request {
     pub(super) state: RequestState,
-    /// What the last patch was for, and the step that it was for.
+    /// The purpose of the last request, and its step.
     pub(super) sent: Sent,
     pub(super) sent_step: usize,
-    /// Patches of the images of this step.
+    /// The number of patches sent for this step.
     pub(super) sends: u8,
     /// A patch that changes the pod was sent, and may have been stored.
     pub(super) patched: bool,
-    /// One was stored.
+    /// The server has stored one of them.
     pub(super) is_changed: bool,
-    /// A request was sent whose outcome no answer gives: it may still arrive.
+    /// A request got no response, so it can still arrive.
     pub(super) is_late: bool,
     /// The last request met a conflict: it was certainly not done.
     pub(super) had_conflict: bool,
-    /// Why the last request has to be read or sent again, until it is reported.
+    /// Why the last request is retried, until that is reported.
     pub(super) retrying: Option<String>,
-    /// The server refused for good.
+    /// The server rejected the last request for good.
     pub(super) refused: Option<Failure>,
 }
 
@@ -147,21 +147,20 @@ impl ReadyKey {
 pub(super) struct Evidence {
     /// The image, and the container in the first status that carried the spec's generation.
     pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
-    /// Which containers there are, and since when.
     pub(super) since: Option<Since>,
     /// For which image and against which baseline it was proven; a later container is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
-    /// Of one that is proven by its restart alone: what that rests on, until it is reported.
+    /// What proves a container that is proven by its restart alone, until it is reported.
     pub(super) by_restart: BTreeMap<ContainerName, Option<String>>,
-    /// The first one that was seen to crash where nothing shows whether it is a new one.
+    /// The first container that was seen to crash while it was unclear whether it is the new one.
     pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
     /// Containers that were seen with the wanted image: a later image was set by somebody else.
     pub(super) asked: BTreeSet<ContainerName>,
-    /// Those that no change is planned for, when the pod was patched: their ids, and whether they crashed already.
+    /// The containers without a planned change when the pod was patched: ID, and whether they were in a crash loop.
     pub(super) others: BTreeMap<ContainerName, (Option<String>, InLoop)>,
-    /// The pod had the cpu and memory that are wanted, and nothing else was asked for since.
+    /// The pod had the wanted CPU and memory, and the rollout has asked for nothing else since.
     pub(super) is_resized: bool,
-    /// It was done, even if it has left since.
+    /// The pod was done at some time, even if it is gone now.
     pub(super) was_done: bool,
 }
 
@@ -171,11 +170,12 @@ pub(super) struct Steps {
     pub(super) taken: Taken,
     /// The step that is next.
     pub(super) next: usize,
-    /// On the way back: the number of its steps that are no longer waited for, since something of them fails.
+    /// On the way back: how many steps are no longer waited for, because a container of theirs fails.
     pub(super) passed: usize,
-    /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
+    /// The rollout has changed some of its containers and not yet the others: the pod is unavailable because of the
+    /// rollout.
     pub(super) is_between: bool,
-    /// Abandoned, where the others go on: it stays failed unless it is proven after all.
+    /// Why the pod failed while the rollout goes on with others; removed once the pod is proven after all.
     pub(super) abandoned: Option<Failure>,
 }
 
@@ -190,22 +190,22 @@ pub(super) enum Taken {
     Yes,
 }
 
-/// What the pod has shown besides its phase when it was judged last.
+/// Flags of the pod from its last judgement.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shown {
-    /// It is the owner's, it exists and is not terminating.
+    /// The pod belongs to the owner, exists, and is not terminating.
     pub(super) is_present: bool,
     /// It exists and is not ready.
     pub(super) is_unready: bool,
-    /// A container that the rollout does not change keeps it so.
+    /// A container that the rollout does not change keeps the pod unready.
     pub(super) is_stuck: bool,
     /// It has left a durable rollout by itself.
     pub(super) has_left: bool,
     /// Its label or gate was removed and has to be restored.
     pub(super) is_drained: bool,
-    /// It was abandoned, and asks for all that it had before the rollout that is taken back.
+    /// The pod was abandoned, and asks again for everything from before the rollout.
     pub(super) is_taken_back: bool,
-    /// It has failed before anything of it was changed, and is ready: it does not count as down.
+    /// The pod failed before the rollout changed it, and is ready: it counts as available.
     pub(super) is_whole: bool,
     /// Its deadline has passed.
     pub(super) is_late: bool,
@@ -215,19 +215,19 @@ pub(super) struct Shown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PodIndex {
     Waiting,
-    /// Of those that wait: throttled by the server.
+    /// Waiting pods that the server has throttled.
     Throttled,
-    /// Of those that wait: down already, and the rollout may fix it.
+    /// Waiting pods that are unready already, and that the rollout can repair.
     AlreadyUnready,
     /// Out of its Services, or leaving them, and not patched.
     Draining,
-    /// On its way back in.
+    /// Pods that are being added back to their Services.
     RejoiningService,
     /// Its label or gate was removed and has to be restored.
     Drained,
     /// In progress, and a patch is to be sent next.
     Next,
-    /// With a hook in progress or before it.
+    /// Pods with a hook that runs or is due.
     Hooked,
     Unverified,
     InProgress,
@@ -243,7 +243,7 @@ pub(super) enum PodIndex {
     Replaced,
     /// Its deadline has passed.
     Late,
-    /// It has failed on the way back with what it had before, too: nothing more can be done for it.
+    /// The pod is rolled back and fails with its old image too.
     TakenBack,
 }
 

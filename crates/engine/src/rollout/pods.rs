@@ -38,13 +38,13 @@ pub(super) struct Pods {
     pub(super) visits: std::cell::Cell<usize>,
 }
 
-/// Reads.
+/// Queries.
 impl Pods {
     pub(super) fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Those that have left are no longer part of the rollout.
+    /// The number of pods that are still part of the rollout: a pod that was deleted or evicted is not.
     pub(super) fn not_left(&self) -> usize {
         self.len().saturating_sub(self.all(PodIndex::Replaced).len())
     }
@@ -66,7 +66,7 @@ impl Pods {
         self.sets.get(&what).unwrap_or(&NONE)
     }
 
-    /// Returns the same as a list, so that each of them can be changed.
+    /// Returns the same positions as a list, so that the caller can change these pods.
     pub(super) fn list(&self, what: PodIndex) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();
         self.count_visits(all.len());
@@ -152,7 +152,7 @@ impl Pods {
         self.over() == self.len()
     }
 
-    /// Returns whether the same holds, and the replacement pods of those that have left are ready.
+    /// Returns whether every pod is settled, and the replacement pods are ready.
     pub(super) fn all_done(&self) -> bool {
         self.all_over() && !self.waits_for_replacements
     }
@@ -178,7 +178,7 @@ impl Pods {
     }
 }
 
-/// Writes.
+/// Changes.
 impl Pods {
     /// Takes in a pod: judged in the next turn.
     pub(super) fn add(&mut self, pod: Arc<PodGoal>, now: Now) {
@@ -268,7 +268,7 @@ impl Pods {
         self.set_phase(position, phase, now, |run| run.deadline())
     }
 
-    /// Another pod has gone down since: this one gives up its place, and waits for its turn again.
+    /// Another pod has become unavailable: this pod gives up its place and waits for its turn again.
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
         self.untake(position);
         self.set_phase(position, PodProgress::Waiting, now, |run| {
@@ -319,7 +319,7 @@ impl Pods {
         self.wake(position, next);
     }
 
-    /// The pod has its place: its clock stands still while it waits for others, and runs while it may go on.
+    /// Stops the clock of a pod that waits for other pods, or lets it run again.
     pub(super) fn hold(&mut self, position: usize, waits: bool, now: Now) {
         let Some(run) = self.runs.get_mut(position) else { return };
         match waits {

@@ -43,7 +43,7 @@ impl Read {
         may_ask
     }
 
-    /// The same once it is due: less often, the longer something is waited for.
+    /// Asks if the next read is due; the interval doubles from 200 ms to 1 s.
     pub(super) fn poll(&mut self, now: Now) -> bool {
         let asks = self.due() <= now && self.ask(now);
         if asks {
@@ -57,7 +57,7 @@ impl Read {
         at.max(self.retry_at)
     }
 
-    /// Something else is waited for: it is read again soon.
+    /// Resets the interval: what is waited for has changed.
     pub(super) fn hurry(&mut self) {
         self.interval = SOON;
     }
@@ -85,7 +85,7 @@ impl Read {
         was_read
     }
 
-    /// Waits as long as the server says, or a moment.
+    /// Delays the next read by what the server asks for, or by one second.
     pub(super) fn put_off(&mut self, after: Option<Duration>, now: Now) {
         self.retry_at = now + after.unwrap_or(BACK_OFF);
     }

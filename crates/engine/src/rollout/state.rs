@@ -30,24 +30,24 @@ pub struct RunState {
     /// Who waits for which answer.
     asked: BTreeMap<ActionId, RequestSource>,
     next_action: u64,
-    /// A write was sent whose outcome no answer gives: it may still arrive.
+    /// A write got no response, so it can still arrive.
     pub(super) is_late: bool,
     /// The version of what is observed up to which everything has been judged.
     pub(super) seen: u64,
     pub(super) began: Option<Now>,
-    /// The first list is in.
+    /// The pods were listed once.
     pub(super) listed: bool,
     pub(super) stop: Option<(Stop, Now)>,
     pub(super) stop_said: bool,
     pub(super) last_said: Now,
     pub(super) watch_was_lost: bool,
-    /// How many pods were begun when it was reported that no more may be down.
+    /// The number of begun pods at the last report that `maxUnavailable` is reached.
     pub(super) budget_said: Option<u64>,
-    /// What the first write waits for, as it was reported last.
+    /// Why the first write waits, as reported last.
     pub(super) begin_waits_for: Option<String>,
-    /// Since when nothing can be taken though something waits.
+    /// Since when pods wait and none may be taken.
     pub(super) blocked_since: Option<Now>,
-    /// Since when the verdict stands, while answers are still outstanding.
+    /// Since when the result is certain, while answers are still outstanding.
     pub(super) ending_since: Option<Now>,
     pub(super) ended: bool,
 }

@@ -87,7 +87,7 @@ pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))
 }
 
-/// The image that a container does not have yet; a container that is missing lacks it too.
+/// Returns the wanted image of a container that does not have it yet.
 fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<&'g String> {
     let to = pod_goal.containers.get(name)?.to.as_ref()?;
     let has_it = pod.spec_of(name).is_some_and(|container| container.image == *to);

@@ -67,7 +67,7 @@ impl Run<'_> {
         self.goal.pods.iter().for_each(|pod| self.state.pods.add(pod.clone(), self.now));
     }
 
-    /// The pods that the protocols read themselves.
+    /// Lets owner and replacement pods look at the pods that changed.
     fn see_what_changed(&mut self) {
         let changed: Vec<PodKey> = self.observed.changed_since(self.state.seen).cloned().collect();
         self.effects(|state, context| state.owner.find_pods(context, &state.pods, &changed));
@@ -80,7 +80,7 @@ impl Run<'_> {
         self.effects(|state, _| state.budgets.say());
     }
 
-    /// Returns whether the watch is back: decisions that rest on time alone were left open meanwhile.
+    /// Returns whether the watch has just come back: then pods are judged again whose phase depends on time alone.
     fn watch_is_back(&mut self) -> bool {
         match self.observed.watch() {
             Watch::Lost(why) if !self.state.watch_was_lost => {
@@ -209,7 +209,7 @@ impl Run<'_> {
         is_over
     }
 
-    /// A sign of life after half a minute of silence.
+    /// Reports once every 30 seconds what the rollout waits for, if nothing else was reported.
     fn emit_keepalive(&mut self) {
         if self.state.ending_since.is_some() {
             return;

@@ -275,13 +275,13 @@ pub(in crate::rollout) fn has_ended_once(pod: &Pod, name: &ContainerName, baseli
 // What the kubelet has left running: it stops a container whose image has changed in the sync that finds the change.
 // So a container that it goes on showing is the one asked for, even where no time and no event says since when.
 
-/// The containers that restart when their image changes, since the pod's spec was last seen to change, or to be seen.
+/// The IDs of the containers that restart for a new image, since the spec that the pod shows was first seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::rollout) struct Since {
     generation: Option<i64>,
     has_seen: bool,
     first: BTreeMap<ContainerName, Option<String>>,
-    /// The present ones, and since when.
+    /// The ID that each container has now, and since when it was seen.
     present: BTreeMap<ContainerName, (Option<String>, Now)>,
 }
 
@@ -289,9 +289,8 @@ pub(in crate::rollout) struct Since {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeftRunning {
     Yes,
-    /// If it is still there at that time.
+    /// The kubelet has kept the container if it is still there at that time.
     At(Now),
-    /// Unknown.
     Unknown,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Budgets {
     /// Which budget blocks, and why, in words.
     blocks: Option<String>,
     said: Option<String>,
-    /// The caller may not read them; the server's words, until they are reported.
+    /// Why the caller is not allowed to read them: outer `Some` for good, inner `Some` until it is reported.
     forbidden: Option<Option<String>>,
 }
 

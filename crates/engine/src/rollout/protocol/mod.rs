@@ -29,7 +29,7 @@ pub(super) use taken_over::by_another;
 pub(super) enum RequestSource {
     /// The pod at this position: a patch, or a read of it.
     Pod(usize),
-    /// Nobody: what was read comes as an observation.
+    /// The answer needs no receiver: what was read is an observation.
     Nobody,
     Hook(usize, HookPhase),
     OwnerRead,
@@ -46,7 +46,7 @@ pub(super) enum RequestSource {
 pub(super) enum Effect {
     Act(RequestSource, Action),
     Say(Notice),
-    /// Another pod is the run's.
+    /// Adds a pod to the run.
     Add(Arc<PodGoal>),
     /// The pod at this position enters a phase.
     Phase(usize, PodProgress),

@@ -71,7 +71,7 @@ pub(crate) struct Pulls {
     runs: Vec<PullRun>,
     /// What the namespace has room for, once it has refused more.
     room: Option<Room>,
-    /// When pods of ours were there last.
+    /// When pull pods of this run were last seen.
     seen: Option<Now>,
     /// When the last one was created.
     made: Now,
@@ -128,7 +128,7 @@ impl PullRun {
 /// What a quota, or whatever else refuses a pod beside others of ours, leaves room for.
 #[derive(Debug, Clone)]
 struct Room {
-    /// So many at once.
+    /// How many pull pods may exist at the same time.
     pods: usize,
     why: String,
     /// When the next one is created.

@@ -200,10 +200,10 @@ pub fn was_released(owner: &Value, lock: &Lock, outgoing: &Value, after: &Value)
     !lock.released && !is_paused(owner) && !same(&template_of(outgoing), after)
 }
 
-/// Nothing keeps the controller from acting on it.
+/// The controller acts on the other client's template.
 const REPLACES: &str = "its template was changed by another client, and its controller replaces its pods";
 
-/// The pause holds back more than our own change.
+/// Without the pause the controller would also replace pods of another ReplicaSet.
 const OTHERS_HAVE_PODS: &str =
     "another ReplicaSet of its has pods, which its controller would replace as soon as it is not paused any more";
 
@@ -211,7 +211,7 @@ const OTHERS_HAVE_PODS: &str =
 const UNPAUSED: &str =
     "it was resumed by another client before its pods were updated, so that its controller replaces them";
 
-/// On the way back: it is unknown which of the two it was.
+/// On the way back it cannot be told which of the two happened.
 const SET_BACK_OR_UNPAUSED: &str =
     "another client has set its template back, or resumed it, so that its controller replaces its pods";
 

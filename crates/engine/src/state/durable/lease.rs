@@ -86,7 +86,7 @@ pub enum LeaseState {
     Gone,
     /// It has given no sign of life for this long.
     Silent(Duration),
-    /// Likewise, and its process exists on this machine.
+    /// No renewal for this long, though the process exists on this machine.
     Stalled {
         silent: Duration,
         /// Somebody has stopped the process.

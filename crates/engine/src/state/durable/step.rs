@@ -43,7 +43,8 @@ pub(super) struct Table<'t> {
     /// Why the rollout cannot go on under its lock: the template, or what keeps the controller from replacing pods, is
     /// not what the next step expects.
     pub(super) conflict: fn(&Owner<'_>) -> Option<&'static str>,
-    /// What then removes the rollout's changes. The controller is let go only where that replaces no pod.
+    /// What removes the rollout's changes after a conflict. The controller is released only if it then replaces no
+    /// pod.
     pub(super) cleanup: &'t [Step],
 }
 

@@ -367,7 +367,7 @@ impl Drains {
         restored.unwrap_or_default()
     }
 
-    /// The same, whatever is under way for the pod.
+    /// Sends the next request that restores a pod, even if another request is in flight.
     pub(super) fn restore_now(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
         let goal = &pods.run(position)?.goal;
         let of_pod = self.of(position);

@@ -70,7 +70,7 @@ impl FinalRequest {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Owner {
     read: Read,
-    /// The time between its answer and the next read, while a controller is waited for.
+    /// The pause before the next read while the controller catches up.
     pause: Duration,
     /// The step whose write is not answered.
     writing: Option<StepName>,
@@ -80,10 +80,10 @@ pub(crate) struct Owner {
     /// The owner's generation when the last write was made.
     generation: i64,
     writes: BTreeMap<StepName, u8>,
-    /// Written and accepted, not reported yet.
+    /// A step that the server has stored and that is not reported yet.
     accepted: Option<StepName>,
     waits_for: Option<&'static str>,
-    /// Since when nothing has changed on the owner's side.
+    /// Since when the owner's side has made no progress.
     since: Option<Now>,
     /// The pods may be patched.
     may_go: bool,
@@ -95,11 +95,10 @@ pub(crate) struct Owner {
     final_write: FinalRequest,
     /// The read before it, and after one that was not stored.
     final_read: FinalRequest,
-    /// The server does not let it give signs of life.
+    /// The server refused to renew the lease: it is not tried again.
     is_mute: bool,
 }
 
-/// Answers.
 impl Owner {
     /// Whether a step's answer is outstanding. A sign of life changes nothing that the end would have to report.
     pub(crate) fn is_unanswered(&self) -> bool {
@@ -409,7 +408,7 @@ impl Owner {
             (false, Some(at)) if self.waits_for.is_some() => Some(at + self.pause),
             (_, _) => None,
         };
-        // A time that has passed wakes nobody, and must not hide a later one.
+        // A deadline that has passed must not hide a later one.
         let times = [times_out, parted, due, Some(self.read.retry_at), self.taken_over.next_visit()];
         times.into_iter().flatten().filter(|at| *at > context.now).min()
     }

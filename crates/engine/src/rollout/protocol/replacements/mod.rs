@@ -151,7 +151,7 @@ const NAMED: usize = 5;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
-    /// Since when all of them are, and none of their containers has started again.
+    /// Since when every replacement pod is ready and no container of theirs has restarted.
     since: Option<Now>,
     /// How often their containers had started again by then.
     restarts: i64,
