@@ -304,8 +304,6 @@ pub(super) fn unrestored(pod: &Pod) -> Option<Drained> {
     UpdateRecord::drained(pod).filter(|_| !pod.terminating)
 }
 
-// The order in which pods are taken, by rollouts and controllers alike.
-
 /// The rank of a pod: pods that the rollout may fix go first, and those that it cannot go last. `is_stuck`: a container
 /// that the rollout does not change keeps it from being ready.
 pub(super) fn rank(pod: &Pod, is_stuck: bool) -> u8 {

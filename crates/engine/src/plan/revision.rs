@@ -1,4 +1,5 @@
-//! Which pods were created from an older template than the owner's present one, and which are below its partition.
+//! How pods differ from the owner's present template: those that were created from an older one, those below its partition,
+//! and those that run another image.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -96,8 +97,6 @@ fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
     let present = || workload.object.pointer("/spec/updateStrategy").map(Cow::Borrowed);
     saved.or_else(present).filter(|_| workload.reference.kind.has_partition())
 }
-
-// Where pods run another image than their owner's template says.
 
 /// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {

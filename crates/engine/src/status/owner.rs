@@ -1,4 +1,5 @@
-//! The owner's side of a status: who holds it, and what its own controller is at.
+//! The owner's side of a status: who holds it, what its own controller is at, which budget a rollout waits for, and where
+//! pods have drifted from the template.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -116,8 +117,6 @@ fn stuck(object: &Value) -> impl Iterator<Item = OwnerState> {
     })
 }
 
-// A PodDisruptionBudget that the rollout which holds a workload waits for.
-
 /// Returns whether budgets are to be read: an unfinished rollout that asks them holds the workload.
 pub fn waits_for_budgets(workload: &Workload) -> bool {
     matches!(lock_of(workload), Ok(Some(lock)) if lock.rollout.policy.respects_budgets)
@@ -159,10 +158,8 @@ fn goes_down(lock: &Lock, pod: &Pod) -> bool {
     !change.images.is_empty() || !change.fields.restarting_in(pod).is_empty()
 }
 
-// Pods that ask for another image than the template that they were created from, with no rollout in progress that
-// changes it.
-
-/// One container whose image differs from the template in some pods.
+/// One container whose image differs in some pods from the template that they were created from, with no rollout in progress
+/// that changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
     pub workload: WorkloadRef,

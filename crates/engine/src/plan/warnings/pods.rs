@@ -1,4 +1,5 @@
-//! What traffic will see of a restart.
+//! Warnings about the pods: what traffic will see of a restart; labels, annotations, cpu and memory, what reads them, and
+//! what somebody has set in the pods alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,8 +88,6 @@ fn is_target(port: &Value, declared: &ContainerPort) -> bool {
         None => false,
     }
 }
-
-// Labels, annotations, cpu and memory: what reads them, and what somebody has set in the pods alone.
 
 /// What differs, the template's value, and the one that pods get.
 type Differs = (String, Option<String>, Option<String>);

@@ -304,8 +304,6 @@ fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
     leaving.chain(pods.all(PodIndex::RejoiningService).difference(drained)).copied()
 }
 
-// The requests of a drain: those that take a pod out, step by step, and those that restore it.
-
 /// What a pod that leaves its Services needs next.
 pub(crate) enum Due {
     /// Nothing: it is waited for.
@@ -318,6 +316,7 @@ pub(crate) enum Due {
     Images,
 }
 
+/// The requests: those that take a pod out, step by step, and those that restore it.
 impl Drains {
     /// Begins to drain a pod whose turn it is; `None` where nothing has to be done first.
     pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
@@ -399,8 +398,7 @@ impl Drains {
     }
 }
 
-// The end of a run with drains: removed labels and gates are restored first, so far as the server lets it.
-
+/// The end of a run: removed labels and gates are restored first, so far as the server lets it.
 impl Drains {
     /// Restores every label and gate that was removed, as soon as no other request is in progress for the pod.
     pub(crate) fn restore_all(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
